@@ -1,0 +1,3 @@
+"""Ember: a memory operating system for AI agents."""
+
+__version__ = "0.1.0"

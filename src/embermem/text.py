@@ -1,0 +1,114 @@
+"""Words, stems and sentences: the one place where text is cut up. English is stemmed, Chinese, Japanese and
+Korean are cut into character bigrams, every other language into lower-cased words."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+_CJK = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003134f"
+)
+_RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
+_HAS_CJK = re.compile(rf"[{_CJK}]")
+_LATIN = re.compile(r"[A-Za-z]")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？；])[”’」』）]*\s*|\n+")
+_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|no)|\b[A-Z])\.$", re.IGNORECASE)
+
+# Function words: they carry grammar, not topic. Written for this project; negations are kept out of the list.
+STOP_WORDS = frozenset(
+    """
+    a about above after again all also am an and any are as at be because been before being below between both but
+    by can could did do does doing down during each few for from further had has have having he her here hers
+    herself him himself his how i if in into is it its itself just let me might more most my myself now of off on
+    once only or other our ours ourselves out over own same shall she should so some such than that the their theirs
+    them themselves then there these they this those through to too under until up us very was we were what when
+    where which while who whom why will with would you your yours yourself yourselves
+    i'm i've i'd i'll you're you've you'd you'll he's she's it's we're we've we'd they're they've that's there's
+    let's what's who's how's where's when's didn't don't doesn't isn't aren't wasn't weren't can't couldn't won't
+    wouldn't shouldn't haven't hasn't hadn't im ive dont didnt thats its
+    hey hi hello yeah yes ok okay oh wow well really thanks thank please sure got get gets getting go going gonna
+    like know think thing things lot much many make makes made one
+    """.split()
+)
+CJK_STOP = frozenset("的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split())
+
+_local = threading.local()
+
+
+def has_cjk(text: str) -> bool:
+    """Whether any Chinese, Japanese or Korean character stands in the text."""
+    return _HAS_CJK.search(text) is not None
+
+
+def is_chinese_like(text: str) -> bool:
+    """Whether the text is mostly written in CJK characters rather than Latin letters."""
+    return 2 * len(_HAS_CJK.findall(text)) > len(_LATIN.findall(text))
+
+
+def runs(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each word, or unbroken run of CJK characters, as written, with its [start, end)."""
+    for match in _RUN.finditer(text):
+        yield match.group(), match.start(), match.end()
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The English stem of a lower-cased word (Snowball); words of other alphabets pass unchanged."""
+    if not word.isascii():
+        return word
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:
+        import Stemmer
+
+        stemmer = _local.stemmer = Stemmer.Stemmer("english")
+    return str(stemmer.stemWord(word))
+
+
+def fold(text: str) -> str:
+    """Compatibility form, lower case, straight apostrophes: the form in which words are compared."""
+    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+@lru_cache(maxsize=65_536)
+def _word_terms(run: str) -> tuple[str, ...]:
+    if _HAS_CJK.match(run):
+        if len(run) == 1:
+            return (run,)
+        return tuple(run[i : i + 2] for i in range(len(run) - 1))
+    if run in STOP_WORDS:
+        return ()
+    word = run.removesuffix("'s")
+    return (stem(word),) if word not in STOP_WORDS else ()
+
+
+def terms(text: str) -> list[str]:
+    """What BM25 and the Jaccard measure compare: stems without stop words; bigrams for CJK; repeats kept."""
+    return [term for match in _RUN.finditer(fold(text)) for term in _word_terms(match.group())]
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The [start, end) of each sentence, trimmed, in order; lines end sentences."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        piece = text[start : match.start()]
+        if "\n" not in match.group() and _ABBREVIATION.search(piece[-8:]):
+            continue
+        _append_trimmed(spans, text, start, match.end())
+        start = match.end()
+    _append_trimmed(spans, text, start, len(text))
+    return spans
+
+
+def _append_trimmed(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        spans.append((start, end))
