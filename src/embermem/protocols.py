@@ -6,10 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from embermem.types import Annotation, ChainTail, Fact, PageView, Persona, PersonaChange, Segment, ThreadId
+from embermem.types import (
+    Annotation,
+    ChainId,
+    ChainTail,
+    Fact,
+    PageId,
+    PageView,
+    Persona,
+    PersonaChange,
+    Segment,
+    SegmentId,
+    ThreadId,
+    Utterance,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from embermem.types import Vectors
+
+    IntArray = NDArray[np.int64]
 
 
 class Embedder(Protocol):
@@ -58,7 +76,9 @@ class Analyst(Protocol):
     def name(self) -> str:
         """Stored with every change that rests on it."""
 
-    def annotate(self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]) -> tuple[Annotation, ...]:
+    def annotate(
+        self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
+    ) -> tuple[Annotation, ...]:
         """One annotation a page, in the batch's order.
 
         `tails` holds, for each thread of the batch that has one, the page before the batch; within the batch
@@ -67,3 +87,42 @@ class Analyst(Protocol):
 
     def profile(self, request: ProfileRequest) -> PersonaChange:
         """What the new pages of a segment say of the user and the agent. Raises AnalystError."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageMark:
+    """Where a page stands: its segment and chain, if it has them by now."""
+
+    page_id: PageId
+    no: int
+    segment_id: SegmentId | None
+    chain_id: ChainId | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delta:
+    """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
+
+    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for. `persona` is whole,
+    and None if nothing of it changed. `archived_facts` are those the cap moved out, whole as well.
+    With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild).
+    """
+
+    seq: int
+    revision: int
+    utterances: tuple[Utterance, ...]
+    vector_seqs: IntArray
+    vectors: Vectors
+    pages: tuple[PageMark, ...]
+    segments: tuple[Segment, ...]
+    persona: Persona | None
+    archived_facts: tuple[Fact, ...] = ()
+    reset: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """Narrows a recall: only utterances before `before_seq`, none of the threads named."""
+
+    before_seq: int | None = None
+    not_threads: frozenset[ThreadId] = frozenset()

@@ -17,7 +17,9 @@ _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
 _HAS_CJK = re.compile(rf"[{_CJK}]")
 _LATIN = re.compile(r"[A-Za-z]")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？；])[”’」』）]*\s*|\n+")
-_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|no)|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|no)|\b[A-Z])\.$", re.IGNORECASE
+)
 
 # Function words: they carry grammar, not topic. Written for this project; negations are kept out of the list.
 STOP_WORDS = frozenset(
@@ -35,7 +37,9 @@ STOP_WORDS = frozenset(
     like know think thing things lot much many make makes made one
     """.split()
 )
-CJK_STOP = frozenset("的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split())
+CJK_STOP = frozenset(
+    "的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split()
+)
 
 _local = threading.local()
 

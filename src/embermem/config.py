@@ -1,0 +1,250 @@
+"""Every number, with its source beside it; and where a setting came from.
+
+A setting is taken from the first of: an argument, the environment (`EMBERMEM_<NAME>`), a TOML file
+(`EMBERMEM_CONFIG`, else `embermem.toml` in the working folder), the preset. Presets are `default` and `paper`.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from embermem.errors import ConfigError
+
+ENV_PREFIX = "EMBERMEM_"
+CONFIG_FILE = "embermem.toml"
+
+Preset = Literal["default", "paper"]
+
+
+def _number(
+    default: float | None,
+    source: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+) -> Any:
+    return field(default=default, metadata={"source": source, "low": low, "high": high, "above": above})
+
+
+def _choice(default: str, source: str, *allowed: str) -> Any:
+    return field(default=default, metadata={"source": source, "allowed": allowed})
+
+
+def _plain(default: object, source: str) -> Any:
+    return field(default=default, metadata={"source": source})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """All settings of one Memory. Times are in seconds, sizes in bytes, budgets in tokens of `token_counter`."""
+
+    preset: Preset = "default"
+
+    # Short-term memory
+    short_term_pages: int = _number(7, "paper §4.1: short-term queue of 7 pages", low=1, high=1000)
+
+    # Mid-term memory
+    mid_term_segments: int = _number(200, "paper §3.3, §4.1: at most 200 segments", low=1, high=100_000)
+    theta: float | None = _number(
+        None, "paper §3.3: 0.6; `default` is calibrated for the embedder, see THETA", low=-1.0, high=2.0
+    )
+    alpha: float = _number(1.0, "paper Eq. 3, §4.1: α = 1", low=0.0)
+    beta: float = _number(1.0, "paper Eq. 3, §4.1: β = 1", low=0.0)
+    gamma: float = _number(1.0, "paper Eq. 3, §4.1: γ = 1", low=0.0)
+    mu: float = _number(1e7, "paper §3.3: time constant of 10⁷ s", above=0.0)
+    tau: float = _number(5.0, "paper §3.3, §4.1: promotion above heat 5", low=0.0)
+    min_new: int = _number(5, "pages not yet analysed before a promotion; the paper's trigger is 1", low=1)
+    segment_keywords: int = _number(24, "keywords kept on a segment, most frequent first", low=1, high=1000)
+    segment_summary_chars: int = _number(1200, "length of a segment's summary made of its chains'", low=80)
+
+    # Long-term memory
+    user_facts: int = _number(100, "paper §3.3: user knowledge base of 100, FIFO", low=1)
+    agent_facts: int = _number(100, "paper §3.3: agent traits of 100, FIFO", low=1)
+    facts_when: Literal["placed", "promoted"] = _choice(
+        "placed",
+        "the paper learns at promotion; `default` takes what is stated outright when its page is placed",
+        "placed",
+        "promoted",
+    )
+
+    # Consolidation
+    batch_pages: int = _number(8, "pages a consolidation takes at once; the paper takes 1", low=1, high=64)
+    batch_wait_s: float = _number(600.0, "the oldest pending page waits no longer for a full batch", low=0.0)
+    attempts: int = _number(5, "tries of the configured analyst before the extractive one takes over", low=1)
+    retry_base_s: float = _number(30.0, "first pause after a failure; doubles with each", above=0.0)
+    retry_max_s: float = _number(3600.0, "longest pause between tries", above=0.0)
+    lease_s: float = _number(60.0, "a worker's claim on an owner without a sign of life", above=0.0)
+    background: bool = _plain(True, "a thread of this process embeds and consolidates what it added")
+    poll_s: float = _number(
+        5.0, "how often the background thread and the worker look for due owners", above=0.0
+    )
+    embed_batch: int = _number(64, "texts given to the embedder at once", low=1, high=4096)
+
+    # Recall
+    top_m: int = _number(5, "paper §3.4, §4.1: m = 5 segments", low=1)
+    top_k: int = _number(10, "paper §4.1: k = 10 pages on LoCoMo (5 on GVD)", low=1)
+    top_facts: int = _number(10, "paper §3.4: 10 facts of each kind", low=0)
+    hits: int = _number(50, "how many ranked utterances a Context names", low=1, high=1000)
+    budget: int = _number(1200, "tokens of a context when the caller names no budget", low=1)
+    token_counter: Literal["approx", "words"] = _choice(
+        "approx", "how Context.tokens is counted; see index/tokens.py", "approx", "words"
+    )
+    recall_embed_limit: int = _number(32, "utterances without a vector embedded at recall", low=0)
+    k_1: float = _number(1.2, "BM25's k₁, the usual value", low=0.0)
+    b: float = _number(0.75, "BM25's b, the usual value", low=0.0, high=1.0)
+
+    # Input
+    timezone: str = _plain("UTC", "zone of a time that comes without one")
+    max_text_chars: int = _number(1_000_000, "longest text of one message", low=1)
+
+    # Parts
+    embedder: str = _plain(
+        "auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint"
+    )
+    embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
+    embedder_key: str = field(
+        default="", repr=False, metadata={"source": "its key; better set by the environment"}
+    )
+    busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0)
+    resident_bytes: int = _number(
+        512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0
+    )
+
+
+PRESETS: Mapping[str, Mapping[str, object]] = {
+    "default": {},
+    # The paper's steps and constants, exactly.
+    "paper": {"theta": 0.6, "min_new": 1, "batch_pages": 1, "batch_wait_s": 0.0, "facts_when": "promoted"},
+}
+
+# θ of Eq. 1 by embedder, where none is set. The paper's 0.6 compares summaries; a page against the mean of a
+# segment's pages needs its own: `benchmarks/calibrate_theta.sh`, figures in docs/how-it-works.md.
+THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.6, "hashed-ngram-v1": 0.6}
+THETA_OTHER = 0.6
+
+
+def load(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Settings:
+    """Settings from argument > environment > file > preset.
+
+    Raises ConfigError that names the setting, what is allowed, and where the value came from.
+    """
+    layers = [(_from_file(config)), _from_environment()]
+    given = {name: (value, "argument") for name, value in arguments.items() if value is not None}
+    if preset is not None:
+        given["preset"] = (preset, "argument")
+    merged: dict[str, tuple[object, str]] = {}
+    for layer in (*layers, given):
+        merged.update(layer)
+    known = {f.name: f for f in fields(Settings)}
+    for name, (_, origin) in merged.items():
+        if name not in known:
+            raise ConfigError(f"unknown setting {name!r} (from {origin}); known: {', '.join(sorted(known))}")
+    chosen, origin = merged.get("preset", ("default", "preset"))
+    if chosen not in PRESETS:
+        raise ConfigError(f"preset = {chosen!r} (from {origin}) is not allowed; one of: {', '.join(PRESETS)}")
+    checked = {
+        name: _check(name, known[name].type, known[name].metadata, value, origin)
+        for name, (value, origin) in merged.items()
+    }
+    return replace(Settings(**{**PRESETS[str(chosen)], **checked}), preset=str(chosen))
+
+
+def _from_environment() -> dict[str, tuple[object, str]]:
+    known = {f.name for f in fields(Settings)}
+    found: dict[str, tuple[object, str]] = {}
+    for key, value in os.environ.items():
+        name = key.removeprefix(ENV_PREFIX).lower()
+        if key.startswith(ENV_PREFIX) and name in known and value != "":
+            found[name] = (value, f"environment variable {key}")
+    return found
+
+
+def _from_file(config: str | Path | None) -> dict[str, tuple[object, str]]:
+    named = config or os.environ.get(ENV_PREFIX + "CONFIG")
+    path = Path(named) if named else Path(CONFIG_FILE)
+    if not named and not path.is_file():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration file {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the configuration file {path} is not TOML: {error}") from error
+    return {name: (value, f"file {path}") for name, value in content.items()}
+
+
+def _check(name: str, kind: Any, meta: Mapping[str, Any], value: object, origin: str) -> object:
+    allowed = _allowed(kind, meta)
+
+    def refuse() -> ConfigError:
+        return ConfigError(f"{name} = {value!r} (from {origin}) is not allowed; {allowed}")
+
+    kind = str(kind)
+    if kind.startswith("bool"):
+        if isinstance(value, bool):
+            return value
+        text = str(value).strip().lower()
+        if text in ("1", "true", "yes", "on"):
+            return True
+        if text in ("0", "false", "no", "off"):
+            return False
+        raise refuse()
+    if kind.startswith(("int", "float")):
+        return _check_number(kind, meta, value, refuse)
+    if not isinstance(value, str):
+        raise refuse()
+    if "allowed" in meta and value not in meta["allowed"]:
+        raise refuse()
+    if name == "timezone":
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise refuse() from error
+    return value
+
+
+def _check_number(kind: str, meta: Mapping[str, Any], value: object, refuse: Any) -> float | int:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise refuse()
+    try:
+        number = int(value) if kind.startswith("int") else float(value)
+    except ValueError as error:
+        raise refuse() from error
+    if isinstance(value, float) and number != value:
+        raise refuse()
+    low, high, above = meta.get("low"), meta.get("high"), meta.get("above")
+    inside = (
+        (low is None or number >= low)
+        and (high is None or number <= high)
+        and (above is None or number > above)
+    )
+    if not inside or number != number or number in (float("inf"), float("-inf")):
+        raise refuse()
+    return number
+
+
+def _allowed(kind: Any, meta: Mapping[str, Any]) -> str:
+    if "allowed" in meta:
+        return "one of: " + ", ".join(meta["allowed"])
+    kind = str(kind)
+    if kind.startswith("bool"):
+        return "true or false"
+    if kind.startswith(("int", "float")):
+        noun = "a whole number" if kind.startswith("int") else "a number"
+        bounds = [
+            f"{word} {meta[key]:g}"
+            for key, word in (("low", "from"), ("above", "above"), ("high", "to"))
+            if meta.get(key) is not None
+        ]
+        return " ".join([noun, *bounds])
+    return "an IANA time zone such as Europe/Paris" if "zone" in meta.get("source", "") else "a text"
+
+
+assert set(get_args(Preset)) == set(PRESETS)

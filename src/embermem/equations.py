@@ -1,0 +1,55 @@
+"""Every formula, pure, in the papers' letters.
+
+Source: the MemoryOS paper (Kang et al., 2025), by equation or section number. BM25: Robertson and Zaragoza,
+"The Probabilistic Relevance Framework" (2009).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from embermem.types import Vector
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """cos(a, b) = a·b / (‖a‖‖b‖), in [−1, 1]; 0 where one of them has no length."""
+    norm = math.sqrt(float(a @ a)) * math.sqrt(float(b @ b))
+    if norm == 0.0:
+        return 0.0
+    return max(-1.0, min(1.0, float(a @ b) / norm))
+
+
+def jaccard(K_s: AbstractSet[str], K_p: AbstractSet[str]) -> float:
+    """Eq. 2: F_Jaccard = |K_s ∩ K_p| / |K_s ∪ K_p|, in [0, 1]; 0 where both are empty."""
+    union = len(K_s | K_p)
+    return len(K_s & K_p) / union if union else 0.0
+
+
+def f_score(e_s: Vector, e_p: Vector, K_s: AbstractSet[str], K_p: AbstractSet[str]) -> float:
+    """Eq. 1: F_score = cos(e_s, e_p) + F_Jaccard(K_s, K_p), in [−1, 2]."""
+    return cosine(e_s, e_p) + jaccard(K_s, K_p)
+
+
+def recency(delta_t: float, mu: float) -> float:
+    """§3.3: R_recency = exp(−Δt/μ), in [0, 1]; Δt in seconds since the last access, never below zero."""
+    return math.exp(-max(0.0, delta_t) / mu)
+
+
+def heat(
+    N_visit: int, L_interaction: int, R_recency: float, alpha: float, beta: float, gamma: float
+) -> float:
+    """Eq. 3: Heat = α·N_visit + β·L_interaction + γ·R_recency."""
+    return alpha * N_visit + beta * L_interaction + gamma * R_recency
+
+
+def idf(N: int, n: int) -> float:
+    """BM25's inverse document frequency, ln(1 + (N − n + ½)/(n + ½)): n of N documents hold the term; > 0."""
+    return math.log1p((N - n + 0.5) / (n + 0.5))
+
+
+def bm25_term(tf: float, dl: float, avgdl: float, k_1: float, b: float) -> float:
+    """BM25's saturation of one term: tf·(k₁ + 1) / (tf + k₁·(1 − b + b·dl/avgdl)); `idf` multiplies it."""
+    return tf * (k_1 + 1.0) / (tf + k_1 * (1.0 - b + b * dl / avgdl))
