@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem.errors import ConfigError
@@ -82,9 +82,7 @@ class Settings:
     retry_max_s: float = _number(3600.0, "longest pause between tries", above=0.0)
     lease_s: float = _number(60.0, "a worker's claim on an owner without a sign of life", above=0.0)
     background: bool = _plain(True, "a thread of this process embeds and consolidates what it added")
-    poll_s: float = _number(
-        5.0, "how often the background thread and the worker look for due owners", above=0.0
-    )
+    poll_s: float = _number(5.0, "how often the background thread and the worker look for due owners", above=0.0)
     embed_batch: int = _number(64, "texts given to the embedder at once", low=1, high=4096)
 
     # Recall
@@ -105,17 +103,11 @@ class Settings:
     max_text_chars: int = _number(1_000_000, "longest text of one message", low=1)
 
     # Parts
-    embedder: str = _plain(
-        "auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint"
-    )
+    embedder: str = _plain("auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
     embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
-    embedder_key: str = field(
-        default="", repr=False, metadata={"source": "its key; better set by the environment"}
-    )
+    embedder_key: str = field(default="", repr=False, metadata={"source": "its key; better set by the environment"})
     busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0)
-    resident_bytes: int = _number(
-        512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0
-    )
+    resident_bytes: int = _number(512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0)
 
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
@@ -135,7 +127,7 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
 
     Raises ConfigError that names the setting, what is allowed, and where the value came from.
     """
-    layers = [(_from_file(config)), _from_environment()]
+    layers = (_from_file(config), _from_environment())
     given = {name: (value, "argument") for name, value in arguments.items() if value is not None}
     if preset is not None:
         given["preset"] = (preset, "argument")
@@ -153,7 +145,8 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
         name: _check(name, known[name].type, known[name].metadata, value, origin)
         for name, (value, origin) in merged.items()
     }
-    return replace(Settings(**{**PRESETS[str(chosen)], **checked}), preset=str(chosen))
+    values: dict[str, Any] = {**PRESETS[str(chosen)], **checked, "preset": chosen}
+    return Settings(**values)
 
 
 def _from_environment() -> dict[str, tuple[object, str]]:
@@ -220,11 +213,7 @@ def _check_number(kind: str, meta: Mapping[str, Any], value: object, refuse: Any
     if isinstance(value, float) and number != value:
         raise refuse()
     low, high, above = meta.get("low"), meta.get("high"), meta.get("above")
-    inside = (
-        (low is None or number >= low)
-        and (high is None or number <= high)
-        and (above is None or number > above)
-    )
+    inside = (low is None or number >= low) and (high is None or number <= high) and (above is None or number > above)
     if not inside or number != number or number in (float("inf"), float("-inf")):
         raise refuse()
     return number
@@ -245,6 +234,3 @@ def _allowed(kind: Any, meta: Mapping[str, Any]) -> str:
         ]
         return " ".join([noun, *bounds])
     return "an IANA time zone such as Europe/Paris" if "zone" in meta.get("source", "") else "a text"
-
-
-assert set(get_args(Preset)) == set(PRESETS)

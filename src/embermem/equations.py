@@ -38,9 +38,7 @@ def recency(delta_t: float, mu: float) -> float:
     return math.exp(-max(0.0, delta_t) / mu)
 
 
-def heat(
-    N_visit: int, L_interaction: int, R_recency: float, alpha: float, beta: float, gamma: float
-) -> float:
+def heat(N_visit: int, L_interaction: int, R_recency: float, alpha: float, beta: float, gamma: float) -> float:
     """Eq. 3: Heat = α·N_visit + β·L_interaction + γ·R_recency."""
     return alpha * N_visit + beta * L_interaction + gamma * R_recency
 

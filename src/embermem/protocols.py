@@ -76,9 +76,7 @@ class Analyst(Protocol):
     def name(self) -> str:
         """Stored with every change that rests on it."""
 
-    def annotate(
-        self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
-    ) -> tuple[Annotation, ...]:
+    def annotate(self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]) -> tuple[Annotation, ...]:
         """One annotation a page, in the batch's order.
 
         `tails` holds, for each thread of the batch that has one, the page before the batch; within the batch

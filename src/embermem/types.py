@@ -400,9 +400,7 @@ class Explanation:
         if self.hit is not None:
             u = self.hit.utterance
             lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
-            lines.append(
-                f"  score {self.hit.score:.4f}, tier {self.hit.tier}, segment {self.hit.segment_id or '-'}"
-            )
+            lines.append(f"  score {self.hit.score:.4f}, tier {self.hit.tier}, segment {self.hit.segment_id or '-'}")
             lines.extend(
                 f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:.3f}"
                 for name, s in self.hit.channels.items()
@@ -438,6 +436,4 @@ class Context:
 
     def explain(self, hit: Hit | None = None) -> Explanation:
         """Each channel's share in a hit's score; without a hit, what was left out and why."""
-        return Explanation(
-            query=self.query, preset=self.preset, hit=hit, left_out=self.left_out, notes=self.notes
-        )
+        return Explanation(query=self.query, preset=self.preset, hit=hit, left_out=self.left_out, notes=self.notes)
