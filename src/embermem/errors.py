@@ -12,7 +12,8 @@ EmberError
 │   ├── StoreCorrupt       not a database of ours, or damaged
 │   ├── StoreClosed        used after close()
 │   ├── SchemaMismatch     made by a newer Ember
-│   └── StaleLease         the work was taken over by another worker; its result is refused
+│   ├── StaleLease         the work was taken over by another worker; its result is refused
+│   └── RevisionMoved      another change came first; read again and decide again
 ├── EmbedderError          an embedder failed
 │   ├── EmbedderMissing    its weights or endpoint are not there
 │   └── EmbedderMismatch   the store's vectors are of another embedder
@@ -70,6 +71,10 @@ class SchemaMismatch(StoreError):
 
 class StaleLease(StoreError):
     """Another worker took the owner over; this result is refused."""
+
+
+class RevisionMoved(StoreError):
+    """Another change of this owner came first; the caller reads again and decides again."""
 
 
 class EmbedderError(EmberError):

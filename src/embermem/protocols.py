@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from embermem.changes import Cause, Change, Decision, KeywordCount, SummaryPart
 from embermem.types import (
+    About,
+    Added,
     Annotation,
+    Chain,
     ChainId,
     ChainTail,
     Fact,
+    Message,
+    Owner,
+    OwnerId,
+    Page,
     PageId,
     PageView,
     Persona,
@@ -18,6 +27,7 @@ from embermem.types import (
     Segment,
     SegmentId,
     ThreadId,
+    Tier,
     Utterance,
 )
 
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from embermem.types import Vectors
+    from embermem.types import Vector, Vectors
 
     IntArray = NDArray[np.int64]
 
@@ -124,3 +134,255 @@ class Scope:
 
     before_seq: int | None = None
     not_threads: frozenset[ThreadId] = frozenset()
+
+
+# ------------------------------------------------------------------------------------------------------------ the store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerState:
+    """An owner's row: how far its logs and the work on them have come."""
+
+    owner: Owner
+    timezone: str | None
+    seq: int
+    pages: int
+    revision: int
+    embedded_seq: int
+    due_at: datetime | None
+    failures: int
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lease:
+    """A worker's claim on an owner. `token` grows with each claim; a result with an older one is refused."""
+
+    owner_id: OwnerId
+    by: str
+    token: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotedPage:
+    """A page as consolidation sees it: read by an analyst, with what its note proposes."""
+
+    view: PageView
+    chain_id: ChainId | None
+    keywords: tuple[str, ...]
+    analyst: str
+    change: PersonaChange
+    attempts: int
+    analysed: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentState:
+    """A segment as placing, promotion and eviction see it. `vector_sum` is the sum of its pages' unit vectors."""
+
+    id: SegmentId
+    parts: tuple[SummaryPart, ...]
+    keywords: tuple[KeywordCount, ...]
+    said_from: datetime
+    said_to: datetime
+    visits: int
+    unanalysed: int
+    last_access: datetime
+    vector_sum: Vector | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerStats:
+    """Counts of one owner's memory."""
+
+    utterances: int
+    pages: int
+    short: int
+    pending: int
+    mid: int
+    archive: int
+    segments: int
+    archived_segments: int
+    chains: int
+    facts: int
+    agent_facts: int
+    archived_facts: int
+    traits: int
+    changes: int
+    without_vector: int
+    failed: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stats:
+    """Counts of a whole store."""
+
+    path: str
+    bytes: int
+    owners: int
+    utterances: int
+    pages: int
+    pending: int
+    without_vector: int
+    due: int
+    embedder: str
+    dim: int
+    schema: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One thing that `doctor` looked at. `level` is ok, warning or error."""
+
+    level: str
+    what: str
+    advice: str = ""
+
+
+class Store(Protocol):
+    """Where both logs and what is derived from them are kept. Every method names one owner, but for a few.
+
+    Each call is one transaction. Every failure is a StoreError.
+    """
+
+    # -- the store as a whole (these name no owner)
+
+    def close(self) -> None: ...
+
+    def setting(self, key: str) -> str | None:
+        """What the store remembers under a key, such as its embedder."""
+
+    def remember(self, values: Mapping[str, str]) -> None:
+        """Keep values under their keys."""
+
+    def owners(self) -> tuple[Owner, ...]: ...
+
+    def due(self, now: datetime, limit: int) -> tuple[Owner, ...]:
+        """Owners with work to do, the longest waiting first."""
+
+    def stats(self, now: datetime, short: int) -> Stats: ...
+
+    def check(self) -> tuple[Finding, ...]:
+        """Whether the file is sound."""
+
+    # -- what was said
+
+    def append(
+        self, owner: Owner, messages: Sequence[Message], *, now: datetime, key: str | None, digest: str, fresh: bool
+    ) -> Added:
+        """Store messages, durably, in one transaction; a key used before gives what it gave then.
+
+        `fresh`: the first user-side message begins a page of its own. Raises KeyReused.
+        """
+
+    def owner_state(self, owner_id: OwnerId) -> OwnerState | None: ...
+
+    def set_timezone(self, owner: Owner, timezone: str, now: datetime) -> None: ...
+
+    def utterances(self, owner_id: OwnerId, after_seq: int, limit: int) -> tuple[Utterance, ...]: ...
+
+    # -- work
+
+    def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
+        """The owner's lease, or None while another holds it."""
+
+    def renew(self, lease: Lease, now: datetime, seconds: float) -> None:
+        """A sign of life. Raises StaleLease."""
+
+    def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
+        """Give the lease back, and say when the owner is due again.
+
+        Where messages came in since `due_at` was reckoned, the owner is due at once. A stale lease is ignored.
+        """
+
+    def apply(
+        self,
+        owner: Owner,
+        cause: Cause,
+        analyst: str,
+        decisions: Sequence[Decision],
+        *,
+        now: datetime,
+        revision: int,
+        lease: Lease | None,
+        vectors: VectorBatch | None = None,
+        segment_vectors: Mapping[SegmentId, Vector] | None = None,
+    ) -> Change:
+        """Write the next change and all that it derives, if the owner still stands at `revision`.
+
+        Raises StaleLease if the lease no longer holds, RevisionMoved if another change came first.
+        """
+
+    def postpone(self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime) -> None:
+        """An analyst failed on these pages: count the attempt, keep the error, wait until `retry_at`."""
+
+    def unread(self, owner_id: OwnerId, limit: int) -> tuple[PageView, ...]:
+        """Pages with utterances no analyst has read yet, all embedded, oldest first, with their vectors."""
+
+    def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
+        """Pages that left short-term memory, are read, have no segment and need not wait, oldest first."""
+
+    def pending_since(self, owner_id: OwnerId, short: int) -> tuple[int, datetime | None, datetime | None]:
+        """How many pages are pending, when the oldest arrived, and the earliest time a failed one may be tried."""
+
+    def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
+        """For each thread the newest read page with a number below the one named, and its chain."""
+
+    def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
+        """The segments of mid-term memory (not the archive), oldest first."""
+
+    def unanalysed(self, owner_id: OwnerId, segment_id: SegmentId) -> tuple[NotedPage, ...]:
+        """The segment's pages with something not yet analysed, oldest first, with their vectors."""
+
+    def page_vectors(self, owner_id: OwnerId, segment_id: SegmentId) -> Vectors:
+        """The vectors of the segment's pages, shape (n, dim)."""
+
+    def segments_without_vector(self, owner_id: OwnerId, embedder: str) -> tuple[SegmentId, ...]:
+        """Segments, archived ones too, whose vector is not of this embedder."""
+
+    def set_segment_vectors(self, lease: Lease, embedder: str, vectors: Mapping[SegmentId, Vector]) -> None: ...
+
+    def begin_reindex(self, embedder: str, dim: int) -> None:
+        """From now on the store is of this embedder; every owner's vectors are to be made again."""
+
+    def visit(self, owner_id: OwnerId, segments: Mapping[SegmentId, int], now: datetime) -> None:
+        """Count visits; the owner is due, since heat may have passed τ."""
+
+    def replay(self, owner_id: OwnerId) -> None:
+        """Throw away all that was derived and apply every change again, in order."""
+
+    # -- reading
+
+    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int) -> Delta: ...
+
+    def pages(
+        self, owner_id: OwnerId, short: int, *, tier: Tier | None, before: int | None, limit: int | None
+    ) -> tuple[Page, ...]:
+        """Pages in order, the newest `limit` of those with a number below `before`."""
+
+    def page(self, owner_id: OwnerId, page_id: PageId, short: int) -> Page | None: ...
+
+    def segments(self, owner_id: OwnerId, *, archived: bool | None, only: SegmentId | None) -> tuple[Segment, ...]: ...
+
+    def chains(self, owner_id: OwnerId) -> tuple[Chain, ...]: ...
+
+    def persona(self, owner_id: OwnerId) -> Persona: ...
+
+    def facts(self, owner_id: OwnerId, *, about: About | None, archived: bool) -> tuple[Fact, ...]:
+        """Current facts, or with `archived` those the cap moved out, oldest first."""
+
+    def history(self, owner_id: OwnerId) -> tuple[Fact, ...]:
+        """Facts that are no longer held: superseded or retired."""
+
+    def changes(self, owner_id: OwnerId, since: int) -> tuple[Change, ...]: ...
+
+    def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VectorBatch:
+    """Vectors of utterances: seqs (n,), vectors (n, dim), and whose they are."""
+
+    embedder: str
+    seqs: Sequence[int]
+    vectors: Vectors

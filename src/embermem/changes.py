@@ -1,0 +1,210 @@
+"""The second log: numbered changes, each made of decisions that say in full what was derived.
+
+Everything that Ember derives from utterances is written by applying a change; applying all of them again in order
+gives the same memory. A decision is resolved: it names ids and texts, so that applying it asks nobody anything.
+Vectors are not part of the log: they are made again from the texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from embermem.types import (
+    About,
+    ChainId,
+    FactId,
+    FactProposal,
+    PageId,
+    ProfileProposal,
+    SegmentId,
+    Source,
+    ThreadId,
+    TraitProposal,
+)
+
+
+class Cause(StrEnum):
+    """Why a change was made."""
+
+    EMBEDDING = "embedding"
+    ANNOTATION = "annotation"
+    CONSOLIDATION = "consolidation"
+    PROMOTION = "promotion"
+    EVICTION = "eviction"
+    PROFILE = "profile"
+    REINDEX = "reindex"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """Utterances of seq first…last have vectors of this embedder."""
+
+    first_seq: int
+    last_seq: int
+    embedder: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Noted:
+    """A page was read up to `upto_seq`: its chain, its keywords, and what it may teach the persona."""
+
+    page_id: PageId
+    upto_seq: int
+    chain_id: ChainId
+    continues: bool
+    keywords: tuple[str, ...]
+    analyst: str
+    facts: tuple[FactProposal, ...] = ()
+    traits: tuple[TraitProposal, ...] = ()
+    profile: tuple[ProfileProposal, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainSummarised:
+    """A chain has a new summary (the paper's meta)."""
+
+    chain_id: ChainId
+    thread: ThreadId
+    summary: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placed:
+    """A page entered a segment; `f_score` is None where it opened the segment."""
+
+    page_id: PageId
+    segment_id: SegmentId
+    f_score: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SummaryPart:
+    """One chain's summary inside a segment's; condensed parts belong to no single chain."""
+
+    chain_id: ChainId | None
+    text: str
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeywordCount:
+    """A keyword of a segment and how many of its pages have it."""
+
+    word: str
+    pages: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentWritten:
+    """A segment's summary and keywords now; opens the segment if it is new."""
+
+    segment_id: SegmentId
+    parts: tuple[SummaryPart, ...]
+    keywords: tuple[KeywordCount, ...]
+    said_from: datetime
+    said_to: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Analysed:
+    """A page was read for the persona up to `upto_seq`."""
+
+    page_id: PageId
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactAdded:
+    """A fact entered a knowledge base."""
+
+    fact_id: FactId
+    about: About
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    sources: tuple[Source, ...]
+    valid_from: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactStrengthened:
+    """A known fact was said again: more sources, and it counts as new for the cap."""
+
+    fact_id: FactId
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactRetired:
+    """A fact is no longer so; it stays answerable by date."""
+
+    fact_id: FactId
+    superseded_by: FactId | None
+    valid_to: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactArchived:
+    """A fact left its knowledge base by the cap (first in, first out)."""
+
+    fact_id: FactId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitSet:
+    """A trait's level and confidence now."""
+
+    dimension: str
+    level: float
+    confidence: float
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileSet:
+    """A profile field's value now; None takes it away."""
+
+    whose: About
+    name: str
+    value: str | None
+    sources: tuple[Source, ...]
+    set_by: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evicted:
+    """A segment left mid-term memory for the archive."""
+
+    segment_id: SegmentId
+
+
+Decision = (
+    Embedded
+    | Noted
+    | ChainSummarised
+    | Placed
+    | SegmentWritten
+    | Analysed
+    | FactAdded
+    | FactStrengthened
+    | FactRetired
+    | FactArchived
+    | TraitSet
+    | ProfileSet
+    | Evicted
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One entry of the log. `no` counts an owner's changes from 1, without gaps; it is the owner's revision."""
+
+    no: int
+    cause: Cause
+    analyst: str
+    recorded_at: datetime
+    decisions: tuple[Decision, ...] = field(default=())

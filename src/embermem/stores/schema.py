@@ -1,0 +1,290 @@
+"""The schema, once, for every engine. Every primary key, unique key and index begins with the owner, but for the one
+that finds due owners.
+
+Times are integers, microseconds since 1970 in UTC; where the caller gave a zone, its offset in minutes stands beside
+them. Rows that say what was derived carry the change that made them (`change_no`) and, once they no longer hold,
+the change that ended them (`retired_no`). The table `store` alone belongs to no owner.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData()
+
+
+def _owner() -> Column[str]:
+    return Column("owner_id", String(32), primary_key=True)
+
+
+def _derived() -> list[Column[int]]:
+    """When it was written and by which change; when it ended and by which."""
+    return [
+        Column("recorded_at", BigInteger, nullable=False),
+        Column("retired_no", Integer),
+        Column("retired_at", BigInteger),
+    ]
+
+
+store = Table("store", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
+
+owner = Table(
+    "owner",
+    metadata,
+    _owner(),
+    Column("user", Text, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("timezone", Text),
+    Column("created_at", BigInteger, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("persona_no", Integer, nullable=False),
+    Column("reset_no", Integer, nullable=False),
+    Column("embedded_seq", Integer, nullable=False),
+    Column("due_at", BigInteger),
+    Column("failures", Integer, nullable=False),
+    Column("error", Text),
+    Column("lease_by", Text),
+    Column("lease_token", Integer, nullable=False),
+    Column("lease_until", BigInteger),
+    Index("ix_owner_due", "due_at"),
+)
+
+# ---- the first log: what was said
+
+utterance = Table(
+    "utterance",
+    metadata,
+    _owner(),
+    Column("seq", Integer, primary_key=True),
+    Column("id", String(40), nullable=False),
+    Column("page_id", String(40), nullable=False),
+    Column("thread", Text, nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("speaker", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("said_at", BigInteger, nullable=False),
+    Column("said_offset", Integer, nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    UniqueConstraint("owner_id", "id"),
+    Index("ix_utterance_page", "owner_id", "page_id", "seq"),
+)
+
+# A page is the roll-up of its utterances, and where the work on it stands.
+page = Table(
+    "page",
+    metadata,
+    _owner(),
+    Column("page_id", String(40), primary_key=True),
+    Column("no", Integer, nullable=False),
+    Column("thread", Text, nullable=False),
+    Column("first_seq", Integer, nullable=False),
+    Column("last_seq", Integer, nullable=False),
+    Column("answered", Boolean, nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("annotated_seq", Integer, nullable=False),
+    Column("analysed_seq", Integer, nullable=False),
+    Column("chain_id", String(40)),
+    Column("segment_id", String(40)),
+    Column("touched_no", Integer, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("error", Text),
+    Column("retry_at", BigInteger),
+    UniqueConstraint("owner_id", "no"),
+    Index("ix_page_thread", "owner_id", "thread", "no"),
+    Index("ix_page_segment", "owner_id", "segment_id", "no"),
+    Index("ix_page_chain", "owner_id", "chain_id", "no"),
+    Index("ix_page_touched", "owner_id", "touched_no"),
+    Index("ix_page_unread", "owner_id", "no", sqlite_where=text("annotated_seq < last_seq")),
+    Index("ix_page_unplaced", "owner_id", "no", sqlite_where=text("segment_id IS NULL")),
+    Index("ix_page_unanalysed", "owner_id", "segment_id", sqlite_where=text("analysed_seq < last_seq")),
+)
+
+receipt = Table(
+    "receipt",
+    metadata,
+    _owner(),
+    Column("key", String(256), primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("first_seq", Integer, nullable=False),
+    Column("last_seq", Integer, nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+)
+
+vector = Table(
+    "vector",
+    metadata,
+    _owner(),
+    Column("seq", Integer, primary_key=True),
+    Column("embedder", Text, nullable=False),
+    Column("change_no", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Index("ix_vector_change", "owner_id", "change_no"),
+)
+
+# ---- the second log: what was decided
+
+change = Table(
+    "change",
+    metadata,
+    _owner(),
+    Column("no", Integer, primary_key=True),
+    Column("cause", String(32), nullable=False),
+    Column("analyst", Text, nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("decisions", Text, nullable=False),
+)
+
+# ---- what was derived
+
+note = Table(
+    "note",
+    metadata,
+    _owner(),
+    Column("page_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("chain_id", String(40), nullable=False),
+    Column("continues", Boolean, nullable=False),
+    Column("keywords", Text, nullable=False),
+    Column("proposals", Text),
+    Column("analyst", Text, nullable=False),
+    *_derived(),
+)
+
+membership = Table(
+    "membership",
+    metadata,
+    _owner(),
+    Column("page_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("segment_id", String(40), nullable=False),
+    Column("f_score", Float),
+    *_derived(),
+)
+
+chain = Table(
+    "chain",
+    metadata,
+    _owner(),
+    Column("chain_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("thread", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    *_derived(),
+)
+
+# Counters of a segment; they are not versioned.
+segment = Table(
+    "segment",
+    metadata,
+    _owner(),
+    Column("segment_id", String(40), primary_key=True),
+    Column("opened_no", Integer, nullable=False),
+    Column("evicted_no", Integer),
+    Column("touched_no", Integer, nullable=False),
+    Column("visits", Integer, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("newest_at", BigInteger, nullable=False),
+    Column("visited_at", BigInteger),
+    Column("embedder", Text),
+    Column("vector_sum", LargeBinary),
+    Index("ix_segment_touched", "owner_id", "touched_no"),
+    Index("ix_segment_live", "owner_id", sqlite_where=text("evicted_no IS NULL")),
+)
+
+segment_text = Table(
+    "segment_text",
+    metadata,
+    _owner(),
+    Column("segment_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("parts", Text, nullable=False),
+    Column("keywords", Text, nullable=False),
+    Column("said_from", BigInteger, nullable=False),
+    Column("said_from_offset", Integer, nullable=False),
+    Column("said_to", BigInteger, nullable=False),
+    Column("said_to_offset", Integer, nullable=False),
+    *_derived(),
+)
+
+fact = Table(
+    "fact",
+    metadata,
+    _owner(),
+    Column("fact_id", String(40), primary_key=True),
+    Column("change_no", Integer, nullable=False),
+    Column("about", String(16), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("attribute", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("valid_from", BigInteger),
+    Column("valid_from_offset", Integer),
+    Column("valid_to", BigInteger),
+    Column("valid_to_offset", Integer),
+    Column("confirmed_no", Integer, nullable=False),
+    Column("archived_no", Integer),
+    Column("pinned", Boolean, nullable=False),
+    Column("superseded_by", String(40)),
+    *_derived(),
+    Index("ix_fact_current", "owner_id", "about", sqlite_where=text("retired_no IS NULL")),
+)
+
+trait = Table(
+    "trait",
+    metadata,
+    _owner(),
+    Column("dimension", String(64), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("level", Float, nullable=False),
+    Column("confidence", Float, nullable=False),
+    *_derived(),
+)
+
+profile = Table(
+    "profile",
+    metadata,
+    _owner(),
+    Column("whose", String(16), primary_key=True),
+    Column("name", String(64), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("value", Text),
+    Column("set_by", Text, nullable=False),
+    *_derived(),
+)
+
+# Down to the utterance and its characters: what each derived item rests on. `item` is chain, segment, fact, trait or
+# profile; `item_id` its id, dimension or name.
+source = Table(
+    "source",
+    metadata,
+    _owner(),
+    Column("item", String(16), primary_key=True),
+    Column("item_id", String(80), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("seq", Integer, nullable=False),
+    Column("start", Integer),
+    Column("end", Integer),
+    Index("ix_source_seq", "owner_id", "seq"),
+)
+
+LOGS = (utterance, page, receipt, vector, change)
+"""Not derived from changes: kept when memory is rebuilt (of `page`, the roll-up is kept and the rest reset)."""
+DERIVED = (note, membership, chain, segment, segment_text, fact, trait, profile, source)
+"""Written by applying changes only."""
