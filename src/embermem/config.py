@@ -21,6 +21,8 @@ CONFIG_FILE = "embermem.toml"
 
 Preset = Literal["default", "paper"]
 
+_FITTED = "fitted on the development sets with held-out conversations, benchmarks/fit_recall.sh, docs/retrieval.md"
+
 
 def _number(
     default: float | None,
@@ -97,6 +99,31 @@ class Settings:
     recall_embed_limit: int = _number(32, "utterances without a vector embedded at recall", low=0)
     k_1: float = _number(1.2, "BM25's k₁, the usual value", low=0.0)
     b: float = _number(0.75, "BM25's b, the usual value", low=0.0, high=1.0)
+
+    # Recall, preset `default`: weights of the channels in index/fusion.py
+    recall_dense: float = _number(0.6, _FITTED)
+    recall_words: float = _number(0.2, _FITTED)
+    recall_window: float = _number(0.4, _FITTED)
+    recall_near_1: float = _number(0.15, _FITTED, low=0.0)
+    recall_near_2: float = _number(0.1, _FITTED, low=0.0)
+    recall_speaker: float = _number(1.5, _FITTED)
+    recall_segment: float = _number(0.1, _FITTED)
+    recall_length: float = _number(0.5, _FITTED)
+    recall_question: float = _number(-0.1, _FITTED)
+    recall_centre: float = _number(50.0, "vectors of 0 in the mean that is taken off before the cosine", low=0.0)
+    recall_fact: float = _number(1.0, "added to a fact's score for each share of the query's words in its text")
+
+    confidence_base: float = _number(-2.0, _FITTED)
+    confidence_words: float = _number(3.0, _FITTED)
+    confidence_cosine: float = _number(3.0, _FITTED)
+
+    # Packing, preset `default`: docs/retrieval.md
+    pack_candidates: int = _number(300, "best utterances that compete for the budget", low=1)
+    pack_token_power: float = _number(0.5, _FITTED, low=0.0, high=1.0)
+    pack_token_floor: float = _number(8.0, "tokens every line is taken to cost besides its own", low=0.0)
+    pack_floor: float = _number(12.0, "what scores this far below the best is not packed", above=0.0)
+    pack_line_share: float = _number(0.25, "share of the budget that one utterance may take", above=0.0, high=1.0)
+    pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Input
     timezone: str = _plain("UTC", "zone of a time that comes without one")

@@ -51,3 +51,27 @@ def idf(N: int, n: int) -> float:
 def bm25_term(tf: float, dl: float, avgdl: float, k_1: float, b: float) -> float:
     """BM25's saturation of one term: tf·(k₁ + 1) / (tf + k₁·(1 − b + b·dl/avgdl)); `idf` multiplies it."""
     return tf * (k_1 + 1.0) / (tf + k_1 * (1.0 - b + b * dl / avgdl))
+
+
+def z_score(x: float, mean: float, deviation: float) -> float:
+    """z = (x − mean) / deviation, over one query's candidates; 0 where they do not differ."""
+    return (x - mean) / deviation if deviation > 0.0 else 0.0
+
+
+def logistic(x: float) -> float:
+    """1 / (1 + e^−x), in (0, 1)."""
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
+
+
+def evidence_level(level: float, confidence: float, new_level: float, new_confidence: float) -> float:
+    """A trait's level after new evidence: the mean of both levels, weighted by their confidence (ours).
+
+    The papers leave the merging of traits to a model; this is the merge without one.
+    """
+    total = confidence + new_confidence
+    return (level * confidence + new_level * new_confidence) / total if total else 0.0
+
+
+def evidence_confidence(confidence: float, new_confidence: float) -> float:
+    """Confidence after independent evidence: 1 − (1 − c₁)(1 − c₂) (ours)."""
+    return 1.0 - (1.0 - confidence) * (1.0 - new_confidence)

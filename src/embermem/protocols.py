@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -15,6 +15,7 @@ from embermem.types import (
     Chain,
     ChainId,
     ChainTail,
+    Context,
     Fact,
     Message,
     Owner,
@@ -173,6 +174,7 @@ class NotedPage:
     analyst: str
     change: PersonaChange
     attempts: int
+    retry_at: datetime | None
     analysed: bool
 
 
@@ -316,14 +318,15 @@ class Store(Protocol):
     def postpone(self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime) -> None:
         """An analyst failed on these pages: count the attempt, keep the error, wait until `retry_at`."""
 
-    def unread(self, owner_id: OwnerId, limit: int) -> tuple[PageView, ...]:
-        """Pages with utterances no analyst has read yet, all embedded, oldest first, with their vectors."""
+    def unread(self, owner_id: OwnerId, short: int, limit: int) -> tuple[PageView, ...]:
+        """Pages with utterances no analyst has read yet, all embedded, not open any more (answered, followed, or out
+        of short-term memory), oldest first, with their vectors."""
 
     def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
         """Pages that left short-term memory, are read, have no segment and need not wait, oldest first."""
 
     def pending_since(self, owner_id: OwnerId, short: int) -> tuple[int, datetime | None, datetime | None]:
-        """How many pages are pending, when the oldest arrived, and the earliest time a failed one may be tried."""
+        """How many pages are pending, when the oldest arrived, and when the first failed page may be tried again."""
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
         """For each thread the newest read page with a number below the one named, and its chain."""
@@ -340,7 +343,8 @@ class Store(Protocol):
     def segments_without_vector(self, owner_id: OwnerId, embedder: str) -> tuple[SegmentId, ...]:
         """Segments, archived ones too, whose vector is not of this embedder."""
 
-    def set_segment_vectors(self, lease: Lease, embedder: str, vectors: Mapping[SegmentId, Vector]) -> None: ...
+    def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
+        """The chains named, as they stand; `page_ids` is left empty."""
 
     def begin_reindex(self, embedder: str, dim: int) -> None:
         """From now on the store is of this embedder; every owner's vectors are to be made again."""
@@ -386,3 +390,40 @@ class VectorBatch:
     embedder: str
     seqs: Sequence[int]
     vectors: Vectors
+
+
+# ------------------------------------------------------------------------------------------------------- memory systems
+
+
+class MemorySystem(Protocol):
+    """One way of remembering. `observe` is durable and quick; `settle` understands; `recall` reads and never writes."""
+
+    @property
+    def name(self) -> str:
+        """The system's name in reports."""
+
+    def observe(
+        self,
+        owner: Owner,
+        messages: Sequence[Message],
+        *,
+        key: str | None = None,
+        digest: str = "",
+        fresh: bool = False,
+    ) -> Added:
+        """Keep messages; see Store.append."""
+
+    def settle(self, owner: Owner, progress: Callable[[int, int], None] | None = None) -> int:
+        """Understand all that is pending; the number of pages placed."""
+
+    def recall(
+        self,
+        owner: Owner,
+        query: str,
+        *,
+        at: datetime | None = None,
+        budget: int | None = None,
+        thread: ThreadId | None = None,
+        scope: Scope | None = None,
+    ) -> Context:
+        """The little that matters for a query, whose hits name utterances."""

@@ -173,6 +173,7 @@ class Chain:
     page_ids: tuple[PageId, ...]
     change_no: int
     recorded_at: datetime
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

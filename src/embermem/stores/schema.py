@@ -110,6 +110,7 @@ page = Table(
     Index("ix_page_segment", "owner_id", "segment_id", "no"),
     Index("ix_page_chain", "owner_id", "chain_id", "no"),
     Index("ix_page_touched", "owner_id", "touched_no"),
+    Index("ix_page_retry", "owner_id", "retry_at", sqlite_where=text("retry_at IS NOT NULL")),
     Index("ix_page_unread", "owner_id", "no", sqlite_where=text("annotated_seq < last_seq")),
     Index("ix_page_unplaced", "owner_id", "no", sqlite_where=text("segment_id IS NULL")),
     Index("ix_page_unanalysed", "owner_id", "segment_id", sqlite_where=text("analysed_seq < last_seq")),

@@ -1,0 +1,76 @@
+"""Which owners' working sets are in memory: loaded once, brought up to date on each use, the least recently used
+leaving when they grow above a limit."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from embermem.index.snapshot import Snapshot
+from embermem.protocols import Delta
+from embermem.types import OwnerId, Utterance
+
+if TYPE_CHECKING:
+    from embermem.types import Vectors
+
+Fetch = Callable[[OwnerId, int, int], Delta]
+"""What is newer than (seq, revision)."""
+
+
+class Residents:
+    """The snapshots of some owners. `fetch` asks the store what is newer; one writer an owner, readers never wait."""
+
+    def __init__(self, fetch: Fetch, dim: int, limit_bytes: int) -> None:
+        self._fetch = fetch
+        self._dim = dim
+        self._limit = limit_bytes
+        self._lock = threading.Lock()
+        self._owners: OrderedDict[OwnerId, _Resident] = OrderedDict()
+
+    def snapshot(self, owner_id: OwnerId) -> Snapshot:
+        """The owner's snapshot, as new as the store is now."""
+        resident = self._resident(owner_id)
+        with resident.lock:
+            held = resident.snapshot
+            delta = self._fetch(owner_id, held.seq, held.revision)
+            if delta.reset:
+                held = Snapshot.empty(owner_id, self._dim)
+            if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):
+                held = resident.snapshot = held.extended(delta)
+        self._leave(owner_id)
+        return held
+
+    def with_vectors(
+        self, owner_id: OwnerId, missing: Sequence[Utterance], embed: Callable[[Sequence[Utterance]], Vectors]
+    ) -> Snapshot:
+        """The owner's snapshot with vectors for the utterances named, made now."""
+        vectors = embed(missing)
+        resident = self._resident(owner_id)
+        with resident.lock:
+            resident.snapshot = resident.snapshot.with_vectors([one.seq for one in missing], vectors)
+            return resident.snapshot
+
+    def _resident(self, owner_id: OwnerId) -> _Resident:
+        with self._lock:
+            resident = self._owners.get(owner_id)
+            if resident is None:
+                resident = self._owners[owner_id] = _Resident(Snapshot.empty(owner_id, self._dim))
+            self._owners.move_to_end(owner_id)
+            return resident
+
+    def _leave(self, but: OwnerId) -> None:
+        with self._lock:
+            total = sum(resident.snapshot.nbytes for resident in self._owners.values())
+            while total > self._limit and len(self._owners) > 1:
+                oldest = next(iter(self._owners))
+                if oldest == but:
+                    break
+                total -= self._owners.pop(oldest).snapshot.nbytes
+
+
+class _Resident:
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.lock = threading.Lock()
+        self.snapshot = snapshot

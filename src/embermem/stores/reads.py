@@ -1,0 +1,384 @@
+"""Rows into records: what the store's readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Select, and_, func, select
+from sqlalchemy.engine import Connection, Row
+
+from embermem.changes import KeywordCount, SummaryPart
+from embermem.protocols import NotedPage, OwnerState, SegmentState
+from embermem.stores import schema
+from embermem.stores.codec import from_json, moment, sum_from, vector_from
+from embermem.types import (
+    About,
+    ChainId,
+    Fact,
+    FactId,
+    Owner,
+    OwnerId,
+    Page,
+    PageId,
+    PageView,
+    Persona,
+    PersonaChange,
+    ProfileField,
+    Role,
+    Segment,
+    SegmentId,
+    Source,
+    ThreadId,
+    Tier,
+    Trait,
+    Utterance,
+    UtteranceId,
+)
+
+if TYPE_CHECKING:
+    from embermem.types import Vector
+
+CHUNK = 500
+"""Ids in one IN list; SQLite's bound on parameters is far above."""
+
+
+def chunks(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """The items, CHUNK at a time."""
+    for start in range(0, len(items), CHUNK):
+        yield items[start : start + CHUNK]
+
+
+def owner_from(row: Row[Any]) -> Owner:
+    """An owner's identity."""
+    return Owner(id=OwnerId(row.owner_id), user=row.user, agent=row.agent)
+
+
+def owner_state_from(row: Row[Any]) -> OwnerState:
+    """An owner's row."""
+    return OwnerState(
+        owner=owner_from(row),
+        timezone=row.timezone,
+        seq=row.seq,
+        pages=row.pages,
+        revision=row.revision,
+        embedded_seq=row.embedded_seq,
+        due_at=None if row.due_at is None else moment(row.due_at),
+        failures=row.failures,
+        error=row.error,
+    )
+
+
+def utterance_from(row: Row[Any]) -> Utterance:
+    """An utterance."""
+    return Utterance(
+        id=UtteranceId(row.id),
+        seq=row.seq,
+        page_id=PageId(row.page_id),
+        thread=ThreadId(row.thread),
+        role=Role(row.role),
+        speaker=row.speaker,
+        text=row.text,
+        said_at=moment(row.said_at, row.said_offset),
+        recorded_at=moment(row.recorded_at),
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- pages
+
+
+def tier_of(segment_id: str | None, evicted_no: int | None, no: int, pages: int, short: int) -> Tier:
+    """A page's tier: a page in a segment is mid, or archive if its segment was evicted; otherwise short among the
+    newest `short`, otherwise pending."""
+    if segment_id is not None:
+        return Tier.MID if evicted_no is None else Tier.ARCHIVE
+    return Tier.SHORT if no > pages - short else Tier.PENDING
+
+
+def select_pages(owner_id: OwnerId) -> Select[Any]:
+    """Pages with their segment's eviction, their owner's page count and their note's keywords."""
+    page, segment, owner, note = schema.page, schema.segment, schema.owner, schema.note
+    return (
+        select(page, segment.c.evicted_no, owner.c.pages.label("owner_pages"), note.c.keywords)
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .outerjoin(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
+        .outerjoin(
+            note,
+            and_(note.c.owner_id == page.c.owner_id, note.c.page_id == page.c.page_id, note.c.retired_no.is_(None)),
+        )
+        .where(page.c.owner_id == owner_id)
+    )
+
+
+def in_tier(tier: Tier, short: int) -> Any:
+    """The condition of `tier_of`, for the database."""
+    page, segment, owner = schema.page, schema.segment, schema.owner
+    newest = page.c.no > owner.c.pages - short
+    return {
+        Tier.MID: and_(page.c.segment_id.is_not(None), segment.c.evicted_no.is_(None)),
+        Tier.ARCHIVE: segment.c.evicted_no.is_not(None),
+        Tier.SHORT: and_(page.c.segment_id.is_(None), newest),
+        Tier.PENDING: and_(page.c.segment_id.is_(None), ~newest),
+    }[tier]
+
+
+def pages_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int) -> tuple[Page, ...]:
+    """Pages with their utterances."""
+    said: dict[str, list[Utterance]] = {}
+    for ids in chunks([row.page_id for row in rows]):
+        found = connection.execute(
+            select(schema.utterance)
+            .where(schema.utterance.c.owner_id == owner_id, schema.utterance.c.page_id.in_(ids))
+            .order_by(schema.utterance.c.seq)
+        )
+        for row in found:
+            said.setdefault(row.page_id, []).append(utterance_from(row))
+    return tuple(
+        Page(
+            id=PageId(row.page_id),
+            no=row.no,
+            thread=ThreadId(row.thread),
+            utterances=tuple(said[row.page_id]),
+            tier=tier_of(row.segment_id, row.evicted_no, row.no, row.owner_pages, short),
+            segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
+            chain_id=None if row.chain_id is None else ChainId(row.chain_id),
+            keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
+            error=row.error,
+        )
+        for row in rows
+    )
+
+
+def page_views(
+    connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, embedder: str
+) -> tuple[PageView, ...]:
+    """Pages with their vectors: the normalised mean of their utterances' vectors."""
+    from embermem.index.vectors import page_vector
+
+    pages = pages_from(connection, owner_id, rows, short)
+    vectors: dict[int, Vector] = {}
+    for seqs in chunks([u.seq for page in pages for u in page.utterances]):
+        table = schema.vector
+        found = connection.execute(
+            select(table.c.seq, table.c.data).where(
+                table.c.owner_id == owner_id, table.c.seq.in_(seqs), table.c.embedder == embedder
+            )
+        )
+        vectors.update((row.seq, vector_from(row.data)) for row in found)
+    views = []
+    for page in pages:
+        own = [vectors[u.seq] for u in page.utterances if u.seq in vectors]
+        views.append(PageView(page=page, vector=page_vector(np.stack(own)) if own else None))
+    return tuple(views)
+
+
+def noted_pages(
+    connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, embedder: str
+) -> tuple[NotedPage, ...]:
+    """Pages with their vectors and their notes; rows are of `select_pages` with the note's columns."""
+    views = page_views(connection, owner_id, rows, short, embedder)
+    return tuple(
+        NotedPage(
+            view=view,
+            chain_id=view.page.chain_id,
+            keywords=view.page.keywords,
+            analyst=row.note_analyst or "",
+            change=PersonaChange() if row.proposals is None else from_json(row.proposals, PersonaChange),
+            attempts=row.attempts,
+            retry_at=None if row.retry_at is None else moment(row.retry_at),
+            analysed=row.analysed_seq >= row.last_seq,
+        )
+        for view, row in zip(views, rows, strict=True)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ segments
+
+
+def select_segments(owner_id: OwnerId) -> Select[Any]:
+    """Segments with their text as it stands."""
+    segment, text = schema.segment, schema.segment_text
+    return (
+        select(segment, text)
+        .join(
+            text,
+            and_(
+                text.c.owner_id == segment.c.owner_id,
+                text.c.segment_id == segment.c.segment_id,
+                text.c.retired_no.is_(None),
+            ),
+        )
+        .where(segment.c.owner_id == owner_id)
+        .order_by(segment.c.opened_no, segment.c.segment_id)
+    )
+
+
+def unanalysed_counts(connection: Connection, owner_id: OwnerId) -> dict[str, int]:
+    """L_interaction: each segment's pages with something not yet analysed."""
+    page = schema.page
+    found = connection.execute(
+        select(page.c.segment_id, func.count().label("pages"))
+        .where(page.c.owner_id == owner_id, page.c.segment_id.is_not(None), page.c.analysed_seq < page.c.last_seq)
+        .group_by(page.c.segment_id)
+    )
+    return {row.segment_id: row.pages for row in found}
+
+
+def segment_from(
+    row: Row[Any],
+    embedder: str,
+    unanalysed: int = 0,
+    page_ids: tuple[PageId, ...] = (),
+    sources: tuple[Source, ...] = (),
+) -> Segment:
+    """A segment. Its vector is given if it is of this embedder."""
+    parts = from_json(row.parts, tuple[SummaryPart, ...])
+    keywords = from_json(row.keywords, tuple[KeywordCount, ...])
+    embedding = None
+    if row.vector_sum is not None and row.embedder == embedder:
+        total = sum_from(row.vector_sum)
+        length = float(np.linalg.norm(total))
+        embedding = total / np.float32(length) if length else total
+    return Segment(
+        id=SegmentId(row.segment_id),
+        summary="\n".join(part.text for part in parts),
+        keywords=tuple(count.word for count in keywords),
+        page_ids=page_ids,
+        visits=row.visits,
+        unanalysed=unanalysed,
+        last_access=moment(max(row.newest_at, row.visited_at or 0)),
+        archived=row.evicted_no is not None,
+        change_no=row.change_no,
+        recorded_at=moment(row.recorded_at),
+        said_from=moment(row.said_from, row.said_from_offset),
+        said_to=moment(row.said_to, row.said_to_offset),
+        sources=sources,
+        embedding=embedding,
+    )
+
+
+def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
+    """A segment as placing sees it."""
+    return SegmentState(
+        id=SegmentId(row.segment_id),
+        parts=from_json(row.parts, tuple[SummaryPart, ...]),
+        keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
+        said_from=moment(row.said_from, row.said_from_offset),
+        said_to=moment(row.said_to, row.said_to_offset),
+        visits=row.visits,
+        unanalysed=unanalysed,
+        last_access=moment(max(row.newest_at, row.visited_at or 0)),
+        vector_sum=sum_from(row.vector_sum) if row.vector_sum is not None and row.embedder == embedder else None,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- persona
+
+
+def sources_of(
+    connection: Connection, owner_id: OwnerId, item: str, only: Sequence[str] | None = None
+) -> dict[str, tuple[Source, ...]]:
+    """By item id, the utterances its current version rests on; of a fact, those of all its confirmations."""
+    source, utterance = schema.source, schema.utterance
+    query = (
+        select(source, utterance.c.id)
+        .join(utterance, and_(utterance.c.owner_id == source.c.owner_id, utterance.c.seq == source.c.seq))
+        .where(source.c.owner_id == owner_id, source.c.item == item)
+        .order_by(source.c.item_id, source.c.change_no, source.c.ordinal)
+    )
+    rows = connection.execute(query if only is None else query.where(source.c.item_id.in_(only)))
+    versions: dict[str, dict[int, list[Source]]] = {}
+    for row in rows:
+        one = Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end)
+        versions.setdefault(row.item_id, {}).setdefault(row.change_no, []).append(one)
+    if item == "fact":
+        return {key: tuple(dict.fromkeys(s for all_of in by.values() for s in all_of)) for key, by in versions.items()}
+    return {key: tuple(by[max(by)]) for key, by in versions.items()}
+
+
+def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]]) -> Fact:
+    """A fact with its sources."""
+
+    def when(value: int | None, minutes: int | None) -> Any:
+        return None if value is None else moment(value, minutes or 0)
+
+    return Fact(
+        id=FactId(row.fact_id),
+        about=About(row.about),
+        subject=row.subject,
+        attribute=row.attribute,
+        value=row.value,
+        text=row.text,
+        sources=sources.get(row.fact_id, ()),
+        valid_from=when(row.valid_from, row.valid_from_offset),
+        valid_to=when(row.valid_to, row.valid_to_offset),
+        recorded_at=moment(row.recorded_at),
+        retired_at=when(row.retired_at, 0),
+        superseded_by=None if row.superseded_by is None else FactId(row.superseded_by),
+        archived=row.archived_no is not None,
+        pinned=row.pinned,
+        change_no=row.change_no,
+    )
+
+
+def select_facts(owner_id: OwnerId, *, archived: bool, retired: bool = False) -> Select[Any]:
+    """Facts in order of their last confirmation (then of entry): the order in which the cap takes them."""
+    fact = schema.fact
+    query = (
+        select(fact).where(fact.c.owner_id == owner_id).order_by(fact.c.confirmed_no, fact.c.change_no, fact.c.fact_id)
+    )
+    if retired:
+        return query.where(fact.c.retired_no.is_not(None))
+    is_archived = fact.c.archived_no.is_not(None)
+    return query.where(fact.c.retired_no.is_(None), is_archived if archived else ~is_archived)
+
+
+def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
+    """Profiles, traits, and current facts."""
+    from embermem.traits import dimensions_by_name
+
+    profile, trait = schema.profile, schema.trait
+    told = sources_of(connection, owner_id, "profile")
+    fields = [
+        ProfileField(
+            whose=About(row.whose),
+            name=row.name,
+            value=row.value,
+            sources=told.get(f"{row.whose}.{row.name}", ()),
+            recorded_at=moment(row.recorded_at),
+            change_no=row.change_no,
+            set_by=row.set_by,
+        )
+        for row in connection.execute(
+            select(profile)
+            .where(profile.c.owner_id == owner_id, profile.c.retired_no.is_(None), profile.c.value.is_not(None))
+            .order_by(profile.c.name)
+        )
+    ]
+    shown = sources_of(connection, owner_id, "trait")
+    known = dimensions_by_name()
+    traits = tuple(
+        Trait(
+            dimension=row.dimension,
+            category=known[row.dimension].category,
+            level=row.level,
+            confidence=row.confidence,
+            pole=known[row.dimension].pole(row.level),
+            sources=shown.get(row.dimension, ()),
+            recorded_at=moment(row.recorded_at),
+            change_no=row.change_no,
+        )
+        for row in connection.execute(
+            select(trait).where(trait.c.owner_id == owner_id, trait.c.retired_no.is_(None)).order_by(trait.c.dimension)
+        )
+    )
+    rests = sources_of(connection, owner_id, "fact")
+    facts = [fact_from(row, rests) for row in connection.execute(select_facts(owner_id, archived=False))]
+    return Persona(
+        profile=tuple(f for f in fields if f.whose is About.USER),
+        agent_profile=tuple(f for f in fields if f.whose is About.AGENT),
+        traits=traits,
+        facts=tuple(f for f in facts if f.about is About.USER),
+        agent_facts=tuple(f for f in facts if f.about is About.AGENT),
+    )

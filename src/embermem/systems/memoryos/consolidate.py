@@ -1,0 +1,503 @@
+"""Understanding behind the path of `add`: embed, read, place, promote, evict (paper §3.3), under one lease.
+
+Each step reads, decides outside any transaction, and applies one change. A worker may die between any two lines: what
+was not applied is done again, once, by the next one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from embermem.changes import (
+    Analysed,
+    Cause,
+    ChainSummarised,
+    Change,
+    Decision,
+    Embedded,
+    Evicted,
+    Noted,
+    Placed,
+    SummaryPart,
+)
+from embermem.config import Settings
+from embermem.errors import AnalystError, EmberError, RevisionMoved
+from embermem.index.vectors import embedded_text
+from embermem.protocols import (
+    Analyst,
+    Embedder,
+    Lease,
+    NotedPage,
+    ProfileRequest,
+    SegmentState,
+    Store,
+    VectorBatch,
+)
+from embermem.systems.memoryos import mid_term
+from embermem.systems.memoryos.long_term import Knowledge
+from embermem.types import (
+    Annotation,
+    ChainId,
+    Owner,
+    Page,
+    PageId,
+    PageView,
+    PersonaChange,
+    Segment,
+    SegmentId,
+    ThreadId,
+)
+
+if TYPE_CHECKING:
+    from embermem.types import Vector
+
+logger = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+Progress = Callable[[int, int], None]
+
+_TRIES = 8
+"""How often a step is decided anew when another change came first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    """What consolidation works with. `extractive` reads every page first; `analyst` may be the same."""
+
+    store: Store
+    embedder: Embedder
+    analyst: Analyst
+    extractive: Analyst
+    settings: Settings
+    clock: Clock
+
+
+@dataclass(slots=True)
+class _Held:
+    """What one claim has read and keeps up to date as it applies changes; thrown away when another change came."""
+
+    revision: int
+    embedded_seq: int
+    segments: dict[SegmentId, SegmentState] = field(default_factory=dict)
+    knowledge: Knowledge | None = None
+
+
+def consolidate(parts: Parts, owner: Owner, lease: Lease, *, whole: bool, progress: Progress | None = None) -> int:
+    """Do all that is due for one owner whose lease is held; the number of pages placed.
+
+    `whole`: place a batch that is not yet full or old enough too (what `settle` asks for).
+    Raises EmbedderError, StaleLease, StoreError; what was applied until then stays.
+    """
+    return _Consolidation(parts, owner, lease, whole=whole, progress=progress).run()
+
+
+def due_at(parts: Parts, owner: Owner) -> datetime | None:
+    """When the owner has work again if nothing new comes in; None if never."""
+    count, oldest, retry_at = parts.store.pending_since(owner.id, parts.settings.short_term_pages)
+    if retry_at is not None or oldest is None:
+        return retry_at
+    if count >= parts.settings.batch_pages:
+        return parts.clock()
+    return oldest + timedelta(seconds=parts.settings.batch_wait_s)
+
+
+def pause(settings: Settings, failures: int) -> timedelta:
+    """The pause after so many failures: doubles from `retry_base_s` up to `retry_max_s`."""
+    return timedelta(seconds=min(settings.retry_max_s, settings.retry_base_s * 2.0 ** min(failures, 32)))
+
+
+class _Consolidation:
+    def __init__(self, parts: Parts, owner: Owner, lease: Lease, *, whole: bool, progress: Progress | None) -> None:
+        self._parts = parts
+        self._settings = parts.settings
+        self._store = parts.store
+        self._owner = owner
+        self._lease = lease
+        self._whole = whole
+        self._progress = progress
+        self._placed = 0
+        self._held = self._read_state()
+
+    def run(self) -> int:
+        """Steps in turn until none has anything to do."""
+        steps = (self._embed, self._annotate, self._place)
+        total = self._outstanding()
+        while True:
+            worked = [self._deciding(step) for step in steps]
+            if not any(worked):
+                break
+            self._store.renew(self._lease, self._parts.clock(), self._settings.lease_s)
+            if self._progress is not None:
+                left = self._outstanding()
+                total = max(total, left)
+                self._progress(total - left, total)
+        self._deciding(self._promote)
+        self._deciding(self._make_room)
+        self._deciding(self._renew_segment_vectors)
+        return self._placed
+
+    def _outstanding(self) -> int:
+        """Utterances to embed and pages to place: what a progress bar counts down."""
+        if self._progress is None:
+            return 0
+        state = self._store.owner_state(self._owner.id)
+        if state is None:
+            return 0
+        count, _, _ = self._store.pending_since(self._owner.id, self._settings.short_term_pages)
+        return state.seq - state.embedded_seq + count
+
+    # ------------------------------------------------------------------------------------------------ what is held
+
+    def _read_state(self) -> _Held:
+        state = self._store.owner_state(self._owner.id)
+        return _Held(
+            revision=0 if state is None else state.revision,
+            embedded_seq=0 if state is None else state.embedded_seq,
+        )
+
+    def _loaded(self) -> tuple[dict[SegmentId, SegmentState], Knowledge]:
+        """Segments and persona, read once a claim."""
+        if self._held.knowledge is None:
+            self._held.segments = {state.id: state for state in self._store.segment_states(self._owner.id)}
+            others = (
+                *self._store.facts(self._owner.id, about=None, archived=True),
+                *self._store.history(self._owner.id),
+            )
+            self._held.knowledge = Knowledge(self._store.persona(self._owner.id), others)
+        return self._held.segments, self._held.knowledge
+
+    def _deciding(self, step: Callable[[], bool]) -> bool:
+        """Run a step; if another change came first, read again and decide again."""
+        for _ in range(_TRIES):
+            try:
+                return step()
+            except RevisionMoved:
+                self._held = self._read_state()
+            except EmberError:
+                self._held = self._read_state()
+                raise
+        return step()
+
+    def _apply(
+        self,
+        cause: Cause,
+        analyst: str,
+        decisions: Sequence[Decision],
+        *,
+        vectors: VectorBatch | None = None,
+        segment_vectors: Mapping[SegmentId, Vector] | None = None,
+    ) -> Change:
+        change = self._store.apply(
+            self._owner,
+            cause,
+            analyst,
+            decisions,
+            now=self._parts.clock(),
+            revision=self._held.revision,
+            lease=self._lease,
+            vectors=vectors,
+            segment_vectors=segment_vectors,
+        )
+        self._held.revision = change.no
+        return change
+
+    @property
+    def _next_no(self) -> int:
+        return self._held.revision + 1
+
+    # ------------------------------------------------------------------------------------------------------- embed
+
+    def _embed(self) -> bool:
+        """Vectors for the next utterances that have none."""
+        batch = self._store.utterances(self._owner.id, self._held.embedded_seq, self._settings.embed_batch)
+        if not batch:
+            return False
+        embedder = self._parts.embedder
+        vectors = embedder.embed([embedded_text(utterance) for utterance in batch])
+        first, last = batch[0].seq, batch[-1].seq
+        self._apply(
+            Cause.EMBEDDING,
+            embedder.name,
+            [Embedded(first_seq=first, last_seq=last, embedder=embedder.name)],
+            vectors=VectorBatch(embedder=embedder.name, seqs=range(first, last + 1), vectors=vectors),
+        )
+        self._held.embedded_seq = last
+        return True
+
+    # ---------------------------------------------------------------------------------------------------- annotate
+
+    def _annotate(self) -> bool:
+        """Chains, keywords and plain facts by the extractive analyst, for pages that are embedded and not open."""
+        views = self._store.unread(self._owner.id, self._settings.short_term_pages, self._settings.embed_batch)
+        if not views:
+            return False
+        analyst = self._parts.extractive
+        annotations = analyst.annotate(self._store.tails(self._owner.id, _first_no(views)), views)
+        decisions = self._noting(views, annotations, analyst.name)
+        for view, annotation in zip(views, annotations, strict=True):
+            if view.page.segment_id is not None and self._settings.facts_when == "placed":
+                decisions += self._learn(_change_of(annotation), [view.page])
+        self._apply(Cause.ANNOTATION, analyst.name, decisions)
+        return True
+
+    def _noting(self, views: Sequence[PageView], annotations: Sequence[Annotation], analyst: str) -> list[Decision]:
+        """Notes and chain summaries. A page that has a chain keeps it; one that continues joins that of the page
+        before it in its thread; any other begins one."""
+        tails = self._store.tails(self._owner.id, _first_no(views))
+        ends: dict[ThreadId, ChainId] = {thread: tail.chain_id for thread, tail in tails.items()}
+        decisions: list[Decision] = []
+        summaries: dict[ChainId, ChainSummarised] = {}
+        for ordinal, (view, annotation) in enumerate(zip(views, annotations, strict=True)):
+            page = view.page
+            before = ends.get(page.thread)
+            continues = annotation.continues and before is not None
+            if page.chain_id is not None:
+                chain_id, continues = page.chain_id, page.chain_id == before
+            elif continues and before is not None:
+                chain_id = before
+            else:
+                chain_id = ChainId(f"c{self._next_no}-{ordinal}")
+            ends[page.thread] = chain_id
+            decisions.append(
+                Noted(
+                    page_id=page.id,
+                    upto_seq=page.last_seq,
+                    chain_id=chain_id,
+                    continues=continues,
+                    keywords=annotation.keywords,
+                    analyst=analyst,
+                    facts=annotation.facts,
+                    traits=annotation.traits,
+                    profile=annotation.profile,
+                )
+            )
+            if page.chain_id is None:
+                summaries[chain_id] = ChainSummarised(
+                    chain_id=chain_id,
+                    thread=page.thread,
+                    summary=annotation.chain_summary,
+                    sources=annotation.summary_sources,
+                )
+        return [*decisions, *summaries.values()]
+
+    # ------------------------------------------------------------------------------------------------------- place
+
+    def _place(self) -> bool:
+        """One batch of pending pages into segments, if it is full, old enough, or asked for."""
+        settings, now = self._settings, self._parts.clock()
+        batch = self._store.pending(self._owner.id, settings.short_term_pages, settings.batch_pages, now)
+        if not batch or not (self._whole or self._is_due(batch, now)):
+            return False
+        read = self._read_by_analyst(batch, now)
+        if read is None:
+            return False
+        notes, decisions, analyst = read
+        segments, _ = self._loaded()
+        chains = self._chain_parts(notes, decisions)
+        touched: dict[SegmentId, SegmentState] = {}
+        for ordinal, noted in enumerate(notes):
+            segment, f_score = self._placed_in(noted, segments, chains[noted.view.page.id], ordinal)
+            segments[segment.id] = touched[segment.id] = segment
+            decisions.append(Placed(page_id=noted.view.page.id, segment_id=segment.id, f_score=f_score))
+        decisions += [mid_term.written(segment) for segment in touched.values()]
+        if settings.facts_when == "placed":
+            for noted in notes:
+                decisions += self._learn(noted.change, [noted.view.page])
+        self._apply(
+            Cause.CONSOLIDATION,
+            analyst,
+            decisions,
+            segment_vectors={s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None},
+        )
+        self._placed += len(notes)
+        self._promote(frozenset(touched))
+        self._make_room(frozenset(touched))
+        return True
+
+    def _is_due(self, batch: Sequence[NotedPage], now: datetime) -> bool:
+        arrived = batch[0].view.page.utterances[0].recorded_at
+        waited = (now - arrived).total_seconds() >= self._settings.batch_wait_s
+        return len(batch) >= self._settings.batch_pages or waited
+
+    def _read_by_analyst(
+        self, batch: Sequence[NotedPage], now: datetime
+    ) -> tuple[list[NotedPage], list[Decision], str] | None:
+        """The batch as the configured analyst reads it. If that fails, the pages wait, with the error, for a longer
+        time after each try; after `attempts` tries the extractive notes stand. None: they wait."""
+        analyst, extractive = self._parts.analyst, self._parts.extractive
+        if analyst is extractive:
+            return list(batch), [], extractive.name
+        views = [noted.view for noted in batch]
+        try:
+            annotations = analyst.annotate(self._store.tails(self._owner.id, _first_no(views)), views)
+        except AnalystError as error:
+            tried = max(noted.attempts for noted in batch)
+            if tried + 1 < self._settings.attempts:
+                logger.warning("analyst %s failed on %d pages: %s", analyst.name, len(views), error)
+                pages = [view.page.id for view in views]
+                self._store.postpone(self._lease, pages, str(error), now + pause(self._settings, tried))
+                return None
+            logger.warning(
+                "analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried + 1, error
+            )
+            return list(batch), [], extractive.name
+        decisions = self._noting(views, annotations, analyst.name)
+        notes = [
+            replace(noted, keywords=annotation.keywords, analyst=analyst.name, change=_change_of(annotation))
+            for noted, annotation in zip(batch, annotations, strict=True)
+        ]
+        return notes, decisions, analyst.name
+
+    def _chain_parts(self, notes: Sequence[NotedPage], decisions: Sequence[Decision]) -> Mapping[PageId, SummaryPart]:
+        """For each page its chain's summary, as it goes into its segment's."""
+        noted = {d.page_id: d.chain_id for d in decisions if isinstance(d, Noted)}
+        fresh = {d.chain_id: d for d in decisions if isinstance(d, ChainSummarised)}
+        of = {n.view.page.id: noted.get(n.view.page.id, n.chain_id or ChainId("")) for n in notes}
+        known = self._store.chain_summaries(self._owner.id, sorted(set(of.values())))
+        parts: dict[PageId, SummaryPart] = {}
+        for page_id, chain_id in of.items():
+            if chain_id in fresh:
+                parts[page_id] = SummaryPart(
+                    chain_id=chain_id, text=fresh[chain_id].summary, sources=fresh[chain_id].sources
+                )
+            else:
+                chain = known.get(chain_id)
+                parts[page_id] = SummaryPart(
+                    chain_id=chain_id,
+                    text="" if chain is None else chain.summary,
+                    sources=() if chain is None else chain.sources,
+                )
+        return parts
+
+    def _placed_in(
+        self, noted: NotedPage, segments: Mapping[SegmentId, SegmentState], part: SummaryPart, ordinal: int
+    ) -> tuple[SegmentState, float | None]:
+        settings, view = self._settings, noted.view
+        theta = mid_term.theta_for(settings, self._parts.embedder.name)
+        placement = mid_term.place(
+            view.vector, noted.keywords, tuple(segments.values()), theta, settings.segment_keywords
+        )
+        if placement.segment_id is None:
+            segment_id = SegmentId(f"s{self._next_no}-{ordinal}")
+            return mid_term.opened(segment_id, view, noted.keywords, part), None
+        known = segments[placement.segment_id]
+        return mid_term.grown(known, view, noted.keywords, part, settings), placement.f_score
+
+    # ----------------------------------------------------------------------------------------------------- promote
+
+    def _promote(self, only: frozenset[SegmentId] | None = None) -> bool:
+        """Every segment above τ with enough new pages is analysed: what its pages say enters the persona."""
+        segments, _ = self._loaded()
+        candidates = [s for s in segments.values() if only is None or s.id in only]
+        promoted = False
+        for segment in mid_term.hot(candidates, self._parts.clock(), self._settings):
+            promoted = self._analyse(segment) or promoted
+        return promoted
+
+    def _analyse(self, segment: SegmentState) -> bool:
+        """§3.3: read the segment's new pages for the persona; L_interaction falls to zero by itself."""
+        segments, knowledge = self._loaded()
+        notes = self._store.unanalysed(self._owner.id, segment.id)
+        now = self._parts.clock()
+        if not notes or any(noted.retry_at is not None and noted.retry_at > now for noted in notes):
+            return False
+        persona = self._store.persona(self._owner.id)
+        request = ProfileRequest(
+            segment=_as_segment(segment, notes),
+            pages=tuple(noted.view for noted in notes),
+            persona=persona,
+            nearest=knowledge.current(),
+        )
+        analyst = self._parts.analyst
+        try:
+            change = analyst.profile(request)
+        except AnalystError as error:
+            if max(noted.attempts for noted in notes) + 1 < self._settings.attempts:
+                logger.warning("analyst %s failed at promoting segment %s: %s", analyst.name, segment.id, error)
+                retry_at = now + pause(self._settings, notes[0].attempts)
+                self._store.postpone(self._lease, [n.view.page.id for n in notes], str(error), retry_at)
+                return False
+            analyst = self._parts.extractive
+            change = analyst.profile(request)
+        decisions = self._learn(change, [noted.view.page for noted in notes])
+        for noted in notes:
+            decisions.append(Analysed(page_id=noted.view.page.id, upto_seq=noted.view.page.last_seq))
+        after = replace(segment, unanalysed=0)
+        if change.segment_summary:
+            part = SummaryPart(chain_id=None, text=change.segment_summary, sources=change.summary_sources)
+            after = replace(after, parts=(part,))
+            decisions.append(mid_term.written(after))
+        self._apply(Cause.PROMOTION, analyst.name, decisions)
+        segments[segment.id] = after
+        return True
+
+    def _learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
+        _, knowledge = self._loaded()
+        said = {u.seq: u.said_at for page in pages for u in page.utterances}
+        return knowledge.learn(change, said=said, no=self._next_no, at=self._parts.clock(), settings=self._settings)
+
+    # ------------------------------------------------------------------------------------------------------- evict
+
+    def _make_room(self, protected: frozenset[SegmentId] = frozenset()) -> bool:
+        """Above the capacity the coldest segment is analysed, then leaves for the archive."""
+        segments, _ = self._loaded()
+        evicted = False
+        while True:
+            now = self._parts.clock()
+            cold = mid_term.coldest(tuple(segments.values()), now, self._settings, protected)
+            if cold is None:
+                return evicted
+            if cold.unanalysed and not self._analyse(cold):
+                return evicted  # the analyst failed: its pages wait, and the segment with them
+            self._apply(Cause.EVICTION, "", [Evicted(segment_id=cold.id)])
+            del segments[cold.id]
+            evicted = True
+
+    def _renew_segment_vectors(self) -> bool:
+        """After a reindex: each segment's vector from its pages' new ones."""
+        embedder = self._parts.embedder.name
+        stale = self._store.segments_without_vector(self._owner.id, embedder)
+        sums: dict[SegmentId, Vector] = {}
+        for segment_id in stale:
+            vectors = self._store.page_vectors(self._owner.id, segment_id)
+            if len(vectors):
+                sums[segment_id] = vectors.sum(axis=0)
+        if not sums:
+            return False
+        self._apply(Cause.REINDEX, embedder, [], segment_vectors=sums)
+        self._held.knowledge = None
+        return True
+
+
+def _first_no(views: Sequence[PageView]) -> Mapping[ThreadId, int]:
+    """For each thread the number of its first page here."""
+    first: dict[ThreadId, int] = {}
+    for view in views:
+        first.setdefault(view.page.thread, view.page.no)
+    return first
+
+
+def _change_of(annotation: Annotation) -> PersonaChange:
+    return PersonaChange(facts=annotation.facts, traits=annotation.traits, profile=annotation.profile)
+
+
+def _as_segment(state: SegmentState, notes: Sequence[NotedPage]) -> Segment:
+    """The segment as an analyst is shown it, with its new pages."""
+    return Segment(
+        id=state.id,
+        summary="\n".join(part.text for part in state.parts),
+        keywords=tuple(count.word for count in state.keywords),
+        page_ids=tuple(noted.view.page.id for noted in notes),
+        visits=state.visits,
+        unanalysed=state.unanalysed,
+        last_access=state.last_access,
+        archived=False,
+        change_no=0,
+        recorded_at=state.last_access,
+        said_from=state.said_from,
+        said_to=state.said_to,
+    )

@@ -1,0 +1,254 @@
+"""Long-term personal memory: how proposals become facts, traits and profile lines (paper §3.2–3.3).
+
+An analyst proposes; here it is decided. A fact supersedes another only if both speak of the same subject and
+attribute and the attribute holds one value at a time. Nothing is overwritten: what no longer holds is retired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from embermem.changes import (
+    Decision,
+    FactAdded,
+    FactArchived,
+    FactRetired,
+    FactStrengthened,
+    ProfileSet,
+    TraitSet,
+)
+from embermem.config import Settings
+from embermem.equations import evidence_confidence, evidence_level
+from embermem.text import fold
+from embermem.traits import dimensions_by_name
+from embermem.types import (
+    About,
+    Fact,
+    FactId,
+    FactProposal,
+    Persona,
+    PersonaChange,
+    ProfileField,
+    ProfileProposal,
+    Source,
+    Trait,
+    TraitProposal,
+)
+
+CALLER = "caller"
+_TRAIT_SOURCES = 20
+"""The newest sources that a trait names; older ones stand in its older versions."""
+_YOUNG, _OLD = 20, 60
+"""age_group: +1 at twenty and below, −1 at sixty and above, linear between (ours; the paper gives only the poles)."""
+
+
+class Knowledge:
+    """All that long-term memory holds of one owner, while decisions are made. `facts` include retired and archived
+    ones, so that a page read twice teaches nothing twice."""
+
+    def __init__(self, persona: Persona, others: Iterable[Fact]) -> None:
+        self._held: dict[FactId, Fact] = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
+        self._others: dict[FactId, Fact] = {fact.id: fact for fact in others}
+        self._traits: dict[str, Trait] = {trait.dimension: trait for trait in persona.traits}
+        self._profile: dict[str, ProfileField] = {field.name: field for field in persona.profile}
+
+    def learn(
+        self, change: PersonaChange, *, said: Mapping[int, datetime], no: int, at: datetime, settings: Settings
+    ) -> list[Decision]:
+        """The decisions that a proposal leads to. `said` gives each source utterance's time; `no` is the change's
+        number, from which new facts get their ids; `at` is when it is recorded."""
+        decisions: list[Decision] = []
+        for proposal in sorted(change.facts, key=lambda p: p.sources[0].seq if p.sources else 0):
+            decisions += self._fact(proposal, said, no, at)
+        decisions += self._over_cap(settings)
+        decisions += [made for proposal in change.traits if (made := self._trait(proposal, at)) is not None]
+        decisions += [done for proposal in change.profile if (done := self._field(proposal, at)) is not None]
+        return decisions
+
+    # ------------------------------------------------------------------------------------------------------- facts
+
+    def _fact(
+        self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime
+    ) -> list[FactAdded | FactStrengthened | FactRetired]:
+        when = proposal.valid_from or _said(proposal.sources, said)
+        alike = [fact for fact in self._held.values() if _same_attribute(fact, proposal)]
+        if proposal.retracts:
+            return [
+                self._retire(fact, None, when, at)
+                for fact in alike
+                if (_same_value(fact.value, proposal.value) or (proposal.single and not proposal.value))
+                and not _later(fact.valid_from, when)
+            ]
+        if self._known_source(proposal):
+            return []
+        known = next((fact for fact in alike if _same_value(fact.value, proposal.value)), None)
+        if known is not None:
+            return [self._strengthen(known, proposal.sources)]
+        added = self._add(proposal, when, no, at)
+        decisions: list[FactAdded | FactStrengthened | FactRetired] = [added]
+        if proposal.single:
+            newer = [fact for fact in alike if _later(fact.valid_from, when)]
+            decisions += [self._retire(fact, added.fact_id, when, at) for fact in alike if fact not in newer]
+            if newer:  # said of an earlier time: true then, and already superseded
+                first = min(newer, key=lambda fact: fact.valid_from or at)
+                decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
+        return decisions
+
+    def _known_source(self, proposal: FactProposal) -> bool:
+        seqs = {source.seq for source in proposal.sources}
+        return any(
+            seqs <= {source.seq for source in fact.sources}
+            for fact in (*self._held.values(), *self._others.values())
+            if _same_attribute(fact, proposal) and _same_value(fact.value, proposal.value)
+        )
+
+    def _add(self, proposal: FactProposal, when: datetime | None, no: int, at: datetime) -> FactAdded:
+        count = sum(1 for fact in (*self._held.values(), *self._others.values()) if fact.change_no == no)
+        fact = Fact(
+            id=FactId(f"f{no}-{count}"),
+            about=proposal.about,
+            subject=proposal.subject,
+            attribute=proposal.attribute,
+            value=proposal.value,
+            text=proposal.text,
+            sources=proposal.sources,
+            valid_from=when,
+            valid_to=None,
+            recorded_at=at,
+            change_no=no,
+        )
+        self._held[fact.id] = fact
+        return FactAdded(
+            fact_id=fact.id,
+            about=fact.about,
+            subject=fact.subject,
+            attribute=fact.attribute,
+            value=fact.value,
+            text=fact.text,
+            sources=fact.sources,
+            valid_from=when,
+        )
+
+    def _strengthen(self, fact: Fact, sources: Sequence[Source]) -> FactStrengthened:
+        del self._held[fact.id]  # said again makes it new: it moves to the end of the queue
+        self._held[fact.id] = replace(fact, sources=(*fact.sources, *sources))
+        return FactStrengthened(fact_id=fact.id, sources=tuple(sources))
+
+    def _retire(self, fact: Fact, by: FactId | None, when: datetime | None, at: datetime) -> FactRetired:
+        del self._held[fact.id]
+        self._others[fact.id] = replace(fact, retired_at=at, superseded_by=by, valid_to=when)
+        return FactRetired(fact_id=fact.id, superseded_by=by, valid_to=when)
+
+    def _over_cap(self, settings: Settings) -> list[FactArchived]:
+        """§3.3: knowledge bases are queues of 100; here the oldest goes to the archive, not away."""
+        archived = []
+        for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
+            queue = [fact for fact in self._held.values() if fact.about is about and not fact.pinned]
+            for fact in queue[: max(0, len(queue) - cap)]:
+                self._others[fact.id] = replace(self._held.pop(fact.id), archived=True)
+                archived.append(FactArchived(fact_id=fact.id))
+        return archived
+
+    # ------------------------------------------------------------------------------------------ traits and profile
+
+    def _trait(self, proposal: TraitProposal, at: datetime) -> TraitSet | None:
+        dimension = dimensions_by_name().get(proposal.dimension)
+        if dimension is None:
+            return None
+        known = self._traits.get(proposal.dimension)
+        level, confidence, sources = proposal.level, proposal.confidence, proposal.sources
+        if known is not None:
+            fresh = tuple(source for source in sources if source.seq not in {s.seq for s in known.sources})
+            if not fresh:
+                return None
+            level = evidence_level(known.level, known.confidence, level, confidence)
+            confidence = evidence_confidence(known.confidence, confidence)
+            sources = (*known.sources, *fresh)[-_TRAIT_SOURCES:]
+        level, confidence = max(-1.0, min(1.0, level)), max(0.0, min(1.0, confidence))
+        self._traits[proposal.dimension] = Trait(
+            dimension=proposal.dimension,
+            category=dimension.category,
+            level=level,
+            confidence=confidence,
+            pole=dimension.pole(level),
+            sources=sources,
+            recorded_at=at,
+        )
+        return TraitSet(dimension=proposal.dimension, level=level, confidence=confidence, sources=sources)
+
+    def _field(self, proposal: ProfileProposal, at: datetime) -> ProfileSet | None:
+        known = self._profile.get(proposal.name)
+        if known is not None:
+            newest = max((source.seq for source in known.sources), default=0)
+            told = max((source.seq for source in proposal.sources), default=0)
+            if known.set_by == CALLER or _same_value(known.value, proposal.value) or told <= newest:
+                return None
+        self._profile[proposal.name] = ProfileField(
+            whose=About.USER,
+            name=proposal.name,
+            value=proposal.value,
+            sources=proposal.sources,
+            recorded_at=at,
+            set_by="analyst",
+        )
+        return ProfileSet(
+            whose=About.USER, name=proposal.name, value=proposal.value, sources=proposal.sources, set_by="analyst"
+        )
+
+    def current(self) -> tuple[Fact, ...]:
+        """The facts held, oldest confirmation first."""
+        return tuple(self._held.values())
+
+
+def derived_traits(profile: Sequence[ProfileField], at: datetime) -> tuple[Trait, ...]:
+    """age_group and gender, which stand in the profile and are derived from it."""
+    known = {field.name: field for field in profile}
+    traits = []
+    birth = known.get("birth_year")
+    if birth is not None and birth.value.strip().isdigit():
+        age = at.year - int(birth.value)
+        level = max(-1.0, min(1.0, 1.0 - 2.0 * (age - _YOUNG) / (_OLD - _YOUNG)))
+        traits.append(_from_profile("age_group", level, birth))
+    gender = known.get("gender")
+    level_of = {"female": 1.0, "woman": 1.0, "女": 1.0, "male": -1.0, "man": -1.0, "男": -1.0}
+    if gender is not None and gender.value.strip().lower() in level_of:
+        traits.append(_from_profile("gender", level_of[gender.value.strip().lower()], gender))
+    return tuple(traits)
+
+
+def _from_profile(name: str, level: float, field: ProfileField) -> Trait:
+    dimension = dimensions_by_name()[name]
+    return Trait(
+        dimension=name,
+        category=dimension.category,
+        level=level,
+        confidence=1.0,
+        pole=dimension.pole(level),
+        sources=field.sources,
+        recorded_at=field.recorded_at,
+        change_no=field.change_no,
+    )
+
+
+def _same_attribute(fact: Fact, proposal: FactProposal) -> bool:
+    return (
+        fact.about is proposal.about
+        and fact.attribute == proposal.attribute
+        and fold(fact.subject) == fold(proposal.subject)
+    )
+
+
+def _same_value(one: str, other: str) -> bool:
+    return " ".join(fold(one).split()).strip(" .,;!?。，；！？") == " ".join(fold(other).split()).strip(
+        " .,;!?。，；！？"
+    )
+
+
+def _later(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and other is not None and one > other
+
+
+def _said(sources: Sequence[Source], said: Mapping[int, datetime]) -> datetime | None:
+    return min((said[source.seq] for source in sources if source.seq in said), default=None)

@@ -1,0 +1,325 @@
+"""Retrieval (paper §3.4): what of a memory matters to a query. Pure functions over one immutable snapshot.
+
+`rank` orders utterances and facts; `recall` packs them into a Context. Preset `paper` takes the paper's steps;
+preset `default` scores every utterance by all that index/fusion.py knows. docs/retrieval.md has the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem import equations
+from embermem.config import Settings
+from embermem.index.fusion import Fused, Query, View, fuse
+from embermem.index.snapshot import Snapshot
+from embermem.index.vectors import page_vector
+from embermem.protocols import TokenCounter
+from embermem.systems.memoryos.packing import Packing, pack, pack_all
+from embermem.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
+
+# How sure a recall is, from its best hits: logistic(_CONFIDENCE_0 + _COVERAGE · coverage + _COSINE · cosine).
+_SURE_HITS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """Utterances and facts by what they are worth to a query, best first.
+
+    `rows` (in the snapshot) and `scores` run in parallel, as far down as packing looks; `hits` are the first of
+    them. `facts` are all that the scope lets be seen. `persona` is likewise narrowed by the scope.
+    """
+
+    rows: tuple[int, ...]
+    scores: tuple[float, ...]
+    hits: tuple[Hit, ...]
+    facts: tuple[tuple[Fact, float], ...]
+    persona: Persona
+    confidence: float
+    partial: bool
+    notes: tuple[str, ...]
+    hit: Callable[[int], Hit]
+    """The hit at a place of `rows`, from 0."""
+
+
+def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter) -> Context:
+    """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources."""
+    ranking = rank(snapshot, query, settings)
+    packing = _packed(snapshot, query, ranking, settings, counter)
+    return Context(
+        text=packing.text,
+        hits=ranking.hits,
+        packed=tuple(ranking.hit(place) for place in packing.places),
+        facts=packing.facts,
+        persona=ranking.persona,
+        tokens=packing.tokens,
+        counter=counter.name,
+        confidence=ranking.confidence,
+        partial=ranking.partial,
+        query=query.text,
+        preset=settings.preset,
+        left_out=packing.left_out,
+        notes=ranking.notes,
+    )
+
+
+def rank(snapshot: Snapshot, query: Query, settings: Settings) -> Ranking:
+    """What of the snapshot matters to the query, by the settings' preset. Reads only."""
+    view = View(snapshot, query, settings)
+    return _rank_as_the_paper(view) if settings.preset == "paper" else _rank(view)
+
+
+def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
+    """Where a page is: in a segment, mid or archive; else among the newest, short; else pending."""
+    segment = snapshot.segment(page)
+    if segment is not None:
+        return Tier.ARCHIVE if segment.archived else Tier.MID
+    return Tier.SHORT if page >= snapshot.pages - short_term_pages else Tier.PENDING
+
+
+def _packed(
+    snapshot: Snapshot, query: Query, ranking: Ranking, settings: Settings, counter: TokenCounter
+) -> Packing:
+    if settings.preset == "paper":
+        return pack_all(snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
+    view = View(snapshot, query, settings)
+    return pack(view, ranking.rows, ranking.scores, ranking.facts, ranking.persona, counter)
+
+
+# ------------------------------------------------------------------------------------------------ preset `default`
+
+
+def _rank(view: View) -> Ranking:
+    settings = view.settings
+    fused = fuse(view)
+    rows = _best(fused.scores, max(settings.hits, settings.pack_candidates))
+    return _ranking(
+        view,
+        rows=rows,
+        scores=tuple(float(fused.scores[row]) for row in rows),
+        facts=_facts(view, fused),
+        channels=fused.channels,
+    )
+
+
+def _best(scores: Floats, k: int) -> tuple[int, ...]:
+    """The k rows of the highest finite scores, best first; of equals the earlier."""
+    k = min(k, len(scores))
+    if k == 0:
+        return ()
+    # Equals of the k-th are all kept until they are sorted: which of them stay must not be left to chance.
+    least = np.partition(scores, len(scores) - k)[len(scores) - k]
+    rows = np.flatnonzero(scores >= max(least, np.finfo(np.float64).min))
+    order = np.argsort(-scores[rows], kind="stable")[:k]
+    return tuple(int(row) for row in rows[order])
+
+
+def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:
+    """Facts on the utterances' scale: a fact is worth its best source, and more by the query's words it holds."""
+    table = view.snapshot.facts
+    if not table.rows:
+        return ()
+    best = _best_source(view, fused.scores)
+    lexical = view.settings.recall_fact * table.coverage(view.idf)
+    scored = [
+        (fact, float(max(score, 0.0 if not fact.sources else score) + more))
+        for fact, score, more in zip(table.rows, best, lexical, strict=True)
+        if np.isfinite(score) or not fact.sources
+    ]
+    return tuple(sorted(scored, key=lambda pair: -pair[1]))
+
+
+def _best_source(view: View, scores: Floats) -> Floats:
+    """For each fact the highest score among its sources; −∞ where none of them is a candidate."""
+    places, seqs = view.snapshot.facts.source_seqs
+    best = np.full(len(view.snapshot.facts.rows), -np.inf)
+    known = view.snapshot.seqs[: view.n]
+    if len(known) == 0 or len(seqs) == 0:
+        return best
+    rows = np.minimum(np.searchsorted(known, seqs), view.n - 1)
+    found = known[rows] == seqs
+    np.maximum.at(best, places[found], scores[rows[found]])
+    return best
+
+
+# -------------------------------------------------------------------------------------------------- preset `paper`
+
+
+def _rank_as_the_paper(view: View) -> Ranking:
+    """§3.4: all of short-term memory; the top-k pages of the top-m segments; the top facts of each kind.
+
+    A page's score is the cosine of its vector to the query's. Pages of short-term memory are scored in the same
+    way, only so that hits have one order.
+    """
+    settings, snapshot = view.settings, view.snapshot
+    page_of = snapshot.page_of(view.n)
+    seen = np.unique(page_of[view.candidates])
+    short = seen[-settings.short_term_pages :]
+    places = snapshot.segment_of_page()[seen]
+    segments = _top_segments(view, np.unique(places[places >= 0]))
+    inside = seen[np.isin(places, segments) & ~np.isin(seen, short)]
+    scores = {int(page): _page_score(view, int(page)) for page in np.concatenate([short, inside])}
+    top = sorted((int(page) for page in inside), key=lambda page: (-scores[page], page))[: settings.top_k]
+    pages = sorted({*top, *(int(page) for page in short)}, key=lambda page: (-scores[page], page))
+    rows = tuple(row for page in pages for row in _rows_of(view, page))
+
+    def channels(row: int) -> dict[str, ChannelScore]:
+        page = int(page_of[row])
+        shares = {"page": _as_it_is(scores[page], 1.0)}
+        place = int(snapshot.segment_of_page()[page])
+        if place in segments:
+            shares["segment"] = _as_it_is(float(view.segment_scores[place]), 0.0)
+        return shares
+
+    return _ranking(
+        view,
+        rows=rows,
+        scores=tuple(scores[int(page_of[row])] for row in rows),
+        facts=_top_facts(view),
+        channels=channels,
+    )
+
+
+def _top_segments(view: View, places: NDArray[np.int32]) -> list[int]:
+    """The m segments of the highest F_score; one that was evicted to the archive is out of reach."""
+    reachable = [int(place) for place in places if not view.snapshot.segments.archived[place]]
+    return sorted(reachable, key=lambda place: (-view.segment_scores[place], place))[: view.settings.top_m]
+
+
+def _rows_of(view: View, page: int) -> tuple[int, ...]:
+    return tuple(row for row in view.snapshot.page_rows(page) if row < view.n)
+
+
+def _page_score(view: View, page: int) -> float:
+    if view.query.vector is None:
+        return 0.0
+    return equations.cosine(page_vector(view.snapshot.vectors_of(_rows_of(view, page))), view.query.vector)
+
+
+def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
+    """The top facts of the user knowledge base, then those of the agent traits.
+
+    A fact's vector is not stored. In its place stands the cosine of the source utterance that is nearest to the
+    query, and the share of the query's words that the fact's text holds is added, as Jaccard is in Eq. 1.
+    """
+    table, persona = view.snapshot.facts, view.snapshot.persona
+    cosines = np.full(view.n, -np.inf)
+    if view.query.vector is None:
+        cosines[view.candidates] = 0.0
+    else:
+        rows = np.flatnonzero(view.candidates)
+        cosines[rows] = view.snapshot.vectors_of(rows) @ view.query.vector
+    scores = np.where([not fact.sources for fact in table.rows], 0.0, _best_source(view, cosines))
+    scores = scores + table.coverage(view.idf)
+    kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
+    chosen: list[tuple[Fact, float]] = []
+    for kind in (0, 1):
+        places = [int(place) for place in np.flatnonzero(kinds == kind) if np.isfinite(scores[place])]
+        best = sorted(places, key=lambda place: (-scores[place], place))[: view.settings.top_facts]
+        chosen.extend((table.rows[place], float(scores[place])) for place in best)
+    return tuple(chosen)
+
+
+def _as_it_is(score: float, weight: float) -> ChannelScore:
+    return ChannelScore(raw=score, normalised=score, weight=weight)
+
+
+# ---------------------------------------------------------------------------------------------------- both presets
+
+
+def _ranking(
+    view: View,
+    *,
+    rows: tuple[int, ...],
+    scores: tuple[float, ...],
+    facts: tuple[tuple[Fact, float], ...],
+    channels: Callable[[int], Mapping[str, ChannelScore]],
+) -> Ranking:
+    snapshot, settings = view.snapshot, view.settings
+
+    def hit(place: int) -> Hit:
+        row = rows[place]
+        page = int(snapshot.page_of(view.n)[row])
+        segment = snapshot.segment(page)
+        return Hit(
+            utterance=snapshot.utterances[row],
+            score=scores[place],
+            rank=place + 1,
+            tier=tier_of(snapshot, page, settings.short_term_pages),
+            segment_id=None if segment is None else segment.id,
+            channels=channels(row),
+        )
+
+    bare = int(np.count_nonzero(view.candidates & ~snapshot.has_vector()[: view.n]))
+    notes = (f"{bare} utterances have no vector yet and were ranked by words",) if bare else ()
+    return Ranking(
+        rows=rows,
+        scores=scores,
+        hits=tuple(hit(place) for place in range(min(len(rows), settings.hits))),
+        facts=facts,
+        persona=_seen(snapshot.persona, view),
+        confidence=confidence(view, rows),
+        partial=bare > 0,
+        notes=notes,
+        hit=hit,
+    )
+
+
+def _seen(persona: Persona, view: View) -> Persona:
+    """The persona without what rests only on utterances outside the scope."""
+    if view.query.scope is None:
+        return persona
+
+    def within(sources: Sequence[Source]) -> bool:
+        rows = (view.snapshot.row(source.seq) for source in sources)
+        return not sources or any(row is not None and row < view.n and view.candidates[row] for row in rows)
+
+    return replace(
+        persona,
+        profile=tuple(line for line in persona.profile if within(line.sources)),
+        agent_profile=tuple(line for line in persona.agent_profile if within(line.sources)),
+        traits=tuple(trait for trait in persona.traits if within(trait.sources)),
+        facts=tuple(fact for fact in persona.facts if within(fact.sources)),
+        agent_facts=tuple(fact for fact in persona.agent_facts if within(fact.sources)),
+    )
+
+
+def confidence(view: View, rows: Sequence[int]) -> float:
+    """How likely the best hits hold what was asked, in [0, 1].
+
+    From two things that need no calibration by owner: the share of the query's words, by rarity, that stand in the
+    best of the first hits or next to it in its thread; and the highest cosine among these hits.
+    """
+    best = np.array(rows[:_SURE_HITS], dtype=np.int64)
+    if len(best) == 0:
+        return 0.0
+    coverage, cosine = _coverage(view, best), 0.0
+    if view.query.vector is not None:
+        cosine = max(0.0, float((view.snapshot.vectors_of(best) @ view.query.vector).max()))
+    x = view.settings.confidence_base + view.settings.confidence_words * coverage
+    return equations.logistic(x + view.settings.confidence_cosine * cosine)
+
+
+def _coverage(view: View, rows: NDArray[np.int64]) -> float:
+    """The highest share of the query's terms, weighted by idf, in the window of one of these rows."""
+    total = sum(view.idf.values())
+    if total <= 0.0:
+        return 0.0
+    windows = np.stack([rows, view.links.previous[rows], view.links.next[rows]])
+    found = np.zeros(len(rows))
+    for term, weight in view.idf.items():
+        holders, _ = view.snapshot.words.find(term, view.n)
+        if len(holders):
+            places = np.minimum(np.searchsorted(holders, windows), len(holders) - 1)
+            found += weight * (holders[places] == windows).any(axis=0)
+    return float(found.max()) / total
