@@ -110,7 +110,6 @@ class Settings:
     recall_segment: float = _number(0.1, _FITTED)
     recall_length: float = _number(0.5, _FITTED)
     recall_question: float = _number(-0.1, _FITTED)
-    recall_centre: float = _number(50.0, "vectors of 0 in the mean that is taken off before the cosine", low=0.0)
     recall_fact: float = _number(1.0, "added to a fact's score for each share of the query's words in its text")
 
     confidence_base: float = _number(-2.0, _FITTED)
@@ -119,7 +118,6 @@ class Settings:
 
     # Packing, preset `default`: docs/retrieval.md
     pack_candidates: int = _number(300, "best utterances that compete for the budget", low=1)
-    pack_token_power: float = _number(0.5, _FITTED, low=0.0, high=1.0)
     pack_token_floor: float = _number(8.0, "tokens every line is taken to cost besides its own", low=0.0)
     pack_floor: float = _number(12.0, "what scores this far below the best is not packed", above=0.0)
     pack_line_share: float = _number(0.25, "share of the budget that one utterance may take", above=0.0, high=1.0)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from embermem.types import Vector
 
 Row = dict[str, Any]
+_Span = tuple[int, int | None, int | None]
+"""seq, start, end"""
 
 PERSONA_DECISIONS = (
     changes.FactAdded,
@@ -49,8 +51,8 @@ class Applying:
         self._owner_id = owner_id
         self._no = no
         self._at = micros(recorded_at)
-        self._versions: dict[Table, list[Row]] = {}
-        self._sources: list[Row] = []
+        self._versions: dict[Table, dict[tuple[object, ...], Row]] = {}
+        self._sources: dict[tuple[str, str], set[_Span]] = {}
         self._facts: list[Row] = []
         self._fact_updates: list[Row] = []
         self._page_updates: dict[str, Row] = {}
@@ -68,7 +70,7 @@ class Applying:
         self._write_pages()
         self._write_segments(segment_vectors)
         self._write_facts()
-        self._many(insert(schema.source), self._sources)
+        self._write_sources()
         if self._embedded_seq is not None:
             self._connection.execute(
                 update(schema.owner)
@@ -193,20 +195,19 @@ class Applying:
         return {"owner_id": self._owner_id, **values}
 
     def _version(self, table: Table, **values: object) -> None:
+        """One version a change: the last decision on a key holds."""
         row = self._row(change_no=self._no, recorded_at=self._at, **values)
-        self._versions.setdefault(table, []).append(row)
+        self._versions.setdefault(table, {})[tuple(row[key] for key in _KEYS[table])] = row
 
     def _page(self, page_id: str) -> Row:
         return self._page_updates.setdefault(page_id, {})
 
     def _rests_on(self, item: str, item_id: str, sources: Iterable[Source]) -> None:
-        distinct = {(source.seq, source.start, source.end) for source in sources}
-        for ordinal, (seq, start, end) in enumerate(sorted(distinct, key=lambda s: (s[0], s[1] or 0, s[2] or 0))):
-            self._sources.append(
-                self._row(
-                    item=item, item_id=item_id, change_no=self._no, ordinal=ordinal, seq=seq, start=start, end=end
-                )
-            )
+        """What an item's new version rests on; a fact's sources add up instead."""
+        spans = {(source.seq, source.start, source.end) for source in sources}
+        if item == "fact":
+            spans |= self._sources.get((item, item_id), set())
+        self._sources[item, item_id] = spans
 
     # --------------------------------------------------------------------------------------------------- writing
 
@@ -215,8 +216,8 @@ class Applying:
             self._connection.execute(statement, rows)
 
     def _write_versions(self) -> None:
-        for table, rows in self._versions.items():
-            keys = _KEYS[table]
+        for table, by_key in self._versions.items():
+            keys, rows = _KEYS[table], list(by_key.values())
             retire = (
                 update(table)
                 .where(table.c.owner_id == self._owner_id, table.c.retired_no.is_(None))
@@ -225,6 +226,14 @@ class Applying:
             )
             self._many(retire, [{f"k_{key}": row[key] for key in keys} for row in rows])
             self._many(insert(table), rows)
+
+    def _write_sources(self) -> None:
+        rows = [
+            self._row(item=item, item_id=item_id, change_no=self._no, ordinal=ordinal, seq=seq, start=start, end=end)
+            for (item, item_id), spans in self._sources.items()
+            for ordinal, (seq, start, end) in enumerate(sorted(spans, key=lambda s: (s[0], s[1] or 0, s[2] or 0)))
+        ]
+        self._many(insert(schema.source), rows)
 
     def _write_pages(self) -> None:
         table = schema.page

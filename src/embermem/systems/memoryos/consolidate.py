@@ -86,13 +86,22 @@ class _Held:
     knowledge: Knowledge | None = None
 
 
-def consolidate(parts: Parts, owner: Owner, lease: Lease, *, whole: bool, progress: Progress | None = None) -> int:
+def consolidate(
+    parts: Parts,
+    owner: Owner,
+    lease: Lease,
+    *,
+    whole: bool,
+    progress: Progress | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+) -> int:
     """Do all that is due for one owner whose lease is held; the number of pages placed.
 
-    `whole`: place a batch that is not yet full or old enough too (what `settle` asks for).
+    `whole`: place a batch that is not yet full or old enough too (what `settle` asks for). `stopping` is asked
+    between steps. `progress` is told (done, total) in utterances embedded and pages placed.
     Raises EmbedderError, StaleLease, StoreError; what was applied until then stays.
     """
-    return _Consolidation(parts, owner, lease, whole=whole, progress=progress).run()
+    return _Consolidation(parts, owner, lease, whole=whole, progress=progress).run(stopping)
 
 
 def due_at(parts: Parts, owner: Owner) -> datetime | None:
@@ -122,11 +131,11 @@ class _Consolidation:
         self._placed = 0
         self._held = self._read_state()
 
-    def run(self) -> int:
+    def run(self, stopping: Callable[[], bool]) -> int:
         """Steps in turn until none has anything to do."""
         steps = (self._embed, self._annotate, self._place)
         total = self._outstanding()
-        while True:
+        while not stopping():
             worked = [self._deciding(step) for step in steps]
             if not any(worked):
                 break

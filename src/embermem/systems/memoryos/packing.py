@@ -10,7 +10,7 @@ First who the owner is, which changes least; then the conversation in time order
 thread. `#12` is the utterance's seq: the same in every recall. The text of users is data: every line break in it
 becomes a space, so that one utterance is one line and nothing said can look like a header or another's line.
 
-What is packed goes by value per token: exp(score) / (tokens + floor)^power, best first, while it fits. Reserved are
+What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits. Reserved are
 only the profile line and the open page. A long utterance is cut to the sentences that match the query best.
 """
 
@@ -27,7 +27,18 @@ from embermem.protocols import TokenCounter
 from embermem.text import sentences, terms
 from embermem.types import Fact, LeftOut, Persona, ProfileField, ThreadId, Utterance
 
-__all__ = ["CUT", "Packing", "cut", "fact_line", "header", "one_line", "pack", "pack_all", "utterance_line"]
+__all__ = [
+    "CUT",
+    "Packing",
+    "cut",
+    "fact_line",
+    "header",
+    "one_line",
+    "open_page",
+    "pack",
+    "pack_all",
+    "utterance_line",
+]
 
 CUT = "[…]"
 """Stands where part of an utterance was left out."""
@@ -96,6 +107,21 @@ def pack_all(
         facts=tuple(fact for fact, _ in facts),
         left_out=(),
     )
+
+
+def open_page(view: View) -> tuple[int, ...]:
+    """The rows of the newest page, of the query's thread if it has one here, while no agent's answer has joined it."""
+    snapshot, thread = view.snapshot, view.query.thread
+    number = None if thread is None else snapshot.thread_number(thread)
+    seen = view.candidates
+    if number is not None:
+        within = seen & (snapshot.thread_of(view.n) == number)
+        seen = within if within.any() else seen
+    if not seen.any():
+        return ()
+    newest = view.n - 1 - int(seen[::-1].argmax())
+    rows = tuple(row for row in snapshot.page_rows(int(snapshot.page_of(view.n)[newest])) if row < view.n)
+    return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
 
 
 # ------------------------------------------------------------------------------------------------------- the lines
@@ -270,7 +296,7 @@ class _Filling:
         """The page that waits for its answer, within half of what is left."""
         known = set(rows)
         limit = (self.budget - self.used) // 2
-        for row in reversed(self._open_page()):
+        for row in reversed(open_page(self.view)):
             spent = self.used
             if row in known:
                 self._try_utterance(row, math.inf, limit)
@@ -288,7 +314,7 @@ class _Filling:
         least = max((score for _, score, _ in items), default=0.0) - self.settings.pack_floor
         misfits = 0
         for place, (_, score, item) in enumerate(items):
-            if misfits > _MISFITS or len(self.left_out) >= _LEFT_OUT and self.used >= self.budget:
+            if misfits > _MISFITS:
                 self._leave_out_rest(items[place:])
                 break
             if score < least:
@@ -388,26 +414,13 @@ class _Filling:
         shorter = cut(text, room, self.view.idf, self.counter)
         return utterance_line(utterance, shorter) if shorter else ""
 
-    def _open_page(self) -> list[int]:
-        """Rows of the newest page, of the query's thread if it names one, if it is still unanswered."""
-        view, thread = self.view, self.view.query.thread
-        number = None if thread is None else self.snapshot.thread_number(thread)
-        seen = view.candidates if number is None else view.candidates & (self.snapshot.thread_of(view.n) == number)
-        newest = int(seen.nonzero()[0][-1]) if seen.any() else None
-        if newest is None:
-            return []
-        page = int(self.snapshot.page_of(view.n)[newest])
-        rows = [row for row in self.snapshot.page_rows(page) if row < view.n]
-        answered = any(self.snapshot.utterances[row].role.agent_side for row in rows)
-        return [] if answered else rows
-
     def _line_limit(self) -> int:
         return max(_LEAST_CUT, int(self.settings.pack_line_share * self.budget))
 
     def _per_token(self, score: float, chars: float) -> float:
         """ln of value per token; tokens are estimated here, and counted when it is packed."""
         tokens = chars / _CHARS_A_TOKEN + self.settings.pack_token_floor
-        return score - self.settings.pack_token_power * math.log(tokens)
+        return score - math.log(tokens)
 
     def _cost(self, line: str) -> int:
         return self.counter.count(line + "\n")

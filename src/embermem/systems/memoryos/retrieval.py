@@ -18,7 +18,7 @@ from embermem.index.fusion import Fused, Query, View, fuse
 from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import page_vector
 from embermem.protocols import TokenCounter
-from embermem.systems.memoryos.packing import Packing, pack, pack_all
+from embermem.systems.memoryos.packing import Packing, open_page, pack, pack_all
 from embermem.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
 
-# How sure a recall is, from its best hits: logistic(_CONFIDENCE_0 + _COVERAGE · coverage + _COSINE · cosine).
 _SURE_HITS = 5
+"""How many of the best hits say how sure a recall is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +48,8 @@ class Ranking:
     confidence: float
     partial: bool
     notes: tuple[str, ...]
-    hit: Callable[[int], Hit]
-    """The hit at a place of `rows`, from 0."""
+    hits_at: Callable[[Sequence[int]], tuple[Hit, ...]]
+    """The hits at these places of `rows`, from 0."""
 
 
 def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter) -> Context:
@@ -59,7 +59,7 @@ def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenC
     return Context(
         text=packing.text,
         hits=ranking.hits,
-        packed=tuple(ranking.hit(place) for place in packing.places),
+        packed=ranking.hits_at(packing.places),
         facts=packing.facts,
         persona=ranking.persona,
         tokens=packing.tokens,
@@ -87,9 +87,7 @@ def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
     return Tier.SHORT if page >= snapshot.pages - short_term_pages else Tier.PENDING
 
 
-def _packed(
-    snapshot: Snapshot, query: Query, ranking: Ranking, settings: Settings, counter: TokenCounter
-) -> Packing:
+def _packed(snapshot: Snapshot, query: Query, ranking: Ranking, settings: Settings, counter: TokenCounter) -> Packing:
     if settings.preset == "paper":
         return pack_all(snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
     view = View(snapshot, query, settings)
@@ -102,13 +100,14 @@ def _packed(
 def _rank(view: View) -> Ranking:
     settings = view.settings
     fused = fuse(view)
-    rows = _best(fused.scores, max(settings.hits, settings.pack_candidates))
+    best = _best(fused.scores, max(settings.hits, settings.pack_candidates))
+    rows = (*best, *(row for row in open_page(view) if row not in best))
     return _ranking(
         view,
         rows=rows,
         scores=tuple(float(fused.scores[row]) for row in rows),
         facts=_facts(view, fused),
-        channels=fused.channels,
+        shares=fused.shares,
     )
 
 
@@ -213,12 +212,11 @@ def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
     query, and the share of the query's words that the fact's text holds is added, as Jaccard is in Eq. 1.
     """
     table, persona = view.snapshot.facts, view.snapshot.persona
-    cosines = np.full(view.n, -np.inf)
-    if view.query.vector is None:
-        cosines[view.candidates] = 0.0
-    else:
-        rows = np.flatnonzero(view.candidates)
-        cosines[rows] = view.snapshot.vectors_of(rows) @ view.query.vector
+    cosines = np.where(view.candidates, 0.0, -np.inf)
+    if view.query.vector is not None:
+        rows = np.unique(np.searchsorted(view.snapshot.seqs[: view.n], table.source_seqs[1]))
+        rows = rows[rows < view.n]
+        cosines[rows] += view.snapshot.vectors_of(rows) @ view.query.vector
     scores = np.where([not fact.sources for fact in table.rows], 0.0, _best_source(view, cosines))
     scores = scores + table.coverage(view.idf)
     kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
@@ -243,21 +241,18 @@ def _ranking(
     rows: tuple[int, ...],
     scores: tuple[float, ...],
     facts: tuple[tuple[Fact, float], ...],
-    channels: Callable[[int], Mapping[str, ChannelScore]],
+    shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]],
 ) -> Ranking:
     snapshot, settings = view.snapshot, view.settings
 
-    def hit(place: int) -> Hit:
-        row = rows[place]
-        page = int(snapshot.page_of(view.n)[row])
-        segment = snapshot.segment(page)
-        return Hit(
-            utterance=snapshot.utterances[row],
-            score=scores[place],
-            rank=place + 1,
-            tier=tier_of(snapshot, page, settings.short_term_pages),
-            segment_id=None if segment is None else segment.id,
-            channels=channels(row),
+    page_of, placed = snapshot.page_of(view.n), snapshot.segment_of_page()
+    newest = snapshot.pages - settings.short_term_pages
+
+    def hits(places: Sequence[int]) -> tuple[Hit, ...]:
+        at = [rows[place] for place in places]
+        return tuple(
+            _hit(snapshot, row, scores[place], place + 1, share, int(page_of[row]), int(placed[page_of[row]]), newest)
+            for row, place, share in zip(at, places, shares(at), strict=True)
         )
 
     bare = int(np.count_nonzero(view.candidates & ~snapshot.has_vector()[: view.n]))
@@ -265,13 +260,13 @@ def _ranking(
     return Ranking(
         rows=rows,
         scores=scores,
-        hits=tuple(hit(place) for place in range(min(len(rows), settings.hits))),
+        hits=hits(range(min(len(rows), settings.hits))),
         facts=facts,
         persona=_seen(snapshot.persona, view),
         confidence=confidence(view, rows),
         partial=bare > 0,
         notes=notes,
-        hit=hit,
+        hits_at=hits,
     )
 
 

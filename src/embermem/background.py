@@ -1,0 +1,53 @@
+"""One thread of this process that understands behind the path of `add`."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+
+class Background:
+    """Runs `work` when woken, and every `poll_s` seconds for what falls due by time. Begins with the first wake."""
+
+    def __init__(self, work: Callable[[], object], poll_s: float) -> None:
+        self._work = work
+        self._poll_s = poll_s
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def stopping(self) -> bool:
+        """Whether `stop` was called: long work looks at it between steps."""
+        return self._stop.is_set()
+
+    def wake(self) -> None:
+        """There is something new."""
+        self._wake.set()
+        if self._thread is None or not self._thread.is_alive():
+            with self._starting:
+                if (self._thread is None or not self._thread.is_alive()) and not self._stop.is_set():
+                    self._thread = threading.Thread(target=self._run, name="embermem-background", daemon=True)
+                    self._thread.start()
+
+    def stop(self) -> None:
+        """Ends after the step in hand; what is left is done by whoever comes next."""
+        self._stop.set()
+        self._wake.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._wake.wait(self._poll_s)
+            self._wake.clear()
+            if self._stop.is_set():
+                return
+            try:
+                self._work()
+            except Exception:  # the thread must outlive any one failure; what failed is due again
+                logger.exception("background work failed; it will be tried again")

@@ -1,0 +1,145 @@
+"""The only module that names concrete stores, embedders, analysts and systems."""
+
+from __future__ import annotations
+
+import logging
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from embermem.config import Settings
+from embermem.errors import ConfigError, EmbedderMismatch, StoreError
+from embermem.protocols import Embedder, Store
+from embermem.systems.memoryos.consolidate import Clock, Parts
+from embermem.systems.memoryos.mid_term import theta_for
+from embermem.systems.memoryos.system import MemoryOS
+
+logger = logging.getLogger(__name__)
+
+MINILM = "minilm"
+HASHED = "hashed"
+OPENAI = "openai:"
+AUTO = "auto"
+
+
+def wall_clock() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+def open_store(place: str | Path, settings: Settings) -> Store:
+    """The store at a path or URL. Raises StoreError."""
+    from embermem.stores.sql import SqlStore
+
+    path = store_path(place)
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
+    if not path.parent.is_dir():
+        raise StoreError(f"the folder {path.parent} does not exist; make it first")
+    return SqlStore(path, busy_timeout_s=settings.busy_timeout_s)
+
+
+def store_path(place: str | Path) -> Path:
+    """The file that a path or an sqlite:/// URL names. Raises ConfigError."""
+    text = os.fspath(place)
+    if "://" in text:
+        parts = urlsplit(text)
+        if parts.scheme != "sqlite":
+            raise ConfigError(f"no store for {parts.scheme}:// here; give a path, or sqlite:///PATH")
+        text = unquote(parts.path)[1:]
+    if not text or text == ":memory:":
+        raise ConfigError(
+            f"{place!r} names no file; give a path such as memory.db (for a passing one, in a temporary folder)"
+        )
+    return Path(text)
+
+
+def make_embedder(name: str, settings: Settings) -> Embedder:
+    """An embedder by its setting: minilm, hashed, or openai:MODEL. Raises ConfigError, EmbedderMissing."""
+    if name == MINILM:
+        from embermem.embedders.minilm import MiniLM
+
+        return MiniLM()
+    if name == HASHED:
+        from embermem.embedders.hashed import HashedNgrams
+
+        return HashedNgrams()
+    if name.startswith(OPENAI):
+        from embermem.embedders.openai_http import OpenAIEmbedder
+
+        base_url = settings.embedder_url or os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
+        api_key = settings.embedder_key or os.environ.get("OPENAI_API_KEY", "")
+        return OpenAIEmbedder(base_url=base_url, api_key=api_key, model=name.removeprefix(OPENAI))
+    raise ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {MINILM}, {HASHED}, {OPENAI}MODEL")
+
+
+def choose_embedder(store: Store, settings: Settings) -> Embedder:
+    """The embedder of this store. `auto` takes the store's own; for a new store MiniLM if its weights are there,
+    else the hashed one. Raises EmbedderMismatch if another is asked for than the store was made with."""
+    known = store.setting("embedder")
+    wanted = settings.embedder
+    if wanted == AUTO:
+        wanted = _setting_for(known) if known else _best()
+    embedder = make_embedder(wanted, settings)
+    if known is None:
+        remember(store, embedder, settings)
+    elif known != embedder.name:
+        raise EmbedderMismatch(
+            f"the store's vectors are of {known!r}, the embedder is {embedder.name!r}: "
+            f"run `embermem reindex --embedder {wanted}`, or set embedder = {_setting_for(known)!r}"
+        )
+    elif (store.setting("dim") or "") != str(embedder.dim):
+        raise EmbedderMismatch(
+            f"the store's vectors of {known!r} have {store.setting('dim')} dimensions, the embedder's {embedder.dim}: "
+            f"run `embermem reindex --embedder {wanted}`"
+        )
+    if wanted == HASHED and settings.embedder == AUTO:
+        logger.warning("no embedding model: the hashed n-gram embedder serves; `embermem model install` adds MiniLM")
+    return embedder
+
+
+def remember(store: Store, embedder: Embedder, settings: Settings) -> None:
+    """Keep the embedder's name, its dimension, and the θ calibrated for it."""
+    theta = theta_for(settings, embedder.name)
+    store.remember({"embedder": embedder.name, "dim": str(embedder.dim), f"theta:{embedder.name}": str(theta)})
+
+
+def _best() -> str:
+    from embermem.embedders.weights import find_weights
+
+    return HASHED if find_weights() is None else MINILM
+
+
+def _setting_for(name: str) -> str:
+    """The setting that gives an embedder of this name. Raises EmbedderMissing if it cannot be had here."""
+    from embermem.embedders.hashed import HashedNgrams
+    from embermem.embedders.minilm import MiniLM
+    from embermem.embedders.weights import find_weights
+    from embermem.errors import EmbedderMissing
+
+    if name == MiniLM().name:
+        if find_weights() is None:
+            raise EmbedderMissing(
+                f"the store's vectors are of {name!r}, whose weights are not installed: run `embermem model install`, "
+                f"or `embermem reindex --embedder {HASHED}`"
+            )
+        return MINILM
+    return HASHED if name == HashedNgrams().name else name
+
+
+def make_system(store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> MemoryOS:
+    """MemoryOS with the extractive analyst."""
+    from embermem.analysts.extractive import ExtractiveAnalyst
+
+    extractive = ExtractiveAnalyst()
+    return MemoryOS(
+        Parts(
+            store=store,
+            embedder=embedder,
+            analyst=extractive,
+            extractive=extractive,
+            settings=settings,
+            clock=clock,
+        )
+    )
