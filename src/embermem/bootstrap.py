@@ -130,7 +130,7 @@ def _setting_for(name: str) -> str:
 
 def make_system(store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> MemoryOS:
     """MemoryOS with the extractive analyst."""
-    from embermem.analysts.extractive import ExtractiveAnalyst
+    from embermem.analysts import ExtractiveAnalyst, keywords
 
     extractive = ExtractiveAnalyst()
     return MemoryOS(
@@ -139,6 +139,7 @@ def make_system(store: Store, embedder: Embedder, settings: Settings, clock: Clo
             embedder=embedder,
             analyst=extractive,
             extractive=extractive,
+            keywords=keywords,
             settings=settings,
             clock=clock,
         )

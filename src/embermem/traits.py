@@ -28,17 +28,17 @@ class Dimension:
 @cache
 def dimensions() -> tuple[Dimension, ...]:
     """All 90, in order."""
-    with resources.files("embermem.data").joinpath("user_traits.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(
-            Dimension(
-                number=int(row["number"]),
-                category=row["category"],
-                name=row["dimension"],
-                high=row["high"],
-                low=row["low"],
-            )
-            for row in csv.DictReader(file)
+    text = resources.files("embermem").joinpath("data", "user_traits.csv").read_text(encoding="utf-8")
+    return tuple(
+        Dimension(
+            number=int(row["number"]),
+            category=row["category"],
+            name=row["dimension"],
+            high=row["high"],
+            low=row["low"],
         )
+        for row in csv.DictReader(text.splitlines())
+    )
 
 
 @cache

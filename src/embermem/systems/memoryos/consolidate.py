@@ -59,6 +59,8 @@ logger = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
 Progress = Callable[[int, int], None]
+Keywords = Callable[[str, int], tuple[str, ...]]
+"""At most so many keywords of a text."""
 
 _TRIES = 8
 """How often a step is decided anew when another change came first."""
@@ -66,12 +68,14 @@ _TRIES = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts:
-    """What consolidation works with. `extractive` reads every page first; `analyst` may be the same."""
+    """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
+    those of a query, in the form in which that analyst gives a page's."""
 
     store: Store
     embedder: Embedder
     analyst: Analyst
     extractive: Analyst
+    keywords: Keywords
     settings: Settings
     clock: Clock
 
@@ -129,6 +133,7 @@ class _Consolidation:
         self._whole = whole
         self._progress = progress
         self._placed = 0
+        self._renewed_at = parts.clock()
         self._held = self._read_state()
 
     def run(self, stopping: Callable[[], bool]) -> int:
@@ -139,7 +144,7 @@ class _Consolidation:
             worked = [self._deciding(step) for step in steps]
             if not any(worked):
                 break
-            self._store.renew(self._lease, self._parts.clock(), self._settings.lease_s)
+            self._renew()
             if self._progress is not None:
                 left = self._outstanding()
                 total = max(total, left)
@@ -148,6 +153,13 @@ class _Consolidation:
         self._deciding(self._make_room)
         self._deciding(self._renew_segment_vectors)
         return self._placed
+
+    def _renew(self) -> None:
+        """A sign of life, when a quarter of the lease has gone by."""
+        now = self._parts.clock()
+        if (now - self._renewed_at).total_seconds() > self._settings.lease_s / 4:
+            self._store.renew(self._lease, now, self._settings.lease_s)
+            self._renewed_at = now
 
     def _outstanding(self) -> int:
         """Utterances to embed and pages to place: what a progress bar counts down."""
@@ -391,7 +403,7 @@ class _Consolidation:
             view.vector, noted.keywords, tuple(segments.values()), theta, settings.segment_keywords
         )
         if placement.segment_id is None:
-            segment_id = SegmentId(f"s{self._next_no}-{ordinal}")
+            segment_id = SegmentId(f"s{self._next_no}-{ordinal:02}")
             return mid_term.opened(segment_id, view, noted.keywords, part), None
         known = segments[placement.segment_id]
         return mid_term.grown(known, view, noted.keywords, part, settings), placement.f_score

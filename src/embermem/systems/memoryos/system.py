@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from embermem.analysts.keywords import keywords
 from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
@@ -203,7 +202,7 @@ class MemoryOS:
         asked = retrieval.Query(
             text=query,
             vector=vector,
-            keywords=frozenset(keywords(query, _QUERY_KEYWORDS)),
+            keywords=frozenset(self._parts.keywords(query, _QUERY_KEYWORDS)),
             budget=self._settings.budget if budget is None else budget,
             at=at,
             thread=thread,

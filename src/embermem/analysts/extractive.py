@@ -1,0 +1,264 @@
+"""The analyst that needs no model: reads pages by rules and says what they mean.
+
+Cheap, deterministic, pure and safe in threads: it knows no clock and does no input or output but the package's word
+lists, read once. What pages tell it to do is data. What it extracts, and what not, stands in docs/extractive.md.
+"""
+
+# ruff: noqa: E501  (a pattern is read in one piece)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from embermem.analysts import facts_en, facts_zh
+from embermem.analysts.attributes import attribute
+from embermem.analysts.continuity import continues
+from embermem.analysts.finding import USER, Finding
+from embermem.analysts.keywords import keywords
+from embermem.analysts.screening import screen
+from embermem.analysts.settings import ExtractiveSettings
+from embermem.analysts.summary import condense, generic_speaker, summarise
+from embermem.analysts.traits import traits_of
+from embermem.protocols import ProfileRequest
+from embermem.types import (
+    About,
+    Annotation,
+    ChainTail,
+    FactProposal,
+    Page,
+    PageView,
+    PersonaChange,
+    ProfileProposal,
+    Role,
+    Source,
+    ThreadId,
+    TraitProposal,
+    Utterance,
+)
+
+_AGENT = "agent"
+_SELF = re.compile(r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? |我|咱")
+"""A text without any of these says nothing of its speaker."""
+
+
+class ExtractiveAnalyst:
+    """An `Analyst` without a model. It never raises for what a page may hold."""
+
+    def __init__(self, settings: ExtractiveSettings | None = None) -> None:
+        self._settings = settings or ExtractiveSettings()
+
+    @property
+    def name(self) -> str:
+        """Rules change with the number."""
+        return "extractive-v1"
+
+    def annotate(self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]) -> tuple[Annotation, ...]:
+        """One annotation a page, in the batch's order; facts, traits and profile fields are filled."""
+        latest: dict[ThreadId, tuple[PageView, str]] = {t: (tail.view, tail.summary) for t, tail in tails.items()}
+        annotations = []
+        for view in batch:
+            annotation = self._annotate(view, latest.get(view.page.thread))
+            latest[view.page.thread] = (view, annotation.chain_summary)
+            annotations.append(annotation)
+        return tuple(annotations)
+
+    def profile(self, request: ProfileRequest) -> PersonaChange:
+        """The facts, traits and profile fields of the request's pages, each once, and the segment's summary, condensed."""
+        facts = _merged(f for view in request.pages for f in self.facts(view.page))
+        own = [s for s in (request.segment.summary, *self._page_summaries(request)) if s]
+        settings = self._settings
+        summary = condense(own, settings.segment_chars, settings.segment_sentences)
+        return PersonaChange(
+            facts=facts,
+            traits=_strongest(traits_of(facts)),
+            profile=profile_of(facts),
+            segment_summary=summary or None,
+            summary_sources=_unique((*request.segment.sources, *self._page_sources(request))) if summary else (),
+        )
+
+    def facts(self, page: Page) -> tuple[FactProposal, ...]:
+        """The facts of one page, in the order in which they were said, each once."""
+        named = all(not generic_speaker(u.speaker) for u in page.utterances)
+        return _merged(fact for u in page.utterances for fact in self._facts(u, named))
+
+    def _annotate(self, view: PageView, before: tuple[PageView, str] | None) -> Annotation:
+        settings = self._settings
+        goes_on = before is not None and continues(before[0], before[1], view, settings)
+        summary, sources = summarise(before[1] if before and goes_on else "", view.page, settings)
+        facts = self.facts(view.page)
+        text = "\n".join(u.text[: settings.max_chars] for u in view.page.utterances)
+        return Annotation(
+            page_id=view.page.id,
+            continues=goes_on,
+            chain_summary=summary,
+            keywords=keywords(text, settings.keywords, max_chars=settings.max_chars),
+            summary_sources=sources,
+            facts=facts,
+            traits=traits_of(facts),
+            profile=profile_of(facts),
+        )
+
+    def _facts(self, utterance: Utterance, named: bool) -> Iterable[FactProposal]:
+        if utterance.role not in (Role.USER, Role.ASSISTANT):
+            return
+        text = utterance.text[: self._settings.max_chars]
+        if _SELF.search(text) is None:
+            return
+        screened = screen(text)
+        if screened is None:
+            return
+        mine = utterance.role is Role.USER
+        if mine or named:
+            about, speaker = (About.USER, USER) if mine else (About.AGENT, " ".join(utterance.speaker.split())[:60])
+            found = _findings(screened, utterance.said_at)
+        else:
+            about, speaker, found = About.AGENT, _AGENT, agent_findings(screened)
+        for finding in found[: self._settings.max_facts]:
+            yield _proposal(finding, utterance, about, speaker)
+
+    def _page_summaries(self, request: ProfileRequest) -> list[str]:
+        """Only where the segment has no summary yet: otherwise its chains' summaries stand in it already."""
+        if request.segment.summary.strip():
+            return []
+        return [summarise("", view.page, self._settings)[0] for view in request.pages]
+
+    def _page_sources(self, request: ProfileRequest) -> tuple[Source, ...]:
+        if request.segment.summary.strip():
+            return ()
+        return tuple(s for view in request.pages for s in summarise("", view.page, self._settings)[1])
+
+
+# ---------------------------------------------------------------------------------------------------- facts
+
+
+def _findings(screened: str, said_at: datetime) -> list[Finding]:
+    found = [*facts_en.find(screened, said_at), *facts_zh.find(screened, said_at)]
+    return sorted(found, key=lambda f: (f.start, f.end))
+
+
+_AGENT_RULES = (
+    ("name", re.compile(r"(?:^|(?<=[.!,] ))(?:[Mm]y name is|[Mm]y name's) (?P<v>[A-Z][\w-]{1,20})(?=\s*(?:[.,!]|$|and\b))")),
+    ("role", re.compile(r"(?:^|(?<=[.!,] )|(?<=and ))(?:I'm|I am) (?P<v>your (?:[A-Za-z-]+ ){0,3}(?:tutor|teacher|coach|assistant|companion|guide|agent|helper|mentor|trainer|therapist|advisor|adviser|bot|concierge|secretary))(?=\s*(?:[.,!]|$|and\b|here\b|for\b))")),
+    ("cannot", re.compile(r"(?:^|(?<=[.!] ))[Aa]s an? (?:AI|artificial intelligence)(?: [a-z]+){0,3},? I (?:can't|cannot|am not able to|am unable to) (?P<v>(?!actually\b|be\b|help but\b)[a-z][^,.;!?\n*]{2,60})(?=[,.;!]|$)")),
+    ("name", re.compile(r"我(?:的名字)?叫(?P<v>[一-鿿]{2,4}|[A-Z][A-Za-z]{1,15})(?=[，。！,.!]|$)")),
+    ("role", re.compile(r"我是(?P<v>(?:你|您)的[一-鿿]{0,8}(?:老师|教练|助手|伙伴|助理|顾问))(?=[，。！,.!]|$)")),
+)  # fmt: skip
+
+
+def agent_findings(screened: str) -> list[Finding]:
+    """What an assistant says of itself: its name, its role towards the user, what it cannot do. Nothing else."""
+    found = []
+    for attribute_name, pattern in _AGENT_RULES:
+        for match in pattern.finditer(screened):
+            sentence_end = re.compile(r"[.!?。！？\n]|$").search(screened, match.end())
+            if sentence_end is not None and sentence_end.group() in ("?", "？"):
+                continue
+            found.append(
+                Finding(
+                    subject=USER,
+                    attribute=attribute_name,
+                    value=match["v"],
+                    start=match.start(),
+                    end=match.end(),
+                    chinese=not match["v"].isascii(),
+                )
+            )
+    return sorted(found, key=lambda f: f.start)
+
+
+def _proposal(finding: Finding, utterance: Utterance, about: About, speaker: str) -> FactProposal:
+    entry = attribute(finding.attribute)
+    text = entry.sentence(finding.value, chinese=finding.chinese)
+    if finding.retracts:
+        text = f"不再{text}" if finding.chinese else f"no longer: {text}"
+    if finding.when is not None:
+        text += _dated(finding, single=entry.single)
+    subject = speaker
+    if finding.subject != USER:
+        subject = finding.subject if about is About.USER or speaker == _AGENT else f"{speaker}'s {finding.subject}"
+        text = f"{subject}{text}" if finding.chinese else f"{subject} {text}"
+    source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
+    return FactProposal(
+        about=about,
+        subject=subject,
+        attribute=finding.attribute,
+        value=finding.value,
+        text=text,
+        sources=(source,),
+        single=entry.single,
+        valid_from=None if finding.when is None else finding.when.at,
+        retracts=finding.retracts,
+    )
+
+
+def _dated(finding: Finding, *, single: bool) -> str:
+    label = finding.when.label if finding.when else ""
+    if finding.chinese:
+        return f"（自{label}）" if single else f"（{label}）"
+    return f" (since {label})" if single else f" ({label})"
+
+
+def _merged(facts: Iterable[FactProposal]) -> tuple[FactProposal, ...]:
+    """Each fact once, with the sources of all its sayings. What is said again after a change stays a new fact."""
+    kept: list[FactProposal] = []
+    at: dict[tuple[About, str, str], dict[tuple[str, bool], int]] = {}
+    for fact in facts:
+        same = at.setdefault((fact.about, fact.subject, fact.attribute), {})
+        key = (" ".join(fact.value.casefold().split()), fact.retracts)
+        if key in same:
+            old = kept[same[key]]
+            kept[same[key]] = replace(old, sources=_unique((*old.sources, *fact.sources)))
+            continue
+        if fact.single or fact.retracts:
+            same.clear()
+        same.pop((key[0], not fact.retracts), None)
+        same[key] = len(kept)
+        kept.append(fact)
+    return tuple(kept)
+
+
+def _unique(sources: Iterable[Source]) -> tuple[Source, ...]:
+    return tuple(dict.fromkeys(sources))
+
+
+def _strongest(traits: tuple[TraitProposal, ...]) -> tuple[TraitProposal, ...]:
+    """One proposal a dimension and direction, with all its sources."""
+    kept: dict[tuple[str, bool], TraitProposal] = {}
+    for trait in traits:
+        key = (trait.dimension, trait.level > 0)
+        if key in kept:
+            kept[key] = replace(kept[key], sources=_unique((*kept[key].sources, *trait.sources)))
+        else:
+            kept[key] = trait
+    return tuple(kept.values())
+
+
+# -------------------------------------------------------------------------------------------------- profile
+
+_PROFILE = {
+    "name": "name", "nickname": "name", "birth_year": "birth_year", "gender": "gender", "native_language": "language",
+    "lives_in": "home", "works_as": "occupation",
+}  # fmt: skip
+_GENDERS = {"woman": "female", "girl": "female", "female": "female", "女": "female",
+            "man": "male", "guy": "male", "boy": "male", "male": "male", "男": "male"}  # fmt: skip
+_BORN = re.compile(r"(?:19|20)\d\d$")
+
+
+def profile_of(facts: Iterable[FactProposal]) -> tuple[ProfileProposal, ...]:
+    """Fields of the user's profile from facts about the user; for each field the last said wins."""
+    fields: dict[str, ProfileProposal] = {}
+    for fact in facts:
+        if fact.about is not About.USER or fact.subject != USER or fact.retracts:
+            continue
+        name, value = _PROFILE.get(fact.attribute), fact.value
+        if fact.attribute == "gender":
+            value = _GENDERS.get(value, value.replace("transgender ", "trans "))
+        elif fact.attribute == "birthday" and (year := _BORN.search(value)):
+            name, value = "birth_year", year.group()
+        if name is not None:
+            fields.pop(name, None)
+            fields[name] = ProfileProposal(name=name, value=value, sources=fact.sources)
+    return tuple(fields.values())

@@ -1,0 +1,188 @@
+"""Summaries by extraction: the few sentences that say most, in the order in which they were said."""
+
+# ruff: noqa: E501  (a pattern is read in one piece)
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from embermem.analysts.settings import ExtractiveSettings
+from embermem.text import has_cjk, is_chinese_like, sentences, terms
+from embermem.types import Page, Role, Source, Utterance
+
+_MAX_SENTENCES = 60
+"""Sentences of a page that compete: from its utterances in turn, the first ones."""
+_REDUNDANT = 0.7
+_GENERIC = frozenset(
+    """user human me you customer client speaker assistant ai agent bot chatbot model gpt chatgpt system tool default
+    助手 用户 机器人""".split()
+)
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|we|our)\b|我", re.IGNORECASE)
+_NAMES_OR_NUMBERS = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
+_SMALL_TALK = re.compile(
+    r"\W*(?:(?:hi|hello|hey|thanks|thank you|you're welcome|wow|great|sounds|bye|good (?:morning|night|evening)|nice|sure|of course|ok|okay|no problem|let me know|congrat\w*)\b|你好|谢谢|再见|好的|哈哈|不客气|当然)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[{}<>\\|=_]{2,}|```|https?://\S{40,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    text: str
+    terms: frozenset[str]
+    worth: float
+    chinese: bool
+    source: Source | None = None
+
+
+def summarise(before: str, page: Page, settings: ExtractiveSettings) -> tuple[str, tuple[Source, ...]]:
+    """The summary of a chain after `page`, and where its new sentences stand.
+
+    `before` is the chain's summary so far, "" for a new chain. Sentences of `before` that are kept have no source
+    here: the caller holds it. At least one sentence of the page is taken if it has any.
+    """
+    new = _of_page(page, settings)
+    old = _of_texts([before]) if before else []
+    if not new:
+        return before[: settings.summary_chars], ()
+    chinese = _mostly_chinese(new)
+    if _mostly_chinese([*old, *new]) == chinese:
+        old = [c for c in old if c.chinese == chinese]
+    new = [c for c in new if c.chinese == chinese] or new
+    kept = _choose([*old, *new], settings.summary_sentences, settings.summary_chars, must=max(new, key=_worth))
+    return _join(kept), tuple(c.source for c in kept if c.source is not None)
+
+
+def condense(texts: Sequence[str], limit: int = 600, sentences_limit: int = 6) -> str:
+    """One summary of many, such as a segment's of its chains: at most `limit` characters, no sentence twice."""
+    candidates = _of_texts(texts)
+    if not candidates:
+        return ""
+    chinese = _mostly_chinese(candidates)
+    one_tongue = [c for c in candidates if c.chinese == chinese]
+    return _join(_choose(_weighed(one_tongue), sentences_limit, limit, must=None))
+
+
+def generic_speaker(name: str) -> bool:
+    """Whether a speaker's name says only the part played ("user", "assistant"), not who it is."""
+    return not name.strip() or name.strip().lower() in _GENERIC
+
+
+def _of_page(page: Page, settings: ExtractiveSettings) -> list[_Candidate]:
+    said: list[tuple[str, Utterance, int, int]] = []
+    several = len({u.speaker for u in page.utterances}) > 1
+    share = max(4, _MAX_SENTENCES // max(1, len(page.utterances)))
+    for utterance in page.utterances[:_MAX_SENTENCES]:
+        if utterance.role in (Role.SYSTEM, Role.TOOL) and len(page.utterances) > 1:
+            continue
+        text = utterance.text[: settings.max_chars]
+        for start, end in sentences(text)[:share]:
+            said.append((_shorten(text[start:end], settings.sentence_chars), utterance, start, end))
+    said = said[:_MAX_SENTENCES]
+    counted = [frozenset(terms(text)) for text, *_ in said]
+    centre = Counter(t for ts in counted for t in ts)
+    found = []
+    for i, (text, utterance, start, end) in enumerate(said):
+        if not counted[i] or _CODE.search(text):
+            continue
+        worth = _informativeness(text, counted[i], centre) + (0.25 if not utterance.role.agent_side else 0.0)
+        if not generic_speaker(utterance.speaker):
+            colon = "：" if is_chinese_like(text) else ": "
+            text = f"{' '.join(utterance.speaker.split())[:40]}{colon}{text}"
+        elif utterance.role.agent_side and several:
+            text = f"助手：{text}" if is_chinese_like(text) else f"Assistant: {text}"
+        source = Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
+        found.append(_Candidate(text, counted[i], worth, is_chinese_like(text), source))
+    return found
+
+
+def _informativeness(text: str, own: frozenset[str], centre: Counter[str]) -> float:
+    """How much a sentence says of its page: shared terms, length, names, numbers, the first person; not small talk."""
+    central = sum(centre[t] - 1 for t in own) / (len(own) + 2.0)
+    size = len(own) if not has_cjk(text) else len(own) / 2.0
+    worth = min(central, 1.5) * 0.4 + min(size, 9.0) / 9.0
+    worth += 0.25 * bool(_FIRST_PERSON.search(text)) + 0.2 * bool(_NAMES_OR_NUMBERS.search(text))
+    if text.rstrip().endswith(("?", "？")):
+        worth -= 0.35
+    return worth - 0.4 * bool(_SMALL_TALK.match(text)) - 0.4 * (size < 3)
+
+
+def _of_texts(texts: Iterable[str]) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    for text in texts:
+        for start, end in sentences(text[:20_000])[:_MAX_SENTENCES]:
+            piece = _shorten(text[start:end], 240)
+            own = frozenset(terms(piece))
+            if own and len(found) < 400:
+                found.append(_Candidate(piece, own, 0.0, is_chinese_like(piece)))
+    return _weighed(found)
+
+
+def _weighed(candidates: list[_Candidate]) -> list[_Candidate]:
+    centre = Counter(t for c in candidates for t in c.terms)
+    return [
+        _Candidate(c.text, c.terms, _informativeness(c.text, c.terms, centre) + 0.15, c.chinese, c.source)
+        for c in candidates
+    ]
+
+
+def _choose(candidates: list[_Candidate], count: int, limit: int, must: _Candidate | None) -> list[_Candidate]:
+    """The worthiest that fit and do not repeat each other, in their order."""
+    order = sorted(range(len(candidates)), key=lambda i: (candidates[i] is not must, -candidates[i].worth, i))
+    taken: list[int] = []
+    room = limit
+    for i in order:
+        candidate = candidates[i]
+        if len(taken) == count:
+            break
+        cost = len(candidate.text) + (1 if taken else 0)
+        if cost > room:
+            if taken:
+                continue
+            candidates[i] = candidate = _Candidate(
+                _shorten(candidate.text, room), candidate.terms, candidate.worth, candidate.chinese, candidate.source
+            )
+            cost = len(candidate.text)
+        if taken and candidate.worth < 0.35:
+            break
+        if any(_overlap(candidate.terms, candidates[j].terms) > _REDUNDANT for j in taken):
+            continue
+        taken.append(i)
+        room -= cost
+    return [candidates[i] for i in sorted(taken)]
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / max(1, min(len(a), len(b)))
+
+
+def _mostly_chinese(candidates: Sequence[_Candidate]) -> bool:
+    return 2 * sum(len(c.text) * (3 if c.chinese else 0) for c in candidates) > sum(
+        len(c.text) * (3 if c.chinese else 1) for c in candidates
+    )
+
+
+def _worth(candidate: _Candidate) -> float:
+    return candidate.worth
+
+
+def _join(kept: Sequence[_Candidate]) -> str:
+    """Sentences stand on one line; a line break would be lost in a prompt, a missing full stop would glue them."""
+    parts = []
+    for i, candidate in enumerate(kept):
+        text = " ".join(candidate.text.split())
+        if i < len(kept) - 1 and text[-1:] not in ".!?…。！？；":
+            text += "。" if candidate.chinese else "."
+        parts.append(text)
+    return " ".join(parts)
+
+
+def _shorten(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    cut = text[: max(1, limit - 1)]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"

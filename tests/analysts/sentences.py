@@ -1,0 +1,427 @@
+"""Sentences of our own: what must be understood, and what must not be taken for a fact.
+
+POSITIVE: sentence | attribute | value [| subject, if not the user]. A `-` before the attribute marks a retraction.
+"""
+
+POSITIVE_EN = """
+I moved to Lyon in May because the rent was lower. | lives_in | Lyon
+I live in Porto. | lives_in | Porto
+We live in New York now. | lives_in | New York
+i live in berlin | lives_in | berlin
+I'm living in San Francisco at the moment. | lives_in | San Francisco
+I've lived in Oslo since 2019. | lives_in | Oslo
+Last month I moved to Kyoto. | lives_in | Kyoto
+My wife and I moved to Bergen two years ago. | lives_in | Bergen
+I'm based in Nairobi, by the way. | lives_in | Nairobi
+I relocated to Denver last year. | lives_in | Denver
+I don't live in Lyon any more. | -lives_in | Lyon
+I no longer live in Utrecht. | -lives_in | Utrecht
+I used to live in Malmö. | -lives_in | Malmö
+I'm from Valparaíso. | comes_from | Valparaíso
+I come from Ghana. | comes_from | Ghana
+I grew up in Leeds. | grew_up_in | Leeds
+I was born in Hamburg. | born_in | Hamburg
+I was born in 1994. | birth_year | 1994
+I was born on 3 May 1994. | birthday | 3 May 1994
+My birthday is on 3 May. | birthday | 3 May
+My birthday is March 21st. | birthday | March 21st
+I'm 34 years old. | age | 34
+I just turned 40 last week! | age | 40
+My name is Alice Moreau. | name | Alice Moreau
+Hi, my name is Tom and I need some help. | name | Tom
+my name is sam | name | sam
+Hello! My name's Priya. | name | Priya
+Hi, I'm Alice. | name | Alice
+Hello! I'm Jonas Berg from Turku. | name | Jonas Berg
+Call me Sam. | nickname | Sam
+You can call me Lexi. | nickname | Lexi
+Everyone calls me Bo. | nickname | Bo
+I'm a woman. | gender | woman
+As a woman, I worry about walking home late. | gender | woman
+I'm an introvert. | temperament | introvert
+I'm Brazilian, so the cold is new to me. | nationality | Brazilian
+I'm married. | marital_status | married
+I got divorced last year. | marital_status | divorced
+I've been happily married for ten years. | marital_status | married
+I'm a nurse. | works_as | nurse
+I'm a software engineer at Lindqvist. | works_as | software engineer
+I'm a software engineer at Lindqvist. | works_at | Lindqvist
+I work as a carpenter. | works_as | carpenter
+I've been working as a tour guide since 2020. | works_as | tour guide
+I work as a data analyst at Hallmark Foods. | works_at | Hallmark Foods
+I work for Siemens. | works_at | Siemens
+I work at a bakery. | works_at | a bakery
+I work in marketing. | works_in | marketing
+I started working at Northwind last month. | works_at | Northwind
+I quit my job at Northwind. | -works_at | Northwind
+I no longer work for Siemens. | -works_at | Siemens
+I study biology at the University of Oslo. | studies | biology
+I study biology at the University of Oslo. | studies_at | the University of Oslo
+I'm majoring in economics. | studies | economics
+My major is art history. | studies | art history
+I graduated from McGill University in 2015. | graduated_from | McGill University
+I'm allergic to peanuts. | allergic_to | peanuts
+I'm severely allergic to bee stings. | allergic_to | bee stings
+I'm allergic to penicillin, so please let me know if it is in there. | allergic_to | penicillin
+I have a peanut allergy. | allergic_to | peanut
+I have asthma. | has_condition | asthma
+I was diagnosed with celiac disease last year. | has_condition | celiac disease
+I'm vegetarian. | diet | vegetarian
+I'm a strict vegan. | diet | vegan
+I've been vegetarian for five years. | diet | vegetarian
+I'm no longer vegan. | -diet | vegan
+I don't drink alcohol. | avoids | alcohol
+I have two dogs, Rex and Bo. | has_pet | two dogs, Rex and Bo
+I have a cat named Luna. | has_pet | a cat named Luna
+We adopted a puppy yesterday. | has_pet | a puppy
+My dog Biscuit chewed the sofa. | has_pet | dog Biscuit
+I have three kids. | has_relative | three kids
+I have an older brother. | has_relative | an older brother
+My wife's name is Mia. | name | Mia | wife
+My brother is called Oskar. | name | Oskar | brother
+My sister Ana is a nurse. | works_as | nurse | sister Ana
+My dad works as a bus driver. | works_as | bus driver | dad
+My best friend Noor lives in Cairo. | lives_in | Cairo | best friend Noor
+My son is 7 years old. | age | 7 | son
+My daughter is allergic to eggs. | allergic_to | eggs | daughter
+My mother loves gardening. | likes | gardening | mother
+I speak French. | speaks | French
+I speak Polish and English. | speaks | Polish and English
+I'm fluent in Mandarin. | speaks | Mandarin
+I'm learning Spanish. | learns | Spanish
+I'm learning to play the cello. | learns | the cello
+My native language is Turkish. | native_language | Turkish
+My favourite colour is teal. | favorite_color | teal
+My favorite food is ramen. | favorite_food | ramen
+My favorite book is "Middlemarch". | favorite_book | Middlemarch
+My hobbies are knitting and chess. | hobby | knitting and chess
+I love hiking in the mountains with my brother. | likes | hiking in the mountains
+I really like jazz. | likes | jazz
+I enjoy baking bread. | likes | baking bread
+I'm a big fan of science fiction. | likes | science fiction
+I'm really into pottery these days. | likes | pottery
+I love to cook. | likes | cook
+I love the Beatles. | likes | the Beatles
+I hate mushrooms. | dislikes | mushrooms
+I can't stand horror films. | dislikes | horror films
+I don't like spicy food. | dislikes | spicy food
+I'm not a fan of musicals. | dislikes | musicals
+I don't like sushi anymore. | -likes | sushi
+I prefer tea to coffee. | prefers | tea to coffee
+I play the violin. | plays | the violin
+I collect old maps. | collects | old maps
+I drive a blue Volvo. | drives | blue Volvo
+I visited Japan last year. | visited | Japan
+I've been to Iceland. | visited | Iceland
+I went to Lisbon two years ago. | visited | Lisbon
+"""
+
+POSITIVE_ZH = """
+我叫王小明。 | name | 王小明
+你好，我叫李娜，很高兴认识你。 | name | 李娜
+我的名字是陈静。 | name | 陈静
+你可以叫我小李。 | nickname | 小李
+叫我阿杰就好。 | nickname | 阿杰
+我住在杭州。 | lives_in | 杭州
+我现在住在北京朝阳区。 | lives_in | 北京朝阳区
+我上个月搬到了成都。 | lives_in | 成都
+去年我搬到了深圳。 | lives_in | 深圳
+我不再住在上海了。 | -lives_in | 上海
+我从南京搬走了。 | -lives_in | 南京
+我来自云南。 | comes_from | 云南
+我是四川人。 | comes_from | 四川
+我老家在洛阳。 | comes_from | 洛阳
+我在青岛长大。 | grew_up_in | 青岛
+我出生在大连。 | born_in | 大连
+我是1994年出生的。 | birth_year | 1994
+我今年30岁。 | age | 30
+我二十五岁了。 | age | 25
+我的生日是5月3日。 | birthday | 5月3日
+我是女生。 | gender | 女
+作为一个女生，我更在意安全。 | gender | 女
+我是老师。 | works_as | 老师
+我是一名护士。 | works_as | 护士
+我的职业是建筑师。 | works_as | 建筑师
+我在医院当护士。 | works_as | 护士
+我在腾讯工作。 | works_at | 腾讯
+我在一所小学上班。 | works_at | 一所小学
+我不在腾讯工作了。 | -works_at | 腾讯
+我在浙江大学读书。 | studies_at | 浙江大学
+我的专业是生物学。 | studies | 生物学
+我学金融专业。 | studies | 金融
+我毕业于武汉大学。 | graduated_from | 武汉大学
+我妹妹是护士。 | works_as | 护士 | 妹妹
+我爸爸在银行工作。 | works_at | 银行 | 爸爸
+我哥哥住在广州。 | lives_in | 广州 | 哥哥
+我女儿叫朵朵。 | name | 朵朵 | 女儿
+我儿子今年6岁。 | age | 6 | 儿子
+我对花生过敏。 | allergic_to | 花生
+我对猫毛过敏，所以不能养猫。 | allergic_to | 猫毛
+我吃素。 | diet | 吃素
+我不吃香菜。 | avoids | 香菜
+我有哮喘。 | has_condition | 哮喘
+我养了一只猫，叫咪咪。 | has_pet | 一只猫，叫咪咪
+我家有两条狗。 | has_pet | 两条狗
+我叫张伟，今年28岁，在一家互联网公司上班。 | age | 28
+我叫张伟，今年28岁，在一家互联网公司上班。 | works_at | 一家互联网公司
+我喜欢吃火锅，但是不喜欢吃香菜。 | dislikes | 吃香菜
+我是北京人，现在在上海工作。 | works_at | 上海
+我有两个孩子。 | has_relative | 两个孩子
+我结婚了。 | marital_status | 结婚
+我会说法语。 | speaks | 法语
+我的母语是粤语。 | native_language | 粤语
+我在学日语。 | learns | 日语
+我会弹钢琴。 | plays | 弹钢琴
+我最喜欢的颜色是蓝色。 | favorite_color | 蓝色
+我的爱好是摄影。 | hobby | 摄影
+我喜欢爬山。 | likes | 爬山
+我特别喜欢看电影。 | likes | 看电影
+我讨厌下雨天。 | dislikes | 下雨天
+我不喜欢吃甜食。 | dislikes | 吃甜食
+我更喜欢喝茶。 | prefers | 喝茶
+我去过冰岛。 | visited | 冰岛
+我是个内向的人。 | temperament | 内向
+"""
+
+NEGATIVE_EN = """
+Do I live in Lyon?
+I live in Lyon, right?
+If I lived in Paris I would be happy.
+I wish I lived in Rome.
+Imagine I live in a castle in Scotland.
+I might move to Berlin.
+I'm thinking of moving to Spain.
+I want to be a doctor.
+I would love hiking there.
+I'd like a coffee.
+I'd love to visit Japan.
+She said I live in Madrid.
+He said 'I am a doctor'.
+He told me, "I live in Chicago and I love jazz."
+"I'm a nurse," she said.
+My teacher always says I am a poet.
+I'm dead.
+I'm all ears.
+I'm in trouble.
+I love it.
+I love that!
+I love you so much.
+I love how you explain things.
+I love when it rains.
+I like your idea.
+I like this song.
+I like where this is going.
+I love the painting you showed me.
+I like to think so.
+I hate to say this.
+I hate it here.
+I hate you.
+Call me crazy, but I liked the ending.
+Call me tomorrow.
+Call me back later.
+Call me when you land.
+Call Me Maybe is a song.
+I live for the weekend.
+I live in fear of spiders.
+I live in the moment.
+I live in denial.
+I live in a small flat.
+I live in Maria's old house.
+I work in silence.
+I work as hard as I can.
+I work at night.
+I work for peanuts.
+I work from home today.
+I'm not a doctor.
+I am not married.
+I'm not allergic to anything.
+I never lived in Boston.
+I don't have a dog.
+I have two dogs in the painting?
+I have a frog in my throat.
+I have a dog video to show you.
+I have a cat person for a boss.
+I have two kids in my class with that name.
+I'm a mess.
+I'm a bad cook.
+I'm a fast runner.
+I'm a big kid at heart.
+I'm a doctor in the game I play.
+I'm a teacher at heart.
+I'm a pilot in my dreams.
+I'm a former nurse's son.
+I'm the new manager's favorite.
+I'm like a doctor to my friends.
+I'm married to my job.
+I'm engaged in a long project.
+I'm single-handedly fixing the roof.
+I'm from the marketing team.
+I'm from work.
+I'm from Mars.
+Hello, I'm Sorry for being late.
+Hey, I'm back.
+I love Mondays. Not.
+I'm hungry.
+I'm German teacher of the month?
+I'm turning 30 next year.
+When I turn 40 I will move to Spain.
+When I grow up I'm a pirate.
+I felt like I was born in 1900.
+Maybe I'm allergic to cats.
+I think I'm allergic to shrimp, maybe.
+I guess I like opera or something.
+Sometimes I hate my job.
+I almost moved to Toronto.
+I never said I like jazz.
+People think I'm a lawyer.
+My sister thinks I'm a vegan.
+My friend wants to be a nurse.
+My sister said she is a nurse.
+Is my sister Ana a nurse?
+My brother might be a pilot one day.
+My name is mud.
+My name is on the list.
+My name is hard to spell.
+My favorite part is the ending.
+My favorite color is it.
+My birthday is soon.
+My dog ate my homework.
+My cat and I are tired.
+Let's role-play: I am a knight and I live in Camelot.
+Pretend that I'm a doctor from Boston.
+Translate this into French: I live in Paris.
+I live in Paris. Please translate this sentence.
+Write a story about me: I live in Oslo and I love skiing.
+Can you proofread this? I am a nurse and I work at Mercy Hospital.
+> I live in Dublin and work for Google.
+`I live in Dublin`
+```I live in Dublin.```
+- I love cheese
+♪ I'm a creep, I live in London ♪
+I'm a lumberjack / I'm okay / I sleep all night
+I'm a pilot, just kidding!
+In the movie, I'm a spy who lives in Prague.
+In this game I'm a doctor.
+For example, I live in Paris.
+Suppose I'm allergic to nuts.
+Unless I'm vegan, that works.
+I dreamed I lived in Tokyo.
+I used to love jazz.
+I liked the soup.
+I love being here.
+I love talking to you.
+I prefer the second one.
+I prefer not to say.
+I enjoyed the film.
+I enjoy it very much.
+I collect it tomorrow.
+I drive a lot.
+I play a role in this.
+I speak for everyone here.
+I speak too much.
+I study every day.
+I study hard.
+I'm learning a lot.
+I went to Anna's party.
+I went to bed.
+I've been to the doctor.
+I've been to hell and back.
+I moved to the sofa.
+I moved to strike the motion.
+I moved to Windows last year.
+I have asthma medication for my son.
+I'm over 18 years old content.
+I was born to run.
+I was born in a barn.
+The song goes: I was born in the USA.
+Bob: I live in Rome.
+Once upon a time I lived in Norway.
+"""
+
+NEGATIVE_ZH = """
+我住在哪里？
+我住在北京吗？
+如果我住在北京就好了。
+要是我会说法语就好了。
+我希望我是医生。
+我想去日本。
+我可能会搬到上海。
+我打算搬到广州。
+他说我住在杭州。
+她说：“我是护士。”
+妈妈说我喜欢吃糖。
+我听说他住在南京。
+我是说你没听懂。
+我是认真的。
+我是开玩笑的，我是医生。
+我是你的朋友。
+我是好人。
+我是第一次来。
+我是外地人。
+我是老师的学生吗？
+我叫他来吃饭。
+我叫了外卖。
+我叫出租车。
+我叫不出名字。
+我叫醒了弟弟。
+我叫保安来。
+叫我起床。
+叫我一声。
+我喜欢你。
+我喜欢它。
+我喜欢这个。
+我喜欢的是那种感觉。
+我爱你。
+我爱死了。
+我不喜欢他。
+我讨厌你。
+我讨厌这样。
+我喜欢上了他。
+我没有狗。
+我不是医生。
+我没结婚。
+我对他过敏。
+我对这件事很敏感。
+我不对花生过敏。
+我对花生不过敏。
+我在家工作。
+我在努力工作。
+我在这里上班。
+我住在这里。
+我住在酒店。
+我住在五楼。
+我搬到了楼上。
+我搬到新家了。
+我去过那里。
+我去了超市。
+我梦见我住在巴黎。
+假装我是医生。
+请翻译：我住在东京。
+写一篇故事，我是国王，我住在巴黎。
+小时候我喜欢画画。
+也许我对牛奶过敏。
+好像我是外星人。
+我以为我是老师。
+你觉得我是医生吗？
+我长大后是医生。
+我妹妹想当护士。
+我妹妹是不是护士？
+我妹妹很可爱。
+我朋友的妹妹是护士。
+他妹妹是护士。
+我今年很忙。
+我喜欢的人住在北京。
+我有一个朋友，住在北京。
+我30岁的时候去了法国。
+我快30岁了。
+我会说到做到。
+我会说服他的。
+我会打电话给你。
+我最喜欢的是你。
+我的名字很难写。
+"""
+
+
+def rows(text: str) -> list[str]:
+    """The lines of a list."""
+    return [line for line in text.strip().splitlines() if line.strip()]
