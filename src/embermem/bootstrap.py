@@ -74,16 +74,19 @@ def make_embedder(name: str, settings: Settings) -> Embedder:
     raise ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {MINILM}, {HASHED}, {OPENAI}MODEL")
 
 
-def choose_embedder(store: Store, settings: Settings) -> Embedder:
+def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) -> Embedder:
     """The embedder of this store. `auto` takes the store's own; for a new store MiniLM if its weights are there,
-    else the hashed one. Raises EmbedderMismatch if another is asked for than the store was made with."""
+    else the hashed one. Raises EmbedderMismatch if another is asked for than the store was made with, unless the store
+    is opened to `reindex` it."""
     known = store.setting("embedder")
     wanted = settings.embedder
     if wanted == AUTO:
-        wanted = _setting_for(known) if known else _best()
+        wanted = _setting_for(known) if known and not reindex else _best()
     embedder = make_embedder(wanted, settings)
     if known is None:
         remember(store, embedder, settings)
+    elif reindex:
+        return embedder
     elif known != embedder.name:
         raise EmbedderMismatch(
             f"the store's vectors are of {known!r}, the embedder is {embedder.name!r}: "

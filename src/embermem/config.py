@@ -63,6 +63,7 @@ class Settings:
     mu: float = _number(1e7, "paper §3.3: time constant of 10⁷ s", above=0.0)
     tau: float = _number(5.0, "paper §3.3, §4.1: promotion above heat 5", low=0.0)
     min_new: int = _number(5, "pages not yet analysed before a promotion; the paper's trigger is 1", low=1)
+    promote_every: int = _number(64, "pages placed between two looks for hot segments; the paper looks after each", low=1)
     segment_keywords: int = _number(24, "keywords kept on a segment, most frequent first", low=1, high=1000)
     segment_summary_chars: int = _number(1200, "length of a segment's summary made of its chains'", low=80)
 
@@ -102,25 +103,25 @@ class Settings:
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
     recall_dense: float = _number(0.6, _FITTED)
-    recall_words: float = _number(0.2, _FITTED)
+    recall_words: float = _number(0.1, _FITTED)
     recall_window: float = _number(0.4, _FITTED)
-    recall_near_1: float = _number(0.15, _FITTED, low=0.0)
+    recall_near_1: float = _number(0.1, _FITTED, low=0.0)
     recall_near_2: float = _number(0.1, _FITTED, low=0.0)
     recall_speaker: float = _number(1.5, _FITTED)
     recall_segment: float = _number(0.1, _FITTED)
-    recall_length: float = _number(0.5, _FITTED)
+    recall_length: float = _number(0.6, _FITTED)
     recall_question: float = _number(-0.1, _FITTED)
     recall_fact: float = _number(1.0, "added to a fact's score for each share of the query's words in its text")
 
-    confidence_base: float = _number(-2.0, _FITTED)
-    confidence_words: float = _number(3.0, _FITTED)
-    confidence_cosine: float = _number(3.0, _FITTED)
+    confidence_base: float = _number(-6.0, _FITTED)
+    confidence_words: float = _number(4.0, _FITTED)
+    confidence_cosine: float = _number(8.0, _FITTED)
 
     # Packing, preset `default`: docs/retrieval.md
     pack_candidates: int = _number(300, "best utterances that compete for the budget", low=1)
     pack_token_floor: float = _number(8.0, "tokens every line is taken to cost besides its own", low=0.0)
     pack_floor: float = _number(12.0, "what scores this far below the best is not packed", above=0.0)
-    pack_line_share: float = _number(0.25, "share of the budget that one utterance may take", above=0.0, high=1.0)
+    pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Input
@@ -138,12 +139,12 @@ class Settings:
 PRESETS: Mapping[str, Mapping[str, object]] = {
     "default": {},
     # The paper's steps and constants, exactly.
-    "paper": {"theta": 0.6, "min_new": 1, "batch_pages": 1, "batch_wait_s": 0.0, "facts_when": "promoted"},
+    "paper": {"theta": 0.6, "min_new": 1, "promote_every": 1, "batch_pages": 1, "batch_wait_s": 0.0, "facts_when": "promoted"},
 }
 
 # θ of Eq. 1 by embedder, where none is set. The paper's 0.6 compares summaries; a page against the mean of a
 # segment's pages needs its own: `benchmarks/calibrate_theta.sh`, figures in docs/how-it-works.md.
-THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.6, "hashed-ngram-v1": 0.6}
+THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.6, "hashed-ngram-v1": 0.54}
 THETA_OTHER = 0.6
 
 
@@ -164,7 +165,7 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
         if name not in known:
             raise ConfigError(f"unknown setting {name!r} (from {origin}); known: {', '.join(sorted(known))}")
     chosen, origin = merged.get("preset", ("default", "preset"))
-    if chosen not in PRESETS:
+    if not isinstance(chosen, str) or chosen not in PRESETS:
         raise ConfigError(f"preset = {chosen!r} (from {origin}) is not allowed; one of: {', '.join(PRESETS)}")
     checked = {
         name: _check(name, known[name].type, known[name].metadata, value, origin)
@@ -233,7 +234,7 @@ def _check_number(kind: str, meta: Mapping[str, Any], value: object, refuse: Any
         raise refuse()
     try:
         number = int(value) if kind.startswith("int") else float(value)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise refuse() from error
     if isinstance(value, float) and number != value:
         raise refuse()

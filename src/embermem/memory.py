@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from embermem.changes import Change, ProfileSet
     from embermem.protocols import Finding, OwnerStats, Scope, Stats, Store
 
+_REINDEXING = "reindexing"
+"""The store's setting that names the embedder of a reindex not yet finished."""
 _TRIES = 16
 """How often a profile is set anew when another change came first."""
 
@@ -44,7 +46,8 @@ class Memory:
     """A store of memories: a path or an sqlite:/// URL, and settings.
 
     Settings are taken from argument > `EMBERMEM_*` > file > preset; see `embermem.config.Settings` for all of them.
-    `clock` gives the time (with a zone) and is asked for nothing else than now.
+    `clock` gives the time (with a zone) and is asked for nothing else than now. `reindex` opens a store whose vectors
+    are of another embedder than the one set: until `reindex()` is called, recall goes by words.
 
     Raises ConfigError for a bad setting, StoreError for a store that cannot be opened, EmbedderMismatch for one whose
     vectors are of another embedder.
@@ -57,6 +60,7 @@ class Memory:
         preset: str | None = None,
         config: str | Path | None = None,
         clock: Callable[[], datetime] | None = None,
+        reindex: bool = False,
         **settings: object,
     ) -> None:
         from embermem import bootstrap
@@ -66,7 +70,7 @@ class Memory:
         self._clock = clock or bootstrap.wall_clock
         self._store = bootstrap.open_store(place, self.settings)
         try:
-            self._embedder = bootstrap.choose_embedder(self._store, self.settings)
+            self._embedder = bootstrap.choose_embedder(self._store, self.settings, reindex=reindex)
         except BaseException:
             self._store.close()
             raise
@@ -114,11 +118,15 @@ class Memory:
 
         if embedder is not None:
             self._embedder = bootstrap.make_embedder(embedder, self.settings)
-        if self._store.setting("embedder") != self._embedder.name or embedder is None:
-            self._store.begin_reindex(self._embedder.name, self._embedder.dim)
+        name = self._embedder.name
+        if not (self._store.setting("embedder") == self._store.setting(_REINDEXING) == name):
+            self._store.begin_reindex(name, self._embedder.dim)
             bootstrap.remember(self._store, self._embedder, self.settings)
+            self._store.remember({_REINDEXING: name})
         self._system = bootstrap.make_system(self._store, self._embedder, self.settings, self._clock)
-        return self._system.reindex(progress)
+        done = self._system.reindex(progress)
+        self._store.remember({_REINDEXING: ""})
+        return done
 
     def stats(self) -> Stats:
         """Counts of the whole store."""
@@ -369,7 +377,7 @@ def _profile_set(whose: About, name: str, value: str | int | None) -> ProfileSet
 
     if not name.isidentifier() or len(name) > 64:
         raise InputError(f"{name!r} is not a field's name; give a word such as birth_year")
-    if name == "birth_year" and value is not None and not (str(value).isdigit() and 1800 <= int(value) <= 9999):
+    if name == "birth_year" and value is not None and not (str(value).isdecimal() and 1800 <= int(value) <= 9999):
         raise InputError(f"birth_year = {value!r} is not a year")
     if value is not None and not isinstance(value, (str, int)):
         raise InputError(f"{name} is {type(value).__name__}; give a text or a whole number")

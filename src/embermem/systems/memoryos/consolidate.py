@@ -111,11 +111,11 @@ def consolidate(
 def due_at(parts: Parts, owner: Owner) -> datetime | None:
     """When the owner has work again if nothing new comes in; None if never."""
     count, oldest, retry_at = parts.store.pending_since(owner.id, parts.settings.short_term_pages)
-    if retry_at is not None or oldest is None:
-        return retry_at
-    if count >= parts.settings.batch_pages:
-        return parts.clock()
-    return oldest + timedelta(seconds=parts.settings.batch_wait_s)
+    times = [] if retry_at is None else [retry_at]
+    if oldest is not None:
+        full = count >= parts.settings.batch_pages
+        times.append(parts.clock() if full else oldest + timedelta(seconds=parts.settings.batch_wait_s))
+    return min(times, default=None)
 
 
 def pause(settings: Settings, failures: int) -> timedelta:
@@ -138,7 +138,7 @@ class _Consolidation:
 
     def run(self, stopping: Callable[[], bool]) -> int:
         """Steps in turn until none has anything to do."""
-        steps = (self._embed, self._annotate, self._place)
+        steps = (self._embed, self._annotate, self._renew_segment_vectors, self._place)
         total = self._outstanding()
         while not stopping():
             worked = [self._deciding(step) for step in steps]
@@ -151,7 +151,6 @@ class _Consolidation:
                 self._progress(total - left, total)
         self._deciding(self._promote)
         self._deciding(self._make_room)
-        self._deciding(self._renew_segment_vectors)
         return self._placed
 
     def _renew(self) -> None:
@@ -296,7 +295,7 @@ class _Consolidation:
                     profile=annotation.profile,
                 )
             )
-            if page.chain_id is None:
+            if page.chain_id is None or analyst != self._parts.extractive.name:
                 summaries[chain_id] = ChainSummarised(
                     chain_id=chain_id,
                     thread=page.thread,
@@ -310,6 +309,8 @@ class _Consolidation:
     def _place(self) -> bool:
         """One batch of pending pages into segments, if it is full, old enough, or asked for."""
         settings, now = self._settings, self._parts.clock()
+        if self._store.segments_without_vector(self._owner.id, self._parts.embedder.name):
+            return False  # a reindex is on its way: nothing could be compared with them
         batch = self._store.pending(self._owner.id, settings.short_term_pages, settings.batch_pages, now)
         if not batch or not (self._whole or self._is_due(batch, now)):
             return False
@@ -327,7 +328,7 @@ class _Consolidation:
         decisions += [mid_term.written(segment) for segment in touched.values()]
         if settings.facts_when == "placed":
             for noted in notes:
-                decisions += self._learn(noted.change, [noted.view.page])
+                decisions += self._learn(noted.change, [one.view.page for one in notes])
         self._apply(
             Cause.CONSOLIDATION,
             analyst,
@@ -335,14 +336,16 @@ class _Consolidation:
             segment_vectors={s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None},
         )
         self._placed += len(notes)
-        self._promote(frozenset(touched))
+        if self._placed // settings.promote_every > (self._placed - len(notes)) // settings.promote_every:
+            self._promote()
         self._make_room(frozenset(touched))
         return True
 
     def _is_due(self, batch: Sequence[NotedPage], now: datetime) -> bool:
         arrived = batch[0].view.page.utterances[0].recorded_at
         waited = (now - arrived).total_seconds() >= self._settings.batch_wait_s
-        return len(batch) >= self._settings.batch_pages or waited
+        tried = batch[0].retry_at is not None
+        return len(batch) >= self._settings.batch_pages or waited or tried
 
     def _read_by_analyst(
         self, batch: Sequence[NotedPage], now: datetime
@@ -355,6 +358,8 @@ class _Consolidation:
         views = [noted.view for noted in batch]
         try:
             annotations = analyst.annotate(self._store.tails(self._owner.id, _first_no(views)), views)
+            if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
+                raise AnalystError(f"{analyst.name} answered for other pages than it was asked about")
         except AnalystError as error:
             tried = max(noted.attempts for noted in batch)
             if tried + 1 < self._settings.attempts:
@@ -410,12 +415,11 @@ class _Consolidation:
 
     # ----------------------------------------------------------------------------------------------------- promote
 
-    def _promote(self, only: frozenset[SegmentId] | None = None) -> bool:
+    def _promote(self) -> bool:
         """Every segment above τ with enough new pages is analysed: what its pages say enters the persona."""
         segments, _ = self._loaded()
-        candidates = [s for s in segments.values() if only is None or s.id in only]
         promoted = False
-        for segment in mid_term.hot(candidates, self._parts.clock(), self._settings):
+        for segment in mid_term.hot(tuple(segments.values()), self._parts.clock(), self._settings):
             promoted = self._analyse(segment) or promoted
         return promoted
 
@@ -479,9 +483,11 @@ class _Consolidation:
             evicted = True
 
     def _renew_segment_vectors(self) -> bool:
-        """After a reindex: each segment's vector from its pages' new ones."""
+        """After a reindex, once every utterance has its new vector: each segment's from its pages'."""
         embedder = self._parts.embedder.name
         stale = self._store.segments_without_vector(self._owner.id, embedder)
+        if not stale or self._store.utterances(self._owner.id, self._held.embedded_seq, 1):
+            return False
         sums: dict[SegmentId, Vector] = {}
         for segment_id in stale:
             vectors = self._store.page_vectors(self._owner.id, segment_id)
