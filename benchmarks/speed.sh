@@ -1,0 +1,7 @@
+#!/bin/sh
+# What an add, a search and a vector cost: benchmarks/speed.sh [--pages 50,500,5000] [--seconds 240] [--seed 0]
+# Prints two JSON documents: the store, then the embedder alone. The keys stand in docs/bench.md.
+set -eu
+command -v "${EMBERMEM:=.venv/bin/embermem}" >/dev/null || EMBERMEM=embermem
+"$EMBERMEM" bench speed --json "$@"
+"$EMBERMEM" bench embed --json

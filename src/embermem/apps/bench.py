@@ -1,0 +1,167 @@
+"""`embermem bench`: the measurements, shown or as JSON."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from embermem.apps.common import JsonOption, session_of
+
+app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
+
+PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or `paper`.")]
+
+
+@app.command()
+def recall(
+    ctx: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="LoCoMo's format or the recall-set format.")],
+    preset: PresetOption = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How much of the evidence is found, and how fast. Rules: docs/bench.md."""
+    from embermem.apps import render
+    from embermem.bench import datasets
+    from embermem.bench import recall as runner
+
+    sets = [datasets.load(file) for file in files]
+    reports: list[dict[str, Any]] = []
+    for dataset in sets:
+        with _folder() as folder, _told() as told:
+            chosen = preset or session_of(ctx).preset
+            report = runner.run(dataset, folder, preset=chosen, limit=limit, told=told)
+        reports.append(report.as_json())
+        if not as_json:
+            _show_recall(reports[-1])
+    if as_json:
+        render.print_json(reports[0] if len(reports) == 1 else reports)
+
+
+@app.command()
+def speed(
+    ctx: typer.Context,
+    pages: Annotated[str, typer.Option(metavar="N,N,...", help="Store sizes to measure at.")] = "50,500,5000",
+    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after so long.")] = 240.0,
+    seed: Annotated[int, typer.Option(help="Of the made-up talk.")] = 0,
+    preset: PresetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What an add and a search cost as the store grows, and ingest against the bare embedder."""
+    from embermem import config
+    from embermem.apps import embedder, render
+    from embermem.bench import speed as runner
+
+    sizes = _sizes(pages)
+    with _folder() as folder, _told() as told:
+        chosen = preset or session_of(ctx).preset
+        report = runner.run(
+            folder,
+            embedder.bare(config.load(chosen)),
+            sizes=sizes,
+            seconds=seconds,
+            seed=seed,
+            preset=chosen,
+            told=told,
+        )
+    if as_json:
+        render.print_json(report)
+        return
+    columns = ("pages", "add ms p50", "add ms p95", "query ms p50", "search ms p50", "search ms p95")
+    rows = [
+        (p.pages, p.add_ms_p50, p.add_ms_p95, p.query_ms_p50, p.search_ms_p50, p.search_ms_p95) for p in report.points
+    ]
+    render.table(f"speed, {report.embedder}, preset {report.preset}", columns, rows)
+    render.records(
+        "ingest",
+        [
+            ("texts/s", report.ingest_texts_per_s),
+            ("embedder alone", report.embedder_texts_per_s),
+            ("ratio", report.ratio),
+            ("pages/s", report.ingest_pages_per_s),
+            ("complete", report.complete),
+        ],
+    )
+
+
+@app.command()
+def embed(
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to measure.")] = 10.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Texts per second of the embedder, one by one and in batches."""
+    from embermem import config
+    from embermem.apps import embedder, render
+    from embermem.bench import speed as runner
+
+    settings = config.load()
+    report = runner.embed(embedder.bare(settings), batch=settings.embed_batch, seconds=seconds)
+    if as_json:
+        render.print_json(report)
+        return
+    render.records(
+        report.embedder,
+        [
+            ("single, ms p50", report.single_ms_p50),
+            ("single, texts/s", report.single_texts_per_s),
+            ("batch of", report.batch),
+            ("batch, texts/s", report.batch_texts_per_s),
+        ],
+    )
+
+
+def _show_recall(report: dict[str, Any]) -> None:
+    from embermem.apps import render
+
+    threads = "thread_mrr" in report
+    names = ["rec@1", "rec@5", "rec@10", "rec@20", "any@10", "all@10", "mrr", "rec@300w", "rec@600w", "rec@1200w"]
+    columns = ["questions", *(f"thread_{name}" for name in names)] if threads else ["questions", *names]
+    headings = ["evidence: threads" if threads else "evidence: utterances", "n", *names]
+    parts = [("all", report)]
+    parts += [(f"category {name}", part) for name, part in report["by_category"].items()]
+    parts += list(report["by_conversation"].items())
+    rows = [[render.cut(name, 24), *(part.get(column) for column in columns)] for name, part in parts]
+    render.table(f"{report['name']}, preset {report['preset']}, {report['embedder']}", headings, rows)
+    names = ["skipped", "pages", "utterances", "ingest_pages_per_s", "query_ms_p50", "query_ms_p95"]
+    names += ["search_ms_p50", "search_ms_p95", "bytes_per_page", "cut_contexts"]
+    render.records("", [(name, report[name]) for name in names])
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise typer.BadParameter(f"--pages {text!r}: expected whole numbers with commas, such as 50,500") from error
+    if min(sizes) < 1:
+        raise typer.BadParameter(f"--pages {text!r}: a store has at least one page")
+    return sizes
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _told() -> Iterator[Any]:
+    """A progress bar on stderr, one task for each phase."""
+    from embermem.apps import render
+
+    with render.progress("steps") as bar:
+        task = bar.add_task("starting", total=None)
+        current = ""
+
+        def told(what: str, done: int, total: int) -> None:
+            nonlocal current
+            if what != current:
+                bar.reset(task, description=render.cut(what, 50), total=total)
+                current = what
+            bar.update(task, completed=done, total=total)
+
+        yield told

@@ -1,0 +1,73 @@
+"""What every command shares: which store, whose memory, how to open it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from embermem.errors import NotFound, StoreError
+
+if TYPE_CHECKING:
+    from embermem.memory import Memory, OwnerMemory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """The global options. A store is a path, or a URL where it has `://`."""
+
+    store: str
+    user: str
+    agent: str
+    preset: str | None
+
+    @property
+    def path(self) -> Path | None:
+        """The store's file, or None for a URL."""
+        return None if "://" in self.store else Path(self.store).expanduser()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store to read."""
+        if self.path is not None:
+            return self.path.exists()
+        from embermem.bootstrap import store_path
+
+        return store_path(self.store).exists()
+
+    def for_writing(self) -> Memory:
+        """Opens the store, made with its folder if it is not there."""
+        if self.path is not None:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"cannot make the folder {self.path.parent}: {error.strerror}") from error
+        return self._open()
+
+    def for_reading(self) -> Memory:
+        """Opens the store. Raises NotFound if there is none: reading makes nothing."""
+        if not self.exists:
+            raise self._missing()
+        return self._open()
+
+    def for_reindexing(self) -> Memory:
+        """Opens the store with its own embedder, whichever the settings name. Raises NotFound if there is none."""
+        if not self.exists:
+            raise self._missing()
+        return self._open(embedder="auto")
+
+    def owner(self, memory: Memory) -> OwnerMemory:
+        """The memory that the global options name."""
+        return memory.of(self.user, self.agent)
+
+    def _missing(self) -> NotFound:
+        return NotFound(
+            f"there is no store at {self.path or self.store}; `embermem add` or `embermem ingest` makes one"
+        )
+
+    def _open(self, embedder: str | None = None) -> Memory:
+        from embermem.memory import Memory
+
+        place = self.store if self.path is None else self.path
+        # A command is short: it does its own work, and leaves no thread behind.
+        return Memory(place, preset=self.preset, background=False, embedder=embedder)

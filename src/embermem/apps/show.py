@@ -1,0 +1,234 @@
+"""`embermem show`: the tiers of one owner, as tables or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from embermem.apps import render
+from embermem.errors import InputError, NotFound
+from embermem.types import Fact, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
+
+if TYPE_CHECKING:
+    from embermem.memory import OwnerMemory
+
+TEXT_CHARS = 72
+SUMMARY_CHARS = 120
+
+
+def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool) -> None:
+    """The pages of one tier."""
+    found = owner.pages(tier, limit=limit)
+    if as_json:
+        render.print_json(found)
+    else:
+        _page_table(f"{tier} pages" if tier else "pages", found)
+
+
+def segments(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
+    """Mid-term memory, the hottest segment first."""
+    found = _by_heat(owner)[:limit]
+    if as_json:
+        render.print_json([_segment_data(segment, heat) for segment, heat in found])
+    else:
+        _segment_table(found)
+
+
+def persona(owner: OwnerMemory, as_json: bool) -> None:
+    """Long-term memory: profiles, traits, facts with their sources."""
+    if as_json:
+        render.print_json(_persona_data(owner))
+        return
+    _profile_table("profile", owner.profile())
+    _profile_table("agent profile", owner.agent_profile())
+    _trait_table(owner.traits())
+    _fact_table("facts of the user", owner.facts("user"))
+    _fact_table("facts of the agent", owner.facts("agent"))
+
+
+def everything(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
+    """All three tiers."""
+    if as_json:
+        render.print_json(
+            {
+                "short": owner.pages(Tier.SHORT),
+                "pending": owner.pages(Tier.PENDING, limit=limit),
+                "mid": [_segment_data(segment, heat) for segment, heat in _by_heat(owner)[:limit]],
+                "long": _persona_data(owner),
+            }
+        )
+        return
+    _page_table("short-term memory", owner.pages(Tier.SHORT))
+    if waiting := owner.pages(Tier.PENDING, limit=limit):
+        _page_table("pending pages", waiting)
+    segments(owner, limit, as_json=False)
+    persona(owner, as_json=False)
+
+
+def page(owner: OwnerMemory, name: str, as_json: bool) -> None:
+    """One page whole, by its id or its number."""
+    found = _page(owner, name)
+    if as_json:
+        render.print_json(found)
+        return
+    render.records(
+        f"page {found.no}",
+        [
+            ("id", found.id),
+            ("thread", found.thread),
+            ("said at", found.said_at),
+            ("tier", found.tier),
+            ("segment", found.segment_id),
+            ("chain", found.chain_id),
+            ("keywords", ", ".join(found.keywords)),
+            *([("error", found.error)] if found.error else []),
+        ],
+    )
+    for utterance in found.utterances:
+        render.print_text(f"#{utterance.seq} {utterance.speaker}: {utterance.text}")
+
+
+def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool) -> None:
+    """One segment with its pages."""
+    found = owner.segment(SegmentId(name))
+    heat = owner.heat(found)
+    held = [owner.page(page_id) for page_id in found.page_ids[:limit]]
+    if as_json:
+        render.print_json(_segment_data(found, heat) | {"pages": held})
+        return
+    render.records(
+        "segment",
+        [
+            ("id", found.id),
+            ("heat", heat),
+            ("pages", len(found.page_ids)),
+            ("visits", found.visits),
+            ("not analysed", found.unanalysed),
+            ("said", f"{render.when(found.said_from)} to {render.when(found.said_to)}"),
+            ("last access", found.last_access),
+            ("archived", found.archived),
+            ("keywords", ", ".join(found.keywords)),
+            ("summary", found.summary),
+        ],
+    )
+    _page_table("its pages", held)
+
+
+def hits(title: str, found: Iterable[Hit]) -> None:
+    """Recalled utterances with their scores and what each channel gave."""
+    rows = [
+        (
+            hit.rank,
+            f"{hit.score:.3f}",
+            f"#{hit.utterance.seq}",
+            render.when(hit.utterance.said_at),
+            hit.tier,
+            render.cut(hit.utterance.speaker, 20),
+            render.cut(hit.utterance.text, TEXT_CHARS),
+            " ".join(f"{render.cut(name, 12)} {s.normalised:.2f}×{s.weight:.2f}" for name, s in hit.channels.items()),
+        )
+        for hit in found
+    ]
+    render.table(title, ("rank", "score", "utterance", "said", "tier", "speaker", "text", "channels"), rows)
+
+
+def _page(owner: OwnerMemory, name: str) -> Page:
+    if not name.isascii() or not name.isdigit():
+        return owner.page(PageId(name))
+    found = next((one for one in owner.pages() if one.no == int(name)), None)
+    if found is None:
+        raise NotFound(f"there is no page number {name} of {owner.owner.user} / {owner.owner.agent}")
+    return found
+
+
+def tier_of(name: str) -> Tier:
+    """The tier of that name. Raises InputError."""
+    try:
+        return Tier(name)
+    except ValueError as error:
+        raise InputError(
+            f"cannot show {name!r}; allowed: short, pending, mid, long, archive, page ID, segment ID"
+        ) from error
+
+
+def _by_heat(owner: OwnerMemory) -> list[tuple[Segment, float]]:
+    return sorted(((one, owner.heat(one)) for one in owner.segments()), key=lambda pair: -pair[1])
+
+
+def _segment_data(one: Segment, heat: float) -> dict[str, Any]:
+    return {**render.data(one), "heat": heat}
+
+
+def _persona_data(owner: OwnerMemory) -> dict[str, Any]:
+    return {
+        "profile": owner.profile(),
+        "agent_profile": owner.agent_profile(),
+        "traits": owner.traits(),
+        "facts": owner.facts("user"),
+        "agent_facts": owner.facts("agent"),
+    }
+
+
+def _page_table(title: str, found: Iterable[Page]) -> None:
+    rows = [
+        (
+            one.no,
+            one.id,
+            render.when(one.said_at),
+            render.cut(one.thread, 16),
+            render.cut(one.query, TEXT_CHARS),
+            render.cut(one.response, TEXT_CHARS),
+        )
+        for one in found
+    ]
+    render.table(title, ("no", "id", "said", "thread", "query", "response"), rows)
+
+
+def _segment_table(found: Iterable[tuple[Segment, float]]) -> None:
+    rows = [
+        (
+            one.id,
+            f"{heat:.2f}",
+            len(one.page_ids),
+            render.cut(", ".join(one.keywords), 48),
+            render.cut(one.summary, SUMMARY_CHARS),
+        )
+        for one, heat in found
+    ]
+    render.table("mid-term memory: segments", ("id", "heat", "pages", "keywords", "summary"), rows)
+
+
+def _profile_table(title: str, found: Iterable[ProfileField]) -> None:
+    rows = [
+        (render.cut(one.name, 24), render.cut(one.value, SUMMARY_CHARS), one.set_by, _sources(one.sources))
+        for one in found
+    ]
+    render.table(title, ("field", "value", "set by", "from"), rows)
+
+
+def _trait_table(found: Iterable[Trait]) -> None:
+    rows = [
+        (one.category, one.dimension, one.pole, f"{one.level:+.2f}", f"{one.confidence:.2f}", _sources(one.sources))
+        for one in found
+    ]
+    render.table("traits of the user", ("category", "dimension", "pole", "level", "confidence", "from"), rows)
+
+
+def _fact_table(title: str, found: Iterable[Fact]) -> None:
+    rows = [
+        (
+            render.cut(one.text, SUMMARY_CHARS),
+            render.cut(one.subject, 20),
+            render.cut(one.attribute, 20),
+            render.when(one.valid_from),
+            _sources(one.sources),
+        )
+        for one in found
+    ]
+    render.table(title, ("fact", "subject", "attribute", "since", "from"), rows)
+
+
+def _sources(found: Iterable[Source]) -> Text:
+    return Text(render.cut(", ".join(f"#{one.seq}" for one in found), 40), style="dim")

@@ -1,0 +1,312 @@
+"""`embermem bench recall`: how well a preset finds the evidence, on the public face only.
+
+One owner a conversation in a temporary store; turns become pages in file order; `settle`; then each question.
+The rules stand in docs/bench.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embermem.bench import metrics
+from embermem.bench.datasets import Conversation, Dataset, Question, Thread, Turn
+from embermem.errors import EmberError
+from embermem.protocols import Scope
+from embermem.types import Context, ThreadId, UtteranceId
+
+if TYPE_CHECKING:
+    from embermem.memory import Memory, OwnerMemory
+
+KS = (1, 5, 10, 20)
+"""The cut-offs, in utterances."""
+BUDGETS = (300, 600, 1200)
+"""The budgets of packed context, in words."""
+PAPER = "paper"
+"""The preset that ignores the budget: its context is cut at the budget when it is measured."""
+
+Told = Callable[[str, int, int], None]
+"""Told (what, done, total) as the run goes on."""
+
+
+class BudgetExceeded(EmberError):
+    """A recall packed more words than its budget."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """One question's figures, by their public names."""
+
+    conversation: str
+    category: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """The figures of one data set. `headline` says which categories the headline figures cover; None: all."""
+
+    name: str
+    preset: str
+    embedder: str
+    asked: tuple[Asked, ...]
+    headline: frozenset[str] | None
+    skipped: int
+    pages: int
+    utterances: int
+    ingest_s: float
+    query_ms: tuple[float, ...]
+    search_ms: tuple[float, ...]
+    bytes: int
+    cut_contexts: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that docs/bench.md lists. A figure that no question gives is null."""
+        counted = [a for a in self.asked if self.headline is None or a.category in self.headline]
+        return {
+            "name": self.name,
+            "preset": self.preset,
+            "embedder": self.embedder,
+            **figures(counted),
+            "skipped": self.skipped,
+            "pages": self.pages,
+            "utterances": self.utterances,
+            "ingest_pages_per_s": round(self.pages / self.ingest_s, 2) if self.ingest_s else None,
+            "query_ms_p50": _ms(metrics.percentile(self.query_ms, 0.5)),
+            "query_ms_p95": _ms(metrics.percentile(self.query_ms, 0.95)),
+            "search_ms_p50": _ms(metrics.percentile(self.search_ms, 0.5)),
+            "search_ms_p95": _ms(metrics.percentile(self.search_ms, 0.95)),
+            "bytes_per_page": round(self.bytes / self.pages) if self.pages else None,
+            "cut_contexts": self.cut_contexts,
+            "by_category": {key: figures(some) for key, some in _grouped(self.asked, lambda a: a.category)},
+            "by_conversation": {key: figures(some) for key, some in _grouped(counted, lambda a: a.conversation)},
+        }
+
+
+def run(
+    dataset: Dataset,
+    folder: Path,
+    *,
+    preset: str | None = None,
+    limit: int | None = None,
+    told: Told = lambda what, done, total: None,
+    **settings: Any,
+) -> Report:
+    """Stores the data set in `folder`, asks its first `limit` questions (None: all), and measures.
+
+    Raises BudgetExceeded if a context is longer than its budget.
+    """
+    from embermem.memory import Memory
+
+    conversations = limited(dataset.conversations, limit)
+    tally = _Tally()
+    path = folder / "bench.db"
+    with Memory(path, preset=preset, **{"token_counter": "words", "background": False, **settings}) as memory:
+        for number, conversation in enumerate(conversations, 1):
+            _one(memory, conversation, tally, f"{conversation.id} ({number}/{len(conversations)})", told)
+        preset, embedder = memory.settings.preset, memory.embedder_name
+    return Report(
+        name=dataset.name,
+        preset=preset,
+        embedder=embedder,
+        asked=tuple(tally.asked),
+        headline=dataset.headline,
+        skipped=sum(c.skipped for c in conversations),
+        pages=tally.pages,
+        utterances=tally.utterances,
+        ingest_s=tally.ingest_s,
+        query_ms=tuple(tally.query_ms),
+        search_ms=tuple(tally.search_ms),
+        bytes=sum(file.stat().st_size for file in folder.glob("bench.db*")),
+        cut_contexts=tally.cut_contexts,
+    )
+
+
+def limited(conversations: Sequence[Conversation], limit: int | None) -> tuple[Conversation, ...]:
+    """The conversations that hold the first `limit` questions, with these only."""
+    if limit is None:
+        return tuple(conversations)
+    kept: list[Conversation] = []
+    for conversation in conversations:
+        if limit <= 0:
+            break
+        kept.append(replace(conversation, questions=conversation.questions[:limit]))
+        limit -= len(conversation.questions)
+    return tuple(kept)
+
+
+def figures(asked: Sequence[Asked]) -> dict[str, Any]:
+    """The mean of each figure over the questions that have it, and their number."""
+    names = [*_ranking_names(""), "mrr", *_budget_names("")]
+    if any("thread_mrr" in a.values for a in asked):
+        names += [*_ranking_names("thread_"), "thread_mrr", *_budget_names("thread_")]
+    means = {name: metrics.mean([a.values[name] for a in asked if name in a.values]) for name in names}
+    return {"questions": len(asked)} | {k: None if v is None else round(v, 4) for k, v in means.items()}
+
+
+# ------------------------------------------------------------------------------------------------ one conversation
+
+
+class _Tally:
+    """What a run counts as it goes."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self.query_ms: list[float] = []
+        self.search_ms: list[float] = []
+        self.pages = self.utterances = self.cut_contexts = 0
+        self.ingest_s = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Stored:
+    """Where each turn of a conversation went."""
+
+    turn_of: Mapping[UtteranceId, str]
+    seq_of: Mapping[str, int]
+    thread_of: Mapping[str, str]
+    at_of: Mapping[str, datetime]
+    latest: datetime | None
+
+    def asked_at(self, question: Question) -> datetime | None:
+        """When a question is asked: its own time, that of the turn it is, or the end of the conversation."""
+        return question.at or (self.at_of[question.after_turn] if question.after_turn is not None else self.latest)
+
+    def scope(self, question: Question) -> Scope | None:
+        """What a question asked in mid-conversation may not see."""
+        if question.after_turn is None:
+            return None
+        hidden = ThreadId(self.thread_of[question.after_turn])
+        return Scope(before_seq=self.seq_of[question.after_turn], not_threads=frozenset({hidden}))
+
+
+def _one(memory: Memory, conversation: Conversation, tally: _Tally, what: str, told: Told) -> None:
+    owner = memory.of(conversation.id, agent="bench", timezone="UTC")
+    began = time.perf_counter()
+    turn_of = _add(owner, conversation)
+    owner.settle(lambda done, total: told(f"{what}: settling", done, total))
+    tally.ingest_s += time.perf_counter() - began
+    stored = _look_up(owner, conversation, turn_of)
+    for number, question in enumerate(conversation.questions, 1):
+        told(f"{what}: asking", number, len(conversation.questions))
+        tally.asked.append(_ask(owner, conversation, question, stored, tally))
+    stats = owner.stats()
+    tally.pages += stats.pages
+    tally.utterances += stats.utterances
+
+
+def _add(owner: OwnerMemory, conversation: Conversation) -> dict[UtteranceId, str]:
+    turn_of: dict[UtteranceId, str] = {}
+    for thread in conversation.threads:
+        if not thread.turns:
+            continue
+        added = owner.add_messages([_message(turn) for turn in thread.turns], thread=thread.id)
+        turn_of |= zip(added.utterance_ids, _ids(thread), strict=True)
+    return turn_of
+
+
+def _message(turn: Turn) -> dict[str, object]:
+    return {"role": str(turn.role), "content": turn.text, "name": turn.speaker, "at": turn.at}
+
+
+def _ids(thread: Thread) -> list[str]:
+    return [turn.id for turn in thread.turns]
+
+
+def _look_up(owner: OwnerMemory, conversation: Conversation, turn_of: Mapping[UtteranceId, str]) -> _Stored:
+    seq_of = {turn_of[u.id]: u.seq for page in owner.pages() for u in page.utterances}
+    turns = list(conversation.turns())
+    if missing := [turn.id for _, turn in turns if turn.id not in seq_of]:
+        raise EmberError(f"{conversation.id}: {len(missing)} turns are in no page, first {missing[0]}")
+    return _Stored(
+        turn_of=turn_of,
+        seq_of=seq_of,
+        thread_of={turn.id: thread.id for thread, turn in turns},
+        at_of={turn.id: turn.at for _, turn in turns},
+        latest=max((turn.at for _, turn in turns), default=None),
+    )
+
+
+def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, stored: _Stored, tally: _Tally) -> Asked:
+    scope, at = stored.scope(question), stored.asked_at(question)
+    for times in (tally.query_ms, tally.search_ms):  # the second time the query's vector is at hand
+        began = time.perf_counter()
+        owner.search(question.text, k=max(KS), scope=scope)
+        times.append(1000 * (time.perf_counter() - began))
+    packed: dict[str, set[str]] = {}
+    ranking: list[str] = []
+    for budget in BUDGETS:
+        context = owner.recall(question.text, at=at, budget=budget, scope=scope)
+        found = packed_within(context, budget)
+        tally.cut_contexts += found.was_cut
+        packed[f"rec@{budget}w"] = {stored.turn_of[u] for u in found.present}
+        packed[f"whole@{budget}w"] = {stored.turn_of[u] for u in found.whole}
+        ranking = list(dict.fromkeys(stored.turn_of[hit.utterance.id] for hit in context.hits))
+    values: dict[str, float] = {}
+    if question.evidence:
+        values |= _values("", ranking, packed, question.evidence)
+    if question.evidence_threads:
+        by_thread = {name: {stored.thread_of[turn] for turn in turns} for name, turns in packed.items()}
+        threads = metrics.threads_of(ranking, stored.thread_of)
+        values |= _values("thread_", threads, by_thread, question.evidence_threads)
+    return Asked(conversation=conversation.id, category=question.category, values=values)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Packed:
+    """The utterances of a context: all that stand in it, and those whose whole text does (others were shortened)."""
+
+    present: frozenset[UtteranceId]
+    whole: frozenset[UtteranceId]
+    was_cut: bool
+
+
+def packed_within(context: Context, words: int) -> Packed:
+    """The utterances that stand in the first `words` words of the packed text.
+
+    Preset `paper` ignores the budget; its context is cut here, and an utterance is present if it stands there whole.
+    Of any other preset a longer text raises BudgetExceeded.
+    """
+    text = context.text.split()
+    was_cut = len(text) > words
+    if was_cut and context.preset != PAPER:
+        raise BudgetExceeded(f"{len(text)} words were packed for a budget of {words}: {context.query!r}")
+    kept = f" {' '.join(text[:words])} "
+    standing = [hit.utterance for hit in context.packed if f" {' '.join(hit.utterance.text.split())} " in kept]
+    whole = frozenset(u.id for u in standing)
+    present = whole if was_cut else frozenset(hit.utterance.id for hit in context.packed)
+    return Packed(present=present, whole=whole, was_cut=was_cut)
+
+
+def _values(
+    prefix: str, ranking: Sequence[str], packed: Mapping[str, set[str]], evidence: frozenset[str]
+) -> dict[str, float]:
+    values = {f"{prefix}mrr": metrics.reciprocal_rank(ranking, evidence)}
+    for k in KS:
+        values[f"{prefix}rec@{k}"] = metrics.recall_at(ranking, evidence, k)
+        values[f"{prefix}any@{k}"] = metrics.any_at(ranking, evidence, k)
+        values[f"{prefix}all@{k}"] = metrics.all_at(ranking, evidence, k)
+    for name, present in packed.items():
+        values[f"{prefix}{name}"] = metrics.recall_packed(present, evidence)
+    return values
+
+
+def _ranking_names(prefix: str) -> list[str]:
+    return [f"{prefix}{kind}@{k}" for kind in ("rec", "any", "all") for k in KS]
+
+
+def _budget_names(prefix: str) -> list[str]:
+    return [f"{prefix}{kind}@{budget}w" for kind in ("rec", "whole") for budget in BUDGETS]
+
+
+def _grouped(asked: Iterable[Asked], key: Callable[[Asked], str]) -> list[tuple[str, list[Asked]]]:
+    return [(name, list(some)) for name, some in groupby(sorted(asked, key=key), key)]
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
