@@ -97,7 +97,7 @@ def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) 
             f"the store's vectors of {known!r} have {store.setting('dim')} dimensions, the embedder's {embedder.dim}: "
             f"run `embermem reindex --embedder {wanted}`"
         )
-    if wanted == HASHED and settings.embedder == AUTO:
+    if wanted == HASHED and settings.embedder == AUTO and _best() == HASHED:
         logger.warning("no embedding model: the hashed n-gram embedder serves; `embermem model install` adds MiniLM")
     return embedder
 

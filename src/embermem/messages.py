@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -89,8 +89,8 @@ class Inbox:
         if at.utcoffset() is None:
             at = at.replace(tzinfo=self.zone)
         try:
-            at.timestamp()
-        except (OverflowError, ValueError, OSError) as error:
+            at.astimezone(UTC)
+        except (OverflowError, ValueError) as error:
             raise InputError(f"{where} = {at!r} is outside the times that can be stored") from error
         return at
 

@@ -326,7 +326,8 @@ class Store(Protocol):
         """Pages that left short-term memory, are read, have no segment and need not wait, oldest first."""
 
     def pending_since(self, owner_id: OwnerId, short: int) -> tuple[int, datetime | None, datetime | None]:
-        """How many pages are pending, when the oldest arrived, and when the first failed page may be tried again."""
+        """How many pages are pending that need not wait for one that failed, when the oldest of them arrived, and when
+        the first failed page may be tried again."""
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
         """For each thread the newest read page with a number below the one named, and its chain."""

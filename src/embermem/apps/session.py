@@ -51,10 +51,10 @@ class Session:
         return self._open()
 
     def for_reindexing(self) -> Memory:
-        """Opens the store with its own embedder, whichever the settings name. Raises NotFound if there is none."""
+        """Opens the store, whichever embedder its vectors are of. Raises NotFound if there is none."""
         if not self.exists:
             raise self._missing()
-        return self._open(embedder="auto")
+        return self._open(reindex=True)
 
     def owner(self, memory: Memory) -> OwnerMemory:
         """The memory that the global options name."""
@@ -65,9 +65,9 @@ class Session:
             f"there is no store at {self.path or self.store}; `embermem add` or `embermem ingest` makes one"
         )
 
-    def _open(self, embedder: str | None = None) -> Memory:
+    def _open(self, *, reindex: bool = False) -> Memory:
         from embermem.memory import Memory
 
         place = self.store if self.path is None else self.path
         # A command is short: it does its own work, and leaves no thread behind.
-        return Memory(place, preset=self.preset, background=False, embedder=embedder)
+        return Memory(place, preset=self.preset, background=False, reindex=reindex)

@@ -33,12 +33,7 @@ class Residents:
         """The owner's snapshot, as new as the store is now."""
         resident = self._resident(owner_id)
         with resident.lock:
-            held = resident.snapshot
-            delta = self._fetch(owner_id, held.seq, held.revision)
-            if delta.reset:
-                held = Snapshot.empty(owner_id, self._dim)
-            if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):
-                held = resident.snapshot = held.extended(delta)
+            held = self._newest(owner_id, resident)
         self._leave(owner_id)
         return held
 
@@ -48,9 +43,19 @@ class Residents:
         """The owner's snapshot with vectors for the utterances named, made now."""
         vectors = embed(missing)
         resident = self._resident(owner_id)
-        with resident.lock:
-            resident.snapshot = resident.snapshot.with_vectors([one.seq for one in missing], vectors)
+        with resident.lock:  # asked anew: the owner may have left meanwhile, or been reindexed
+            newest = self._newest(owner_id, resident)
+            resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors)
             return resident.snapshot
+
+    def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
+        held = resident.snapshot
+        delta = self._fetch(owner_id, held.seq, held.revision)
+        if delta.reset:
+            held = Snapshot.empty(owner_id, self._dim)
+        if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):
+            held = resident.snapshot = held.extended(delta)
+        return held
 
     def _resident(self, owner_id: OwnerId) -> _Resident:
         with self._lock:

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Change, Decision
-from embermem.errors import KeyReused, RevisionMoved, StaleLease, StoreClosed
+from embermem.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed
 from embermem.ids import new_id
 from embermem.paging import PageTail, joins
 from embermem.protocols import (
@@ -70,6 +70,7 @@ class SqlStore:
         self._pid = os.getpid()
         self._writing = threading.Lock()
         self._closed = False
+        sqlite.refuse_foreign(path)
         self._engine = sqlite.make_engine(path, busy_timeout_s)
         with self._errors():
             migrations.prepare(self._engine, path)
@@ -161,7 +162,7 @@ class SqlStore:
                 .join(owner, owner.c.owner_id == page.c.owner_id)
                 .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
             )
-            settings = dict(c.execute(select(schema.store.c.key, schema.store.c.value)).tuples().all())
+            settings = {row.key: row.value for row in c.execute(select(schema.store))}
         files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
         return Stats(
             path=str(self._path),
@@ -330,7 +331,7 @@ class SqlStore:
             moved = c.execute(
                 update(table)
                 .where(table.c.owner_id == owner.id, table.c.revision == revision)
-                .where(*(() if lease is None else (*_held(lease), table.c.lease_until > at)))
+                .where(*(() if lease is None else _held(lease)))
                 .values(**values)
             )
             if moved.rowcount == 0:
@@ -347,6 +348,10 @@ class SqlStore:
             )
             embedder = _setting(c, "embedder")
             if vectors is not None:
+                if embedder and vectors.embedder != embedder:
+                    raise EmbedderMismatch(
+                        f"the store is now of {embedder!r}, these vectors are of {vectors.embedder!r}: open it again"
+                    )
                 _write_vectors(c, owner.id, change.no, vectors)
             sums = {key: (embedder, vector) for key, vector in (segment_vectors or {}).items()}
             Applying(c, owner.id, change.no, now).apply(change.decisions, sums)
@@ -379,24 +384,25 @@ class SqlStore:
             return reads.page_views(c, owner_id, rows, 0, _setting(c, "embedder"))
 
     def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
-        """The oldest pages to be placed; it stops at one that must wait, so that order is kept."""
-        page = schema.page
+        """The oldest pages to be placed; it stops at one that is not read yet or must wait, so that order is kept."""
+        page, owner = schema.page, schema.owner
         with self._read() as c:
             rows = c.execute(
                 _with_note(reads.select_pages(owner_id))
-                .where(_is_pending(short), page.c.chain_id.is_not(None))
+                .add_columns(and_(page.c.chain_id.is_not(None), page.c.last_seq <= owner.c.embedded_seq).label("read"))
+                .where(_is_pending(short))
                 .order_by(page.c.no)
                 .limit(limit)
             ).all()
             ready = []
             for row in rows:
-                if row.retry_at is not None and row.retry_at > micros(now):
+                if not row.read or (row.retry_at is not None and row.retry_at > micros(now)):
                     break
                 ready.append(row)
             return reads.noted_pages(c, owner_id, ready, short, _setting(c, "embedder"))
 
     def pending_since(self, owner_id: OwnerId, short: int) -> tuple[int, datetime | None, datetime | None]:
-        """How many are pending, since when the oldest, and until when the first must wait."""
+        """How many are pending before the first that failed, since when the oldest, until when a failed one waits."""
         page, owner = schema.page, schema.owner
         with self._read() as c:
             query = (
@@ -404,6 +410,13 @@ class SqlStore:
                 .join(owner, owner.c.owner_id == page.c.owner_id)
                 .where(page.c.owner_id == owner_id, _is_pending(short))
             )
+            failed = c.scalar(
+                select(func.min(page.c.no)).where(
+                    page.c.owner_id == owner_id, page.c.segment_id.is_(None), page.c.retry_at.is_not(None)
+                )
+            )
+            if failed is not None:
+                query = query.where(page.c.no < failed)
             count = c.scalar(select(func.count()).select_from(query.subquery())) or 0
             oldest = c.scalar(query.order_by(page.c.no).limit(1))
             retry_at = c.scalar(
@@ -482,10 +495,21 @@ class SqlStore:
             return tuple(SegmentId(row) for row in rows)
 
     def begin_reindex(self, embedder: str, dim: int) -> None:
-        """The store changes its embedder: every owner's vectors are due again. One transaction, no vector touched."""
+        """The store changes its embedder: every owner's vectors are due again. One transaction, no vector touched.
+        Leases end: what is worked out with the old vectors is refused."""
+        owner = schema.owner
         with self._write() as c:
             _remember(c, {"embedder": embedder, "dim": str(dim)})
-            c.execute(update(schema.owner).values(embedded_seq=0, due_at=0, reset_no=schema.owner.c.revision + 1))
+            c.execute(
+                update(owner).values(
+                    embedded_seq=0,
+                    due_at=0,
+                    reset_no=owner.c.revision + 1,
+                    lease_by=None,
+                    lease_until=None,
+                    lease_token=owner.c.lease_token + 1,
+                )
+            )
 
     def visit(self, owner_id: OwnerId, segments: Mapping[SegmentId, int], now: datetime) -> None:
         """Count visits of segments, and their time."""

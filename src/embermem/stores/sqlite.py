@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,17 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("not a database", StoreCorrupt, "the file is not a database"),
     ("unable to open", StoreError, "the file cannot be opened; check the folder and its rights"),
 )
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raises StoreCorrupt for a file that is not one of Ember, before anything is set in it."""
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with our_errors(path), closing(sqlite3.connect(path)) as connection:
+        mark = connection.execute("PRAGMA application_id").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if tables and mark != APPLICATION_ID:
+        raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
 
 
 def make_engine(path: Path, busy_timeout_s: float) -> Engine:

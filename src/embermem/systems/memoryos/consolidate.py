@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -50,10 +51,11 @@ from embermem.types import (
     Segment,
     SegmentId,
     ThreadId,
+    Utterance,
 )
 
 if TYPE_CHECKING:
-    from embermem.types import Vector
+    from embermem.types import Vector, Vectors
 
 logger = logging.getLogger(__name__)
 
@@ -134,16 +136,25 @@ class _Consolidation:
         self._progress = progress
         self._placed = 0
         self._renewed_at = parts.clock()
+        self._ahead: tuple[int, Future[tuple[tuple[Utterance, ...], Vectors]]] | None = None
         self._held = self._read_state()
 
     def run(self, stopping: Callable[[], bool]) -> int:
-        """Steps in turn until none has anything to do."""
-        steps = (self._embed, self._annotate, self._renew_segment_vectors, self._place)
+        """Steps in turn until none has anything to do; the next batch is embedded while this one is placed."""
+        with ThreadPoolExecutor(1, "embermem-embed") as self._pool:
+            return self._run(stopping)
+
+    def _run(self, stopping: Callable[[], bool]) -> int:
         total = self._outstanding()
-        while not stopping():
-            worked = [self._deciding(step) for step in steps]
-            if not any(worked):
-                break
+        worked = True
+        while worked and not stopping():
+            worked = self._deciding(self._embed)
+            worked = self._deciding(self._annotate) or worked
+            if self._ahead is None:
+                worked = self._deciding(self._renew_segment_vectors) or worked
+            while not stopping() and self._deciding(self._place):
+                worked = True
+                self._renew()
             self._renew()
             if self._progress is not None:
                 left = self._outstanding()
@@ -233,11 +244,14 @@ class _Consolidation:
 
     def _embed(self) -> bool:
         """Vectors for the next utterances that have none."""
-        batch = self._store.utterances(self._owner.id, self._held.embedded_seq, self._settings.embed_batch)
+        after = self._held.embedded_seq
+        ahead, self._ahead = self._ahead, None
+        batch, vectors = ahead[1].result() if ahead is not None and ahead[0] == after else self._vectors_after(after)
         if not batch:
             return False
         embedder = self._parts.embedder
-        vectors = embedder.embed([embedded_text(utterance) for utterance in batch])
+        if len(batch) == self._settings.embed_batch:
+            self._ahead = (batch[-1].seq, self._pool.submit(self._vectors_after, batch[-1].seq))
         first, last = batch[0].seq, batch[-1].seq
         self._apply(
             Cause.EMBEDDING,
@@ -247,6 +261,10 @@ class _Consolidation:
         )
         self._held.embedded_seq = last
         return True
+
+    def _vectors_after(self, seq: int) -> tuple[tuple[Utterance, ...], Vectors]:
+        batch = self._store.utterances(self._owner.id, seq, self._settings.embed_batch)
+        return batch, self._parts.embedder.embed([embedded_text(utterance) for utterance in batch])
 
     # ---------------------------------------------------------------------------------------------------- annotate
 
@@ -312,7 +330,8 @@ class _Consolidation:
         if self._store.segments_without_vector(self._owner.id, self._parts.embedder.name):
             return False  # a reindex is on its way: nothing could be compared with them
         batch = self._store.pending(self._owner.id, settings.short_term_pages, settings.batch_pages, now)
-        if not batch or not (self._whole or self._is_due(batch, now)):
+        asked = self._whole and self._ahead is None  # more is on its way: only full batches until then
+        if not batch or not (asked or self._is_due(batch, now)):
             return False
         read = self._read_by_analyst(batch, now)
         if read is None:
@@ -453,7 +472,8 @@ class _Consolidation:
             decisions.append(Analysed(page_id=noted.view.page.id, upto_seq=noted.view.page.last_seq))
         after = replace(segment, unanalysed=0)
         if change.segment_summary:
-            part = SummaryPart(chain_id=None, text=change.segment_summary, sources=change.summary_sources)
+            rests_on = change.summary_sources or request.segment.sources
+            part = SummaryPart(chain_id=None, text=change.segment_summary, sources=rests_on)
             after = replace(after, parts=(part,))
             decisions.append(mid_term.written(after))
         self._apply(Cause.PROMOTION, analyst.name, decisions)
@@ -527,4 +547,5 @@ def _as_segment(state: SegmentState, notes: Sequence[NotedPage]) -> Segment:
         recorded_at=state.last_access,
         said_from=state.said_from,
         said_to=state.said_to,
+        sources=tuple(dict.fromkeys(source for part in state.parts for source in part.sources)),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
 from embermem.changes import (
     Decision,
@@ -37,6 +38,8 @@ from embermem.types import (
     TraitProposal,
 )
 
+_Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
+
 CALLER = "caller"
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
@@ -57,14 +60,15 @@ class Knowledge:
     def learn(
         self, change: PersonaChange, *, said: Mapping[int, datetime], no: int, at: datetime, settings: Settings
     ) -> list[Decision]:
-        """The decisions that a proposal leads to. `said` gives each source utterance's time; `no` is the change's
-        number, from which new facts get their ids; `at` is when it is recorded."""
+        """The decisions that a proposal leads to. `said` gives the times of the utterances that were read: what rests
+        on none of them is not believed. `no` is the change's number, from which new facts get their ids; `at` is when
+        it is recorded."""
         decisions: list[Decision] = []
-        for proposal in sorted(change.facts, key=lambda p: p.sources[0].seq if p.sources else 0):
-            decisions += self._fact(proposal, said, no, at)
+        for fact in sorted(_resting(change.facts, said), key=lambda p: p.sources[0].seq):
+            decisions += self._fact(fact, said, no, at)
         decisions += self._over_cap(settings)
-        decisions += [made for proposal in change.traits if (made := self._trait(proposal, at)) is not None]
-        decisions += [done for proposal in change.profile if (done := self._field(proposal, at)) is not None]
+        decisions += [made for trait in _resting(change.traits, said) if (made := self._trait(trait, at)) is not None]
+        decisions += [done for field in _resting(change.profile, said) if (done := self._field(field, at)) is not None]
         return decisions
 
     # ------------------------------------------------------------------------------------------------------- facts
@@ -79,7 +83,7 @@ class Knowledge:
                 self._retire(fact, None, when, at)
                 for fact in alike
                 if (_same_value(fact.value, proposal.value) or (proposal.single and not proposal.value))
-                and not _later(fact.valid_from, when)
+                and not _said_after(fact, proposal, when)
             ]
         if self._known_source(proposal):
             return []
@@ -107,7 +111,7 @@ class Knowledge:
     def _add(self, proposal: FactProposal, when: datetime | None, no: int, at: datetime) -> FactAdded:
         count = sum(1 for fact in (*self._held.values(), *self._others.values()) if fact.change_no == no)
         fact = Fact(
-            id=FactId(f"f{no}-{count}"),
+            id=FactId(f"f{no}-{count:03}"),
             about=proposal.about,
             subject=proposal.subject,
             attribute=proposal.attribute,
@@ -207,7 +211,7 @@ def derived_traits(profile: Sequence[ProfileField], at: datetime) -> tuple[Trait
     known = {field.name: field for field in profile}
     traits = []
     birth = known.get("birth_year")
-    if birth is not None and birth.value.strip().isdigit():
+    if birth is not None and birth.value.strip().isdecimal():
         age = at.year - int(birth.value)
         level = max(-1.0, min(1.0, 1.0 - 2.0 * (age - _YOUNG) / (_OLD - _YOUNG)))
         traits.append(_from_profile("age_group", level, birth))
@@ -248,6 +252,23 @@ def _same_value(one: str, other: str) -> bool:
 
 def _later(one: datetime | None, other: datetime | None) -> bool:
     return one is not None and other is not None and one > other
+
+
+def _said_after(fact: Fact, proposal: FactProposal, when: datetime | None) -> bool:
+    """Whether the fact holds from a later time than `when`, or was said later of the same time."""
+    if fact.valid_from != when:
+        return _later(fact.valid_from, when)
+    return max((source.seq for source in fact.sources), default=0) > max(source.seq for source in proposal.sources)
+
+
+def _resting(proposals: Iterable[_Proposal], said: Mapping[int, datetime]) -> list[_Proposal]:
+    """The proposals that rest on an utterance that was read, with no other sources."""
+    resting = []
+    for proposal in proposals:
+        sources = tuple(source for source in proposal.sources if source.seq in said)
+        if sources:
+            resting.append(replace(proposal, sources=sources))
+    return resting
 
 
 def _said(sources: Sequence[Source], said: Mapping[int, datetime]) -> datetime | None:
