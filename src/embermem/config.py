@@ -21,7 +21,8 @@ CONFIG_FILE = "embermem.toml"
 
 Preset = Literal["default", "paper"]
 
-_FITTED = "fitted on the development sets with held-out conversations, benchmarks/fit_recall.sh, docs/retrieval.md"
+_FITTED = "set near the fit on the development sets by benchmarks/fit_recall.sh; held-out figures in docs/retrieval.md"
+_CALIBRATED = "fitted on the development sets, not held out: docs/retrieval.md, Confidence"
 
 
 def _number(
@@ -100,6 +101,7 @@ class Settings:
     recall_embed_limit: int = _number(32, "utterances without a vector embedded at recall", low=0)
     k_1: float = _number(1.2, "BM25's k₁, the usual value", low=0.0)
     b: float = _number(0.75, "BM25's b, the usual value", low=0.0, high=1.0)
+    query_terms: int = _number(64, "rarest words of a query that BM25 looks for; a pasted page has hundreds", low=1)
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
     recall_dense: float = _number(0.6, _FITTED)
@@ -113,15 +115,16 @@ class Settings:
     recall_question: float = _number(-0.1, _FITTED)
     recall_fact: float = _number(1.0, "added to a fact's score for each share of the query's words in its text")
 
-    confidence_base: float = _number(-6.0, _FITTED)
-    confidence_words: float = _number(4.0, _FITTED)
-    confidence_cosine: float = _number(8.0, _FITTED)
+    confidence_base: float = _number(-6.0, _CALIBRATED)
+    confidence_words: float = _number(4.0, _CALIBRATED)
+    confidence_cosine: float = _number(8.0, _CALIBRATED)
 
     # Packing, preset `default`: docs/retrieval.md
     pack_candidates: int = _number(300, "best utterances that compete for the budget", low=1)
     pack_token_floor: float = _number(8.0, "tokens every line is taken to cost besides its own", low=0.0)
     pack_floor: float = _number(12.0, "what scores this far below the best is not packed", above=0.0)
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
+    pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget has them", low=1)
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Input

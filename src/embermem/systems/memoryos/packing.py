@@ -79,7 +79,7 @@ def pack(
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
     filling.reserve_profile(persona)
-    filling.reserve_open_page(rows)
+    filling.reserve_open_page(dict(zip(rows, scores, strict=True)))
     filling.fill(rows, scores, facts)
     return filling.packing(rows)
 
@@ -292,14 +292,13 @@ class _Filling:
             if line:
                 self.profile.append(line)
 
-    def reserve_open_page(self, rows: Sequence[int]) -> None:
+    def reserve_open_page(self, scores: Mapping[int, float]) -> None:
         """The page that waits for its answer, within half of what is left."""
-        known = set(rows)
         limit = (self.budget - self.used) // 2
         for row in reversed(open_page(self.view)):
             spent = self.used
-            if row in known:
-                self._try_utterance(row, math.inf, limit)
+            if row in scores:
+                self._try_utterance(row, scores[row], limit)
             limit -= self.used - spent
 
     def fill(self, rows: Sequence[int], scores: Sequence[float], facts: Sequence[tuple[Fact, float]]) -> None:
@@ -415,11 +414,11 @@ class _Filling:
         return utterance_line(utterance, shorter) if shorter else ""
 
     def _line_limit(self) -> int:
-        return max(_LEAST_CUT, int(self.settings.pack_line_share * self.budget))
+        return max(self.settings.pack_line_least, int(self.settings.pack_line_share * self.budget))
 
     def _per_token(self, score: float, chars: float) -> float:
         """ln of value per token; tokens are estimated here, and counted when it is packed."""
-        tokens = chars / _CHARS_A_TOKEN + self.settings.pack_token_floor
+        tokens = min(chars / _CHARS_A_TOKEN, self._line_limit()) + self.settings.pack_token_floor
         return score - math.log(tokens)
 
     def _cost(self, line: str) -> int:

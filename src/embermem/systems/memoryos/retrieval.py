@@ -54,8 +54,9 @@ class Ranking:
 
 def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter) -> Context:
     """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources."""
-    ranking = rank(snapshot, query, settings)
-    packing = _packed(snapshot, query, ranking, settings, counter)
+    view = View(snapshot, query, settings)
+    ranking = _ranked(view)
+    packing = _packed(view, ranking, counter)
     return Context(
         text=packing.text,
         hits=ranking.hits,
@@ -75,8 +76,7 @@ def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenC
 
 def rank(snapshot: Snapshot, query: Query, settings: Settings) -> Ranking:
     """What of the snapshot matters to the query, by the settings' preset. Reads only."""
-    view = View(snapshot, query, settings)
-    return _rank_as_the_paper(view) if settings.preset == "paper" else _rank(view)
+    return _ranked(View(snapshot, query, settings))
 
 
 def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
@@ -87,10 +87,13 @@ def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
     return Tier.SHORT if page >= snapshot.pages - short_term_pages else Tier.PENDING
 
 
-def _packed(snapshot: Snapshot, query: Query, ranking: Ranking, settings: Settings, counter: TokenCounter) -> Packing:
-    if settings.preset == "paper":
-        return pack_all(snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
-    view = View(snapshot, query, settings)
+def _ranked(view: View) -> Ranking:
+    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view)
+
+
+def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
+    if view.settings.preset == "paper":
+        return pack_all(view.snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
     return pack(view, ranking.rows, ranking.scores, ranking.facts, ranking.persona, counter)
 
 
@@ -128,14 +131,19 @@ def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:
     table = view.snapshot.facts
     if not table.rows:
         return ()
-    best = _best_source(view, fused.scores)
-    lexical = view.settings.recall_fact * table.coverage(view.idf)
-    scored = [
-        (fact, float(max(score, 0.0 if not fact.sources else score) + more))
-        for fact, score, more in zip(table.rows, best, lexical, strict=True)
-        if np.isfinite(score) or not fact.sources
-    ]
-    return tuple(sorted(scored, key=lambda pair: -pair[1]))
+    scores = _with_words(view, _best_source(view, fused.scores), view.settings.recall_fact)
+    known = [(fact, float(score)) for fact, score in zip(table.rows, scores, strict=True) if np.isfinite(score)]
+    return tuple(sorted(known, key=lambda pair: -pair[1]))
+
+
+def _with_words(view: View, best: Floats, weight: float) -> Floats:
+    """Facts' scores from their best sources', with the share of the query's words in the text added.
+
+    A fact without sources (a caller's) counts 0 for them, the candidates' mean.
+    """
+    table = view.snapshot.facts
+    told = np.where([not fact.sources for fact in table.rows], 0.0, best)
+    return np.asarray(told + weight * table.coverage(view.idf))
 
 
 def _best_source(view: View, scores: Floats) -> Floats:
@@ -172,21 +180,26 @@ def _rank_as_the_paper(view: View) -> Ranking:
     pages = sorted({*top, *(int(page) for page in short)}, key=lambda page: (-scores[page], page))
     rows = tuple(row for page in pages for row in _rows_of(view, page))
 
-    def channels(row: int) -> dict[str, ChannelScore]:
-        page = int(page_of[row])
-        shares = {"page": _as_it_is(scores[page], 1.0)}
-        place = int(snapshot.segment_of_page()[page])
-        if place in segments:
-            shares["segment"] = _as_it_is(float(view.segment_scores[place]), 0.0)
-        return shares
+    def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
+        return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
 
     return _ranking(
         view,
         rows=rows,
         scores=tuple(scores[int(page_of[row])] for row in rows),
         facts=_top_facts(view),
-        channels=channels,
+        shares=shares,
     )
+
+
+def _paper_shares(
+    view: View, page: int, scores: Mapping[int, float], segments: Sequence[int]
+) -> dict[str, ChannelScore]:
+    shares = {"page": _as_it_is(scores[page], 1.0)}
+    place = int(view.snapshot.segment_of_page()[page])
+    if place in segments:
+        shares["segment"] = _as_it_is(float(view.segment_scores[place]), 0.0)
+    return shares
 
 
 def _top_segments(view: View, places: NDArray[np.int32]) -> list[int]:
@@ -217,8 +230,7 @@ def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
         rows = np.unique(np.searchsorted(view.snapshot.seqs[: view.n], table.source_seqs[1]))
         rows = rows[rows < view.n]
         cosines[rows] += view.snapshot.vectors_of(rows) @ view.query.vector
-    scores = np.where([not fact.sources for fact in table.rows], 0.0, _best_source(view, cosines))
-    scores = scores + table.coverage(view.idf)
+    scores = _with_words(view, _best_source(view, cosines), 1.0)
     kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
     chosen: list[tuple[Fact, float]] = []
     for kind in (0, 1):
@@ -245,13 +257,12 @@ def _ranking(
 ) -> Ranking:
     snapshot, settings = view.snapshot, view.settings
 
-    page_of, placed = snapshot.page_of(view.n), snapshot.segment_of_page()
-    newest = snapshot.pages - settings.short_term_pages
+    page_of = snapshot.page_of(view.n)
 
-    def hits(places: Sequence[int]) -> tuple[Hit, ...]:
+    def hits_at(places: Sequence[int]) -> tuple[Hit, ...]:
         at = [rows[place] for place in places]
         return tuple(
-            _hit(snapshot, row, scores[place], place + 1, share, int(page_of[row]), int(placed[page_of[row]]), newest)
+            _hit(view, row, int(page_of[row]), scores[place], place + 1, share)
             for row, place, share in zip(at, places, shares(at), strict=True)
         )
 
@@ -260,13 +271,25 @@ def _ranking(
     return Ranking(
         rows=rows,
         scores=scores,
-        hits=hits(range(min(len(rows), settings.hits))),
+        hits=hits_at(range(min(len(rows), settings.hits))),
         facts=facts,
         persona=_seen(snapshot.persona, view),
         confidence=confidence(view, rows),
         partial=bare > 0,
         notes=notes,
-        hits_at=hits,
+        hits_at=hits_at,
+    )
+
+
+def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapping[str, ChannelScore]) -> Hit:
+    segment = view.snapshot.segment(page)
+    return Hit(
+        utterance=view.snapshot.utterances[row],
+        score=score,
+        rank=place,
+        tier=tier_of(view.snapshot, page, view.settings.short_term_pages),
+        segment_id=None if segment is None else segment.id,
+        channels=shares,
     )
 
 

@@ -1,0 +1,62 @@
+"""An array that grows at its end, so that what was read before stays as it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__all__ = ["Column"]
+
+
+class Column:
+    """A growing array with spare capacity. One writer, many readers, no lock for the readers.
+
+    `first(n)` for an n that was once reached is right for ever: growing copies into a new array and then swaps it
+    in. A cell may be written once after it was appended (`set`); who reads it must know what an unwritten one means.
+    """
+
+    def __init__(self, dtype: DTypeLike, width: int | None = None, capacity: int = 64) -> None:
+        shape = (capacity,) if width is None else (capacity, width)
+        self.data: NDArray[Any] = np.zeros(shape, dtype=dtype)
+        self.length = 0
+
+    def append(self, value: ArrayLike) -> None:
+        """One more row."""
+        length = self.length
+        self._reserve(length + 1)
+        self.data[length] = value
+        self.length = length + 1
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """More rows at once."""
+        length = self.length
+        self._reserve(length + len(values))
+        self.data[length : length + len(values)] = values
+        self.length = length + len(values)
+
+    def set(self, row: int, value: ArrayLike) -> None:
+        """Write a cell that was left open when it was appended."""
+        self.data[row] = value
+
+    def first(self, n: int) -> NDArray[Any]:
+        """The first n rows, not to be written to."""
+        return self.data[:n]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, spare capacity included."""
+        return self.data.nbytes
+
+    def _reserve(self, length: int) -> None:
+        if length <= len(self.data):
+            return
+        held = len(self.data)
+        # Doubling while small, then by a quarter: still linear in all, and an owner's vectors waste little memory.
+        capacity = max(length, held + held // 4 + min(held, 64))
+        grown = np.zeros((capacity, *self.data.shape[1:]), dtype=self.data.dtype)
+        grown[: self.length] = self.data[: self.length]
+        self.data = grown

@@ -1,0 +1,95 @@
+"""Segments as a query sees them: F_score (Eq. 1) of all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.types import Segment, SegmentId, Vector
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SegmentTable"]
+
+
+@dataclass(frozen=True)
+class SegmentTable:
+    """An owner's segments at one revision, archived ones too. A segment's place in `rows` never changes."""
+
+    dim: int
+    rows: tuple[Segment, ...] = ()
+    places: Mapping[SegmentId, int] = field(default_factory=dict)
+
+    def replaced(self, segments: Iterable[Segment]) -> SegmentTable:
+        """A table in which each of these takes the place of the one with its id, or a new place."""
+        rows, places = list(self.rows), dict(self.places)
+        for segment in segments:
+            place = places.setdefault(segment.id, len(rows))
+            rows[place : place + 1] = [segment]
+        return SegmentTable(self.dim, tuple(rows), places)
+
+    def get(self, segment_id: SegmentId) -> Segment | None:
+        """The segment of that id."""
+        place = self.places.get(segment_id)
+        return None if place is None else self.rows[place]
+
+    def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
+        """Eq. 1, 2 of every segment against the query, shape (len(rows),); without e_q the cosine counts 0."""
+        scores = self._jaccards(K_q)
+        if e_q is not None and len(self.rows):
+            norm = float(np.sqrt(e_q @ e_q))
+            if norm > 0.0:
+                scores += np.clip(self._directions @ (e_q / norm), -1.0, 1.0)
+        return scores
+
+    def _jaccards(self, K_q: AbstractSet[str]) -> Floats:
+        shared = np.zeros(len(self.rows))
+        for keyword in K_q:
+            if (places := self._holders.get(keyword)) is not None:
+                shared[places] += 1.0
+        union = self._keyword_counts + len(K_q) - shared
+        return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+
+    @cached_property
+    def archived(self) -> NDArray[np.bool_]:
+        """Which places hold a segment that left mid-term memory."""
+        return np.array([segment.archived for segment in self.rows], dtype=bool)
+
+    @cached_property
+    def _directions(self) -> Floats:
+        """(n, dim): every segment's embedding with norm 1; 0 where it has none."""
+        directions = np.zeros((len(self.rows), self.dim))
+        for place, segment in enumerate(self.rows):
+            if segment.embedding is not None and segment.embedding.shape == (self.dim,):
+                norm = float(np.sqrt(segment.embedding @ segment.embedding))
+                directions[place] = segment.embedding / norm if norm > 0.0 else 0.0
+        return directions
+
+    @cached_property
+    def _holders(self) -> Mapping[str, NDArray[np.int64]]:
+        holders: dict[str, list[int]] = {}
+        for place, segment in enumerate(self.rows):
+            for keyword in set(segment.keywords):
+                holders.setdefault(keyword, []).append(place)
+        return {keyword: np.array(places, dtype=np.int64) for keyword, places in holders.items()}
+
+    @cached_property
+    def _keyword_counts(self) -> Floats:
+        return np.array([float(len(set(segment.keywords))) for segment in self.rows])
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes held."""
+        return sum(_nbytes(segment, self.dim) for segment in self.rows)
+
+
+def _nbytes(segment: Segment, dim: int) -> int:
+    return 1000 + 4 * len(segment.summary) + 100 * len(segment.keywords) + 12 * dim

@@ -1,0 +1,436 @@
+"""An owner's resident working set: what a recall looks at.
+
+A `Snapshot` is an immutable view. `extended` makes the next one, at a cost that follows what is new; it is swapped
+in by reference. All snapshots of an owner share one `_Log` of arrays that grow at their end, and each sees its own
+first n rows of it. One writer at a time, any number of readers without a lock.
+
+A row is an utterance's place in the order of seq. (seq − 1, as long as seq has no gaps; nothing here relies on it.)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from embermem.errors import EmbedderMismatch
+from embermem.index.bm25 import Links, Postings
+from embermem.index.columns import Column
+from embermem.index.facts import FactTable
+from embermem.index.segments import SegmentTable
+from embermem.index.vectors import indexed_text
+from embermem.text import terms
+from embermem.types import ChainId, Fact, OwnerId, PageId, Persona, Segment, ThreadId, Utterance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.protocols import Delta, PageMark
+    from embermem.types import Vectors
+
+    Rows = NDArray[np.int32]
+
+__all__ = ["Snapshot", "Utterances"]
+
+_UTTERANCE_BYTES = 700
+"""Estimated bytes of one utterance's record beside its text: the object, two ids, two times."""
+
+_NO_ROWS = np.empty(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Snapshot:
+    """An owner's utterances, vectors, postings, pages, segments and persona, as of (seq, revision).
+
+    `n` utterances and `pages` pages are seen. Arrays it hands out are not to be written to.
+    """
+
+    owner: OwnerId
+    dim: int
+    seq: int = 0
+    revision: int = 0
+    n: int = 0
+    pages: int = 0
+    segments: SegmentTable
+    facts: FactTable = field(default_factory=FactTable, repr=False)
+    persona: Persona = field(default_factory=Persona)
+    archived_facts: tuple[Fact, ...] = ()
+    _log: _Log = field(repr=False)
+    _vectors: int = 0
+    _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
+    _chains: Mapping[PageId, ChainId] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def empty(cls, owner: OwnerId, dim: int) -> Snapshot:
+        """Nothing yet, at (0, 0), for vectors of length `dim`."""
+        return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=_Log(dim))
+
+    # ------------------------------------------------------------------------------------------ becoming newer
+
+    def extended(self, delta: Delta) -> Snapshot:
+        """The snapshot after this delta; this one stays as it is.
+
+        Utterances and vectors it already holds are passed over. Raises EmbedderMismatch for vectors of another
+        length.
+        """
+        if delta.reset:
+            return Snapshot.empty(self.owner, self.dim).extended(replace(delta, reset=False))
+        log = self._log.holding(self.n, delta.utterances)
+        with log.lock:
+            n = max(self.n, log.add(delta.utterances))
+            log.add_vectors(delta.vector_seqs, delta.vectors)
+            vectors, pages = log.vectors.length, log.pages_of(n)
+        segments = self.segments.replaced(delta.segments) if delta.segments else self.segments
+        if delta.persona is not None:
+            self = replace(
+                self,
+                persona=delta.persona,
+                archived_facts=delta.archived_facts,
+                facts=self.facts.replaced(delta.persona, delta.archived_facts),
+            )
+        return replace(
+            self,
+            _log=log,
+            seq=max(self.seq, delta.seq),
+            revision=max(self.revision, delta.revision),
+            n=n,
+            pages=pages,
+            _vectors=vectors,
+            segments=segments,
+            _page_segments=self._marked(log, delta.pages, segments, pages),
+            _chains=_chained(self._chains, delta.pages),
+        )
+
+    def with_vectors(self, seqs: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> Snapshot:
+        """The same snapshot with vectors (len(seqs), dim) for utterances that had none."""
+        with self._log.lock:
+            self._log.add_vectors(np.asarray(seqs, dtype=np.int64), vectors)
+            return replace(self, _vectors=self._log.vectors.length)
+
+    def _marked(self, log: _Log, marks: Sequence[PageMark], segments: SegmentTable, pages: int) -> Rows:
+        """Page → place of its segment. Copied when pages were placed, which happens by the batch, not by the add."""
+        if not marks:
+            return self._page_segments
+        grown = np.full(pages, -1, dtype=np.int32)
+        grown[: len(self._page_segments)] = self._page_segments
+        for mark in marks:
+            page = log.page_numbers.get(mark.page_id)
+            if page is not None and page < pages:
+                grown[page] = -1 if mark.segment_id is None else segments.places.get(mark.segment_id, -1)
+        return grown
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    @property
+    def utterances(self) -> Utterances:
+        """All utterances in the order of seq: row i is the i-th."""
+        return Utterances(self._log.utterances, self.n)
+
+    @property
+    def seqs(self) -> NDArray[np.int64]:
+        """The seq of every row, ascending, shape (n,)."""
+        return self._log.seqs.first(self.n)
+
+    def row(self, seq: int) -> int | None:
+        """The row of an utterance by its seq."""
+        row = int(np.searchsorted(self.seqs, seq))
+        return row if row < self.n and self.seqs[row] == seq else None
+
+    def rows_before(self, seq: int) -> int:
+        """How many rows have a smaller seq: a recall limited to them sees exactly these first rows."""
+        return int(np.searchsorted(self.seqs, seq))
+
+    @property
+    def words(self) -> Postings:
+        """BM25 over single utterances and, by way of `links`, over windows of three."""
+        return self._log.words
+
+    def links(self, n: int) -> Links:
+        """Who stands next to whom in a thread, among the first n rows."""
+        return Links(self._log.previous.first(n), self._log.next.first(n))
+
+    def vectors(self) -> tuple[Rows, Vectors]:
+        """The rows that have a vector (m,), in no order, and their vectors (m, dim)."""
+        rows, vectors = self._log.vector_rows.first(self._vectors), self._log.vectors.first(self._vectors)
+        if len(rows) and int(self._log.highest.data[self._vectors - 1]) >= self.n:
+            seen = rows < self.n
+            return rows[seen], vectors[seen]
+        return rows, vectors
+
+    def vectors_of(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Vectors:
+        """Vectors of these rows (len(rows), dim); 0 where there is none yet."""
+        slots = self._log.slots.data[np.asarray(rows, dtype=np.int64)]
+        known = (slots > 0) & (slots <= self._vectors)
+        vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
+        vectors[known] = self._log.vectors.data[slots[known] - 1]
+        return vectors
+
+    def has_vector(self) -> NDArray[np.bool_]:
+        """Which rows have a vector, shape (n,)."""
+        slots = self._log.slots.first(self.n)
+        return np.asarray((slots > 0) & (slots <= self._vectors))
+
+    def missing_vectors(self, limit: int) -> tuple[Utterance, ...]:
+        """Up to `limit` utterances without a vector, the newest ones, in the order of seq."""
+        if limit <= 0:
+            return ()
+        missing = np.flatnonzero(~self.has_vector())
+        return tuple(self._log.utterances[row] for row in missing[-limit:])
+
+    def speakers(self) -> tuple[str, ...]:
+        """Names of all who spoke; `speaker_of` numbers them."""
+        return tuple(self._log.speakers[: _count(self.speaker_of(self.n))])
+
+    def speaker_of(self, n: int) -> Rows:
+        """The place in `speakers()` of each of the first n rows."""
+        return self._log.speaker.first(n)
+
+    def threads(self) -> tuple[ThreadId, ...]:
+        """All threads in the order of their first utterance; `thread_of` numbers them."""
+        return tuple(self._log.threads[: _count(self.thread_of(self.n))])
+
+    def thread_of(self, n: int) -> Rows:
+        """The place in `threads()` of each of the first n rows."""
+        return self._log.thread.first(n)
+
+    def thread_number(self, thread: ThreadId) -> int | None:
+        """The place of a thread in `threads()`."""
+        return self._log.thread_numbers.get(thread)
+
+    def page_of(self, n: int) -> Rows:
+        """The page of each of the first n rows; pages are numbered from 0 in the order of their first utterance."""
+        return self._log.page.first(n)
+
+    def page_rows(self, page: int) -> tuple[int, ...]:
+        """The rows of a page, ascending."""
+        return tuple(row for row in self._log.page_rows[page] if row < self.n)
+
+    def page_number(self, page_id: PageId) -> int | None:
+        """The number of a page."""
+        page = self._log.page_numbers.get(page_id)
+        return None if page is None or page >= self.pages else page
+
+    def segment_of_page(self) -> Rows:
+        """The place in `segments` of every page, −1 for a page not placed, shape (pages,)."""
+        marked = self._page_segments
+        if len(marked) == self.pages:
+            return marked
+        return np.concatenate([marked, np.full(self.pages - len(marked), -1, dtype=np.int32)])
+
+    def segment(self, page: int) -> Segment | None:
+        """The segment a page is in."""
+        place = int(self._page_segments[page]) if page < len(self._page_segments) else -1
+        return None if place < 0 else self.segments.rows[place]
+
+    def chain(self, page_id: PageId) -> ChainId | None:
+        """The chain a page is in."""
+        return self._chains.get(page_id)
+
+    def text_length(self, n: int) -> NDArray[np.float32]:
+        """ln(1 + characters) of each of the first n texts."""
+        return self._log.text_length.first(n)
+
+    def asks(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n utterances end in a question mark."""
+        return self._log.asks.first(n)
+
+    @property
+    def partial(self) -> bool:
+        """Whether some utterance has no vector yet."""
+        return not bool(self.has_vector().all())
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes held in memory, spare capacity included."""
+        facts = len(self.persona.facts) + len(self.persona.agent_facts) + len(self.archived_facts)
+        return self._log.nbytes + self.segments.nbytes + 200 * len(self._chains) + 1500 * facts
+
+
+class Utterances(Sequence[Utterance]):
+    """The first n utterances of a list that others may append to."""
+
+    def __init__(self, utterances: list[Utterance], n: int) -> None:
+        self._all, self._n = utterances, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> Utterance: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Utterance]: ...
+    def __getitem__(self, index: int | slice) -> Utterance | Sequence[Utterance]:
+        if isinstance(index, slice):
+            return [self._all[i] for i in range(*index.indices(self._n))]
+        if not -self._n <= index < self._n:
+            raise IndexError(index)
+        return self._all[index % self._n]
+
+    def __iter__(self) -> Iterator[Utterance]:
+        return (self._all[i] for i in range(self._n))
+
+
+class _Log:
+    """What all snapshots of an owner share. Rows are only ever appended.
+
+    Two kinds of cell are written once, after their row was appended: `next` (0 is open, else row + 1) and `slots`
+    (0 is open, else the vector's place + 1). A snapshot that is older than what was written there knows it by the
+    number: it lies beyond its own count.
+    """
+
+    def __init__(self, dim: int) -> None:
+        self.lock = threading.RLock()
+        self.dim = dim
+        self.utterances: list[Utterance] = []
+        self.seqs = Column(np.int64)
+        self.words = Postings()
+        self.text_length = Column(np.float32)
+        self.asks = Column(np.bool_)
+
+        self.speakers: list[str] = []
+        self._speaker_numbers: dict[str, int] = {}
+        self.speaker = Column(np.int32)
+
+        self.threads: list[ThreadId] = []
+        self.thread_numbers: dict[ThreadId, int] = {}
+        self._thread_ends: list[int] = []
+        self.thread = Column(np.int32)
+        self.previous = Column(np.int32)
+        self.next = Column(np.int32)
+
+        self.page_numbers: dict[PageId, int] = {}
+        self.page_rows: list[list[int]] = []
+        self.page = Column(np.int32)
+        self._pages_so_far = Column(np.int32)
+
+        self.vectors = Column(np.float32, width=dim)
+        self.vector_rows = Column(np.int32)
+        self.highest = Column(np.int32)
+        self.slots = Column(np.int32)
+        self._text_bytes = 0
+
+    def holding(self, n: int, utterances: Sequence[Utterance]) -> _Log:
+        """This log, if what it has after row n is what is to be added; else a copy of its first n rows.
+
+        The copy is needed only by a caller who grows two different futures out of one snapshot.
+        """
+        with self.lock:
+            for utterance in utterances:
+                row = int(np.searchsorted(self.seqs.first(self.seqs.length), utterance.seq))
+                if row == len(self.utterances):
+                    break
+                if self.utterances[row].id != utterance.id:
+                    return self._copy(n)
+        return self
+
+    def add(self, utterances: Sequence[Utterance]) -> int:
+        """Append those that are newer than all it has; the number of rows up to the last of them."""
+        newest = self.utterances[-1].seq if self.utterances else 0
+        for utterance in utterances:
+            if utterance.seq > newest:
+                self._add(utterance)
+        last = utterances[-1].seq if utterances else 0
+        return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
+
+    def add_vectors(self, seqs: NDArray[np.int64], vectors: Vectors) -> None:
+        """Vectors by seq; the first one of an utterance stays, one of an unknown utterance is passed over."""
+        if len(seqs) == 0:
+            return
+        if vectors.shape != (len(seqs), self.dim):
+            raise EmbedderMismatch(f"vectors of shape {vectors.shape} do not fit an index of dimension {self.dim}")
+        known = self.seqs.first(self.seqs.length)
+        rows = np.searchsorted(known, seqs)
+        rows, first = np.unique(rows, return_index=True)
+        wanted = np.flatnonzero(rows < len(known))
+        wanted = wanted[(known[rows[wanted]] == seqs[first[wanted]]) & (self.slots.data[rows[wanted]] == 0)]
+        if len(wanted) == 0:
+            return
+        start, rows = self.vectors.length, rows[wanted].astype(np.int32)
+        highest = int(self.highest.data[start - 1]) if start else -1
+        self.vectors.extend(vectors[first[wanted]])
+        self.vector_rows.extend(rows)
+        self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
+        self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
+
+    def pages_of(self, n: int) -> int:
+        """Pages begun within the first n rows."""
+        return int(self._pages_so_far.data[n - 1]) if n else 0
+
+    @property
+    def nbytes(self) -> int:
+        columns = (
+            *(self.seqs, self.text_length, self.asks, self.speaker, self.thread, self.previous, self.next),
+            *(self.page, self._pages_so_far, self.vectors, self.vector_rows, self.highest, self.slots),
+        )
+        records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self.page_rows)
+        return sum(column.nbytes for column in columns) + self.words.nbytes + records
+
+    def _add(self, utterance: Utterance) -> None:
+        row = len(self.utterances)
+        text = utterance.text.strip()
+        self.seqs.append(utterance.seq)
+        self.text_length.append(np.log1p(len(text)))
+        self.asks.append(text.endswith(("?", "？")))
+        self.slots.append(0)
+        self._add_speaker(utterance.speaker)
+        self._add_to_thread(utterance.thread, row)
+        self._add_to_page(utterance.page_id, row)
+        self.words.add(terms(indexed_text(utterance)))
+        self._text_bytes += 2 * len(utterance.text)
+        self.utterances.append(utterance)
+
+    def _add_speaker(self, speaker: str) -> None:
+        number = self._speaker_numbers.setdefault(speaker, len(self.speakers))
+        if number == len(self.speakers):
+            self.speakers.append(speaker)
+        self.speaker.append(number)
+
+    def _add_to_thread(self, thread: ThreadId, row: int) -> None:
+        number = self.thread_numbers.get(thread)
+        self.next.append(0)
+        if number is None:
+            number = self.thread_numbers[thread] = len(self.threads)
+            self.threads.append(thread)
+            self._thread_ends.append(row)
+            self.previous.append(-1)
+        else:
+            end = self._thread_ends[number]
+            self.previous.append(end)
+            self.next.set(end, row + 1)
+            self._thread_ends[number] = row
+        self.thread.append(number)
+
+    def _add_to_page(self, page_id: PageId, row: int) -> None:
+        number = self.page_numbers.get(page_id)
+        if number is None:
+            number = self.page_numbers[page_id] = len(self.page_rows)
+            self.page_rows.append([])
+        self.page_rows[number].append(row)
+        self.page.append(number)
+        self._pages_so_far.append(len(self.page_rows))
+
+    def _copy(self, n: int) -> _Log:
+        copy = _Log(self.dim)
+        copy.add(self.utterances[:n])
+        rows = self.vector_rows.first(self.vectors.length)
+        copy.add_vectors(self.seqs.data[rows], self.vectors.first(self.vectors.length))
+        return copy
+
+
+def _count(numbers: Rows) -> int:
+    return int(numbers.max()) + 1 if len(numbers) else 0
+
+
+def _chained(chains: Mapping[PageId, ChainId], marks: Sequence[PageMark]) -> Mapping[PageId, ChainId]:
+    if not marks:
+        return chains
+    changed = dict(chains)
+    for mark in marks:
+        if mark.chain_id is None:
+            changed.pop(mark.page_id, None)
+        else:
+            changed[mark.page_id] = mark.chain_id
+    return changed

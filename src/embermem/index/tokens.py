@@ -1,0 +1,89 @@
+"""Token counters by name: what a text costs in a prompt. No model's vocabulary is needed.
+
+`words` counts what stands between white space. `approx` estimates the tokens of a common byte-pair vocabulary:
+
+* a Chinese, Japanese or Korean character: 1
+* a word of plain Latin letters: 1, and 1 more for every 7 letters after the first 7
+* a word of other letters (accents, Cyrillic, Greek): 1 for every 3 letters, rounded up
+* digits: 1 for every 3, rounded up
+* a run of one punctuation mark, such as `...` or `---`: 1
+* line breaks that follow each other: 1; other white space: 0
+* anything else (emoji, symbols): 2
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from embermem.errors import ConfigError
+from embermem.protocols import TokenCounter
+from embermem.text import has_cjk
+
+__all__ = ["Approx", "Words", "counter"]
+
+_LATIN_LETTERS_A_TOKEN: Final = 7
+_OTHER_LETTERS_A_TOKEN: Final = 3
+_DIGITS_A_TOKEN: Final = 3
+_SYMBOL_TOKENS: Final = 2
+
+_PIECE = re.compile(
+    r"(?P<latin>[A-Za-z]+)|(?P<digits>\d+)|(?P<letters>[^\W\d_]+)|(?P<breaks>[\r\n]+)"
+    r"|(?P<mark>[!-/:-@\[-`{-~\u2010-\u2027\u3001-\u3003\u3008-\u3011\uff01-\uff65])(?P=mark)*|\s+|(?P<symbol>.)",
+    re.DOTALL,
+)
+
+
+def counter(name: str) -> TokenCounter:
+    """The counter of that name (`approx` or `words`). Raises ConfigError for any other."""
+    for known in (Approx(), Words()):
+        if known.name == name:
+            return known
+    raise ConfigError(f"unknown token counter {name!r}; known: approx, words")
+
+
+class Words:
+    """Words between white space."""
+
+    name: str = "words"
+
+    def count(self, text: str) -> int:
+        """`len(text.split())`."""
+        return len(text.split())
+
+
+class Approx:
+    """A deterministic estimate of byte-pair tokens, by the rule at the head of this module."""
+
+    name: str = "approx"
+
+    def count(self, text: str) -> int:
+        """Estimated tokens of the text; a sum over its pieces, so it grows with every word added."""
+        return sum(_cost(match) for match in _PIECE.finditer(text))
+
+
+def _cost(piece: re.Match[str]) -> int:
+    length = piece.end() - piece.start()
+    match piece.lastgroup:
+        case "latin":
+            return _rounded_up(length, _LATIN_LETTERS_A_TOKEN)
+        case "digits":
+            return _rounded_up(length, _DIGITS_A_TOKEN)
+        case "letters":
+            return _letters(piece.group())
+        case "breaks" | "mark":
+            return 1
+        case "symbol":
+            return _SYMBOL_TOKENS
+        case _:
+            return 0
+
+
+def _letters(word: str) -> int:
+    """A run of letters that are not plain Latin; it may mix CJK characters with others."""
+    singly = sum(1 for character in word if has_cjk(character))
+    return singly + _rounded_up(len(word) - singly, _OTHER_LETTERS_A_TOKEN)
+
+
+def _rounded_up(length: int, a_token: int) -> int:
+    return -(-length // a_token)

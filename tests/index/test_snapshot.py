@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from growing import DIM, delta, empty, said
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embermem import equations
+from embermem.errors import EmbedderMismatch
+from embermem.index.snapshot import Snapshot
+from embermem.protocols import PageMark
+from embermem.types import About, ChainId, Fact, FactId, PageId, Persona, Segment, SegmentId, Utterance
+
+if TYPE_CHECKING:
+    from embermem.types import Vectors
+
+WORDS = ["park", "wetland", "heron", "tea", "Lyon", "book", "公园"]
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[Utterance]:
+    lines = draw(
+        st.lists(
+            st.tuples(st.lists(st.sampled_from(WORDS), max_size=4), st.sampled_from("abc"), st.integers(0, 3)),
+            max_size=14,
+        )
+    )
+    return [
+        said(seq, " ".join(words), thread=thread, page=f"{thread}{page}")
+        for seq, (words, thread, page) in enumerate(lines, 1)
+    ]
+
+
+def vectors_for(seqs: list[int]) -> Vectors:
+    return np.array([[seq, 1, 0, 0] for seq in seqs], dtype=np.float32).reshape(-1, DIM)
+
+
+def picture(snapshot: Snapshot) -> dict[str, Any]:
+    """All that a reader can see of a snapshot."""
+    n = snapshot.n
+    links = snapshot.links(n)
+    rows, vectors = snapshot.vectors()
+    return {
+        "n": (n, snapshot.seq, snapshot.revision, snapshot.pages),
+        "utterances": list(snapshot.utterances),
+        "links": (links.previous.tolist(), links.next.tolist()),
+        "vectors": sorted(zip(rows.tolist(), vectors.tolist(), strict=True)),
+        "by row": snapshot.vectors_of(range(n)).tolist(),
+        "missing": snapshot.missing_vectors(100),
+        "pages": [snapshot.page_rows(page) for page in range(snapshot.pages)],
+        "page numbers": [snapshot.page_number(u.page_id) for u in snapshot.utterances],
+        "segments": snapshot.segment_of_page().tolist(),
+        "speakers": [snapshot.speakers()[i] for i in snapshot.speaker_of(n)],
+        "threads": [snapshot.threads()[i] for i in snapshot.thread_of(n)],
+        "words": [snapshot.words.scores([w.lower()], n, 1.2, 0.75).tolist() for w in WORDS],
+        "windows": [snapshot.words.window_scores([w.lower()], links, 1.2, 0.75).tolist() for w in WORDS],
+    }
+
+
+@given(conversations(), st.lists(st.integers(0, 14), max_size=5), st.sets(st.integers(1, 14)))
+def test_extending_in_any_steps_equals_extending_at_once(
+    talk: list[Utterance], cuts: list[int], embedded: set[int]
+) -> None:
+    seqs = [u.seq for u in talk if u.seq in embedded]
+    at_once = empty().extended(delta(talk, seqs, vectors_for(seqs)))
+    stepwise = empty()
+    bounds = sorted({0, *(cut for cut in cuts if cut < len(talk)), len(talk)})
+    for start, end in pairwise(bounds):
+        part = talk[start:end]
+        new = [u.seq for u in part if u.seq in embedded]
+        stepwise = stepwise.extended(delta(part, new, vectors_for(new)))
+    assert picture(stepwise) == picture(at_once)
+
+
+@given(conversations(), st.integers(0, 14), st.sets(st.integers(1, 14)))
+def test_an_older_snapshot_is_not_touched_by_what_comes_later(
+    talk: list[Utterance], cut: int, embedded: set[int]
+) -> None:
+    old = empty().extended(delta(talk[:cut]))
+    before = picture(old)
+    seqs = [u.seq for u in talk if u.seq in embedded]
+    newer = old.extended(delta(talk[cut:], seqs, vectors_for(seqs)))
+    assert picture(old) == before
+    assert picture(newer) == picture(empty().extended(delta(talk, seqs, vectors_for(seqs))))
+
+
+def test_two_futures_may_grow_out_of_one_snapshot() -> None:
+    old = empty().extended(delta([said(1, "park"), said(2, "tea")], [1], vectors_for([1])))
+    one = old.extended(delta([said(3, "heron")]))
+    other_third = replace(said(3, "book"), id=said(99, "").id)
+    other = old.extended(delta([other_third]))
+    assert [u.text for u in one.utterances] == ["park", "tea", "heron"]
+    assert [u.text for u in other.utterances] == ["park", "tea", "book"]
+    assert other.vectors_of([0]).tolist() == vectors_for([1]).tolist()
+
+
+def test_utterances_that_come_twice_are_held_once() -> None:
+    talk = [said(1, "park"), said(2, "tea")]
+    snapshot = empty().extended(delta(talk)).extended(delta([*talk, said(3, "heron")]))
+    assert [u.seq for u in snapshot.utterances] == [1, 2, 3]
+
+
+def test_gaps_in_seq_do_not_move_rows() -> None:
+    snapshot = empty().extended(delta([said(2, "park"), said(7, "tea")], [7], vectors_for([7])))
+    assert (snapshot.row(7), snapshot.row(3), snapshot.rows_before(7)) == (1, None, 1)
+    assert snapshot.vectors_of([1]).tolist() == vectors_for([7]).tolist()
+
+
+def test_the_newest_utterances_without_a_vector_are_missing() -> None:
+    snapshot = empty().extended(delta([said(i, "x") for i in range(1, 6)], [4], vectors_for([4])))
+    assert [u.seq for u in snapshot.missing_vectors(2)] == [3, 5]
+    assert snapshot.missing_vectors(0) == ()
+    assert snapshot.partial
+
+
+def test_vectors_made_at_recall_are_in_the_new_snapshot_only() -> None:
+    old = empty().extended(delta([said(1, "park"), said(2, "tea")]))
+    new = old.with_vectors([2, 1, 2, 9], vectors_for([2, 1, 5, 9]))
+    assert new.missing_vectors(9) == ()
+    assert new.vectors_of([0, 1]).tolist() == vectors_for([1, 2]).tolist()
+    assert len(old.missing_vectors(9)) == 2
+    assert not old.vectors_of([0, 1]).any()
+
+
+def test_a_reset_throws_away_what_was_held() -> None:
+    old = empty().extended(delta([said(1, "park")], revision=3))
+    new = old.extended(delta([said(5, "tea")], revision=1, reset=True))
+    assert [u.seq for u in new.utterances] == [5]
+    assert new.revision == 1
+    assert [u.seq for u in old.utterances] == [1]
+
+
+def test_vectors_of_another_length_are_refused() -> None:
+    with pytest.raises(EmbedderMismatch, match="dimension 4"):
+        empty().extended(delta([said(1, "park")], [1], np.zeros((1, 3), dtype=np.float32)))
+
+
+def segment(name: str, summary: str = "", keywords: tuple[str, ...] = (), *, archived: bool = False) -> Segment:
+    at = datetime(2023, 5, 8, tzinfo=UTC)
+    return Segment(
+        id=SegmentId(name),
+        summary=summary,
+        keywords=keywords,
+        page_ids=(),
+        visits=0,
+        unanalysed=0,
+        last_access=at,
+        archived=archived,
+        change_no=1,
+        recorded_at=at,
+        said_from=at,
+        said_to=at,
+        embedding=np.array([len(keywords), 1, 2, 0], dtype=np.float32),
+    )
+
+
+def mark(page: str, segment_id: str | None, chain: str | None = None) -> PageMark:
+    return PageMark(
+        page_id=PageId(page),
+        no=1,
+        segment_id=None if segment_id is None else SegmentId(segment_id),
+        chain_id=None if chain is None else ChainId(chain),
+    )
+
+
+def test_a_segment_replaces_the_one_with_its_id() -> None:
+    old = empty().extended(
+        delta([said(1, "a"), said(2, "b")], pages=[mark("p1", "s", "c")], segments=[segment("s", "one")])
+    )
+    new = old.extended(
+        delta(pages=[mark("p1", None), mark("p2", "t", "d")], segments=[segment("s", "two"), segment("t")])
+    )
+    assert old.segment(0) == segment("s", "one")
+    assert (old.chain(PageId("p1")), old.chain(PageId("p2"))) == ("c", None)
+    assert (new.segment(0), new.segment(1)) == (None, segment("t"))
+    assert (new.chain(PageId("p1")), new.chain(PageId("p2"))) == (None, "d")
+    assert new.segments.get(SegmentId("s")) == segment("s", "two")
+
+
+@given(st.lists(st.sets(st.sampled_from(WORDS)), max_size=5), st.frozensets(st.sampled_from(WORDS)))
+def test_f_scores_of_all_segments_equal_equation_1(keywords: list[set[str]], asked: frozenset[str]) -> None:
+    segments = [segment(f"s{i}", keywords=tuple(sorted(words))) for i, words in enumerate(keywords)]
+    table = empty().segments.replaced(segments)
+    query = np.array([1, 2, 0, 1], dtype=np.float32)
+    expected = [
+        equations.f_score(s.embedding, query, frozenset(s.keywords), asked) for s in segments if s.embedding is not None
+    ]
+    assert table.f_scores(query, asked) == pytest.approx(expected)
+
+
+def fact(name: str, text: str) -> Fact:
+    return Fact(
+        id=FactId(name),
+        about=About.USER,
+        subject="user",
+        attribute="likes",
+        value=text,
+        text=text,
+        sources=(),
+        valid_from=None,
+        valid_to=None,
+        recorded_at=datetime(2023, 5, 8, tzinfo=UTC),
+    )
+
+
+def test_a_persona_is_replaced_whole_and_kept_where_none_comes() -> None:
+    first = empty().extended(delta(persona=Persona(facts=(fact("f", "drinks green tea"),))))
+    kept = first.extended(delta([said(1, "park")]))
+    second = kept.extended(delta(persona=Persona(facts=(fact("g", "reads books"),))))
+    assert kept.persona == first.persona
+    assert kept.facts.coverage({"tea": 1.0, "park": 3.0}).tolist() == [0.25]
+    assert second.facts.coverage({"book": 1.0, "tea": 1.0}).tolist() == [0.5]
+
+
+def test_readers_see_whole_snapshots_while_a_writer_extends() -> None:
+    current = [empty()]
+    failures: list[str] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            snapshot = current[0]
+            n = snapshot.n
+            scores = snapshot.words.scores(["tea"], n, 1.2, 0.75)
+            rows, vectors = snapshot.vectors()
+            if len(scores) != n or (n and not scores.all()) or len(rows) != n or (vectors[:, 0] != rows + 1).any():
+                failures.append(f"at {n}")
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for seq in range(1, 400):
+        current[0] = current[0].extended(delta([said(seq, "tea")], [seq], vectors_for([seq])))
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert failures == []
+
+
+def test_nbytes_grows_with_what_is_held() -> None:
+    small = empty().extended(delta([said(1, "park")]))
+    size = small.nbytes
+    large = small.extended(delta([said(i, "park " * 50) for i in range(2, 200)]))
+    assert large.nbytes > size + 198 * 250
