@@ -22,8 +22,8 @@ _MONTHS = (
 
 
 def embedded_text(utterance: Utterance) -> str:
-    """The text an embedder is given for an utterance: "Speaker: text". Dates are left to BM25."""
-    return f"{utterance.speaker}: {utterance.text}"
+    """The text an embedder is given for an utterance: what was said. Speaker and date are left to BM25."""
+    return utterance.text
 
 
 def indexed_text(utterance: Utterance) -> str:
