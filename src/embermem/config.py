@@ -64,7 +64,9 @@ class Settings:
     mu: float = _number(1e7, "paper §3.3: time constant of 10⁷ s", above=0.0)
     tau: float = _number(5.0, "paper §3.3, §4.1: promotion above heat 5", low=0.0)
     min_new: int = _number(5, "pages not yet analysed before a promotion; the paper's trigger is 1", low=1)
-    promote_every: int = _number(64, "pages placed between two looks for hot segments; the paper looks after each", low=1)
+    promote_every: int = _number(
+        64, "pages placed between two looks for hot segments; the paper looks after each", low=1
+    )
     segment_keywords: int = _number(24, "keywords kept on a segment, most frequent first", low=1, high=1000)
     segment_summary_chars: int = _number(1200, "length of a segment's summary made of its chains'", low=80)
 
@@ -142,13 +144,59 @@ class Settings:
 PRESETS: Mapping[str, Mapping[str, object]] = {
     "default": {},
     # The paper's steps and constants, exactly.
-    "paper": {"theta": 0.6, "min_new": 1, "promote_every": 1, "batch_pages": 1, "batch_wait_s": 0.0, "facts_when": "promoted"},
+    "paper": {
+        "theta": 0.6,
+        "min_new": 1,
+        "promote_every": 1,
+        "batch_pages": 1,
+        "batch_wait_s": 0.0,
+        "facts_when": "promoted",
+    },
 }
 
 # θ of Eq. 1 by embedder, where none is set. The paper's 0.6 compares summaries; a page against the mean of a
 # segment's pages needs its own: `benchmarks/calibrate_theta.sh`, figures in docs/how-it-works.md.
 THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
 THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExtractiveSettings:
+    """Limits and thresholds. All lengths are in characters unless the name says otherwise.
+
+    The continuity weights were set by hand; the two `continue_at` lie where neighbouring pages of one thread and pages
+    of different threads part best, with vectors of all-MiniLM-L6-v2; `docs/extractive.md` has the figures. Another
+    embedder wants its own.
+    """
+
+    max_chars: int = 20_000
+    """Of each utterance only so much is read for facts, keywords and summaries."""
+    max_facts: int = 40
+    """Facts taken from one utterance at most: more is a list or pasted text."""
+    keywords: int = 8
+    """Keywords of a page; the paper's Jaccard term needs few and telling ones."""
+
+    summary_chars: int = 320
+    summary_sentences: int = 3
+    sentence_chars: int = 200
+    """A longer sentence is cut at a word and ends in "…"."""
+    segment_chars: int = 600
+    segment_sentences: int = 6
+
+    break_after_s: float = 6 * 3600.0
+    """A silence longer than this ends the chain: the talk was taken up anew."""
+    cosine_weight: float = 0.6
+    cohesion_weight: float = 0.7
+    cue_bonus: float = 0.05
+    """For a page that opens with a word that points back ("that", "it", 那), or that answers a question."""
+    shift_penalty: float = 0.45
+    """For a page that opens with a word that turns away ("by the way", "anyway", 对了)."""
+    continue_at: float = 0.35
+    """The page continues its chain if the score reaches this."""
+    continue_at_lexical: float = 0.12
+    """The same where either page has no vector: only words and cues speak."""
+    few_terms: int = 2
+    """A page of so few content words ("yes, sure!") says no topic of its own: it continues unless a cue turns away."""
 
 
 def load(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Settings:

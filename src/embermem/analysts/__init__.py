@@ -2,7 +2,7 @@
 
 from embermem.analysts.extractive import ExtractiveAnalyst
 from embermem.analysts.keywords import keywords
-from embermem.analysts.settings import ExtractiveSettings
 from embermem.analysts.summary import condense
+from embermem.config import ExtractiveSettings
 
 __all__ = ["ExtractiveAnalyst", "ExtractiveSettings", "condense", "keywords"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from embermem.analysts.settings import ExtractiveSettings
+from embermem.config import ExtractiveSettings
 from embermem.text import terms
 from embermem.types import PageView
 

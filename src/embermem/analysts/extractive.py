@@ -19,9 +19,9 @@ from embermem.analysts.continuity import continues
 from embermem.analysts.finding import USER, Finding
 from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
-from embermem.analysts.settings import ExtractiveSettings
 from embermem.analysts.summary import condense, generic_speaker, summarise
 from embermem.analysts.traits import traits_of
+from embermem.config import ExtractiveSettings
 from embermem.protocols import ProfileRequest
 from embermem.types import (
     About,

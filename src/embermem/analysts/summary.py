@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from embermem.analysts.settings import ExtractiveSettings
+from embermem.config import ExtractiveSettings
 from embermem.text import has_cjk, is_chinese_like, sentences, terms
 from embermem.types import Page, Role, Source, Utterance
 
