@@ -73,10 +73,10 @@ class Settings:
     # Long-term memory
     user_facts: int = _number(100, "paper §3.3: user knowledge base of 100, FIFO", low=1)
     agent_facts: int = _number(100, "paper §3.3: agent traits of 100, FIFO", low=1)
-    facts_when: Literal["placed", "promoted"] = _choice(
-        "placed",
-        "the paper learns at promotion; `default` takes what is stated outright when its page is placed",
-        "placed",
+    facts_when: Literal["read", "promoted"] = _choice(
+        "read",
+        "the paper learns at promotion; `default` takes what is stated outright as soon as its page is read",
+        "read",
         "promoted",
     )
 

@@ -318,9 +318,9 @@ class Store(Protocol):
     def postpone(self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime) -> None:
         """An analyst failed on these pages: count the attempt, keep the error, wait until `retry_at`."""
 
-    def unread(self, owner_id: OwnerId, short: int, limit: int) -> tuple[PageView, ...]:
-        """Pages with utterances no analyst has read yet, all embedded, not open any more (answered, followed, or out
-        of short-term memory), oldest first, with their vectors."""
+    def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
+        """Pages with utterances no analyst has read yet, all embedded, oldest first, with their vectors; open ones (not
+        answered, not followed in their thread, in short-term memory) only if asked for."""
 
     def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
         """Pages that left short-term memory, are read, have no segment and need not wait, oldest first."""

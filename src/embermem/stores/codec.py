@@ -27,9 +27,10 @@ def micros(moment: datetime) -> int:
 
 
 def offset(moment: datetime) -> int:
-    """The zone's offset from UTC in minutes."""
+    """The zone's offset from UTC in minutes. Seconds, which zones had before 1937, are cut off towards UTC, so that
+    a time that could be given can be read."""
     delta = moment.utcoffset()
-    return 0 if delta is None else int(delta.total_seconds() // 60)
+    return 0 if delta is None else int(delta.total_seconds() / 60)
 
 
 def moment(microseconds: int, minutes: int = 0) -> datetime:

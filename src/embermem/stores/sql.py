@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, or_, select, true, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.engine import Connection
 
@@ -369,15 +369,15 @@ class SqlStore:
                 .values(attempts=page.c.attempts + 1, error=error, retry_at=micros(retry_at))
             )
 
-    def unread(self, owner_id: OwnerId, short: int, limit: int) -> tuple[PageView, ...]:
-        """Pages with something no analyst has read, fully embedded and no longer open, oldest first."""
+    def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
+        """Pages with something no analyst has read, fully embedded, oldest first."""
         page, owner, later = schema.page, schema.owner, schema.page.alias("later")
         followed = exists().where(later.c.owner_id == owner_id, later.c.thread == page.c.thread, later.c.no > page.c.no)
         with self._read() as c:
             rows = c.execute(
                 reads.select_pages(owner_id)
                 .where(page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq)
-                .where(or_(page.c.answered, page.c.no <= owner.c.pages - short, followed))
+                .where(true() if open_too else or_(page.c.answered, page.c.no <= owner.c.pages - short, followed))
                 .order_by(page.c.no)
                 .limit(limit)
             ).all()

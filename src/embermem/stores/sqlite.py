@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, exc
+from sqlalchemy import URL, Engine, create_engine, event, exc
 from sqlalchemy.engine import Connection
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -43,7 +43,7 @@ def refuse_foreign(path: Path) -> None:
 def make_engine(path: Path, busy_timeout_s: float) -> Engine:
     """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one."""
     engine = create_engine(
-        f"sqlite:///{path}",
+        URL.create("sqlite", database=str(path)),
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         pool_size=8,
         max_overflow=64,

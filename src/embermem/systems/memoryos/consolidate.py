@@ -269,15 +269,19 @@ class _Consolidation:
     # ---------------------------------------------------------------------------------------------------- annotate
 
     def _annotate(self) -> bool:
-        """Chains, keywords and plain facts by the extractive analyst, for pages that are embedded and not open."""
-        views = self._store.unread(self._owner.id, self._settings.short_term_pages, self._settings.embed_batch)
+        """Chains, keywords and plain facts by the extractive analyst, for pages that are embedded. Open ones
+        only if asked to settle: most are answered soon, and would be read twice."""
+        settings = self._settings
+        views = self._store.unread(
+            self._owner.id, settings.short_term_pages, settings.embed_batch, open_too=self._whole
+        )
         if not views:
             return False
         analyst = self._parts.extractive
         annotations = analyst.annotate(self._store.tails(self._owner.id, _first_no(views)), views)
         decisions = self._noting(views, annotations, analyst.name)
         for view, annotation in zip(views, annotations, strict=True):
-            if view.page.segment_id is not None and self._settings.facts_when == "placed":
+            if self._settings.facts_when == "read":
                 decisions += self._learn(_change_of(annotation), [view.page])
         self._apply(Cause.ANNOTATION, analyst.name, decisions)
         return True
@@ -345,9 +349,9 @@ class _Consolidation:
             segments[segment.id] = touched[segment.id] = segment
             decisions.append(Placed(page_id=noted.view.page.id, segment_id=segment.id, f_score=f_score))
         decisions += [mid_term.written(segment) for segment in touched.values()]
-        if settings.facts_when == "placed":
+        if settings.facts_when == "read" and analyst != self._parts.extractive.name:
             for noted in notes:
-                decisions += self._learn(noted.change, [one.view.page for one in notes])
+                decisions += self._learn(noted.change, [noted.view.page])
         self._apply(
             Cause.CONSOLIDATION,
             analyst,

@@ -148,6 +148,9 @@ class MemoryOS:
             retry_at = parts.clock() + pause(self._settings, state.failures)
             self._store.release(lease, due_at=retry_at, error=f"{type(error).__name__}: {error}")
             raise
+        except BaseException:  # interrupted: given back at once, so that whoever comes next need not wait
+            self._store.release(lease, due_at=parts.clock(), error=None)
+            raise
         self._store.release(lease, due_at=at, error=None)
         return placed
 

