@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
+import weakref
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
@@ -33,6 +35,9 @@ class Background:
                 if (self._thread is None or not self._thread.is_alive()) and not self._stop.is_set():
                     self._thread = threading.Thread(target=self._run, name="embermem-background", daemon=True)
                     self._thread.start()
+                    # A thread that is killed inside native code at exit takes the process down with it.
+                    stop = weakref.WeakMethod(self.stop)
+                    atexit.register(lambda: None if (alive := stop()) is None else alive())
 
     def stop(self) -> None:
         """Ends after the step in hand; what is left is done by whoever comes next."""

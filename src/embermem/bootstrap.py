@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from embermem.config import Settings
+from embermem.config import THETA, THETA_OTHER, Settings
 from embermem.errors import ConfigError, EmbedderMismatch, StoreError
 from embermem.protocols import Embedder, Store
 from embermem.systems.memoryos.consolidate import Clock, Parts
-from embermem.systems.memoryos.mid_term import theta_for
 from embermem.systems.memoryos.system import MemoryOS
 
 logger = logging.getLogger(__name__)
@@ -84,7 +83,7 @@ def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) 
         wanted = _setting_for(known) if known and not reindex else _best()
     embedder = make_embedder(wanted, settings)
     if known is None:
-        remember(store, embedder, settings)
+        remember(store, embedder)
     elif reindex:
         return embedder
     elif known != embedder.name:
@@ -102,10 +101,22 @@ def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) 
     return embedder
 
 
-def remember(store: Store, embedder: Embedder, settings: Settings) -> None:
+def remember(store: Store, embedder: Embedder) -> None:
     """Keep the embedder's name, its dimension, and the θ calibrated for it."""
-    theta = theta_for(settings, embedder.name)
-    store.remember({"embedder": embedder.name, "dim": str(embedder.dim), f"theta:{embedder.name}": str(theta)})
+    theta = THETA.get(embedder.name, THETA_OTHER)
+    store.remember({"embedder": embedder.name, "dim": str(embedder.dim), _theta_key(embedder): str(theta)})
+
+
+def theta_of(store: Store, embedder: Embedder, settings: Settings) -> float:
+    """θ of Eq. 1: as set, else as it was calibrated for the embedder when the store began with it."""
+    if settings.theta is not None:
+        return settings.theta
+    kept = store.setting(_theta_key(embedder))
+    return float(kept) if kept else THETA.get(embedder.name, THETA_OTHER)
+
+
+def _theta_key(embedder: Embedder) -> str:
+    return f"theta:{embedder.name}"
 
 
 def _best() -> str:
@@ -143,6 +154,7 @@ def make_system(store: Store, embedder: Embedder, settings: Settings, clock: Clo
             analyst=extractive,
             extractive=extractive,
             keywords=keywords,
+            theta=theta_of(store, embedder, settings),
             settings=settings,
             clock=clock,
         )

@@ -21,7 +21,7 @@ class Attribute:
             return self.zh.replace("{}", value, 1)
         article = "an" if value[:1].lower() in "aeiou" else "a"
         if value.lower().startswith(("a ", "an ", "the ")):
-            return self.en.replace("{a}", value, 1)
+            return self.en.replace("{a}", value, 1).replace("{}", value, 1)
         return self.en.replace("{a}", f"{article} {value}", 1) if "{a}" in self.en else self.en.replace("{}", value, 1)
 
 

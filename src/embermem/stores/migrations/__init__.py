@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import Engine, inspect, text
@@ -33,9 +34,8 @@ def prepare(engine: Engine, path: Path) -> None:
             f"{path} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
         )
     backup = path.with_name(f"{path.name}.before-{HEAD}")
-    with engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    shutil.copy2(path, backup)
+    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(backup)) as copy:
+        old.backup(copy)
     upgrade(engine)
 
 

@@ -6,6 +6,7 @@ was not applied is done again, once, by the next one.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -71,13 +72,14 @@ _TRIES = 8
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts:
     """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
-    those of a query, in the form in which that analyst gives a page's."""
+    those of a query, in the form in which that analyst gives a page's; `theta` is Eq. 1's, as set or calibrated."""
 
     store: Store
     embedder: Embedder
     analyst: Analyst
     extractive: Analyst
     keywords: Keywords
+    theta: float
     settings: Settings
     clock: Clock
 
@@ -251,7 +253,8 @@ class _Consolidation:
             return False
         embedder = self._parts.embedder
         if len(batch) == self._settings.embed_batch:
-            self._ahead = (batch[-1].seq, self._pool.submit(self._vectors_after, batch[-1].seq))
+            with contextlib.suppress(RuntimeError):  # the interpreter is ending: no thread can be had any more
+                self._ahead = (batch[-1].seq, self._pool.submit(self._vectors_after, batch[-1].seq))
         first, last = batch[0].seq, batch[-1].seq
         self._apply(
             Cause.EMBEDDING,
@@ -426,9 +429,8 @@ class _Consolidation:
         self, noted: NotedPage, segments: Mapping[SegmentId, SegmentState], part: SummaryPart, ordinal: int
     ) -> tuple[SegmentState, float | None]:
         settings, view = self._settings, noted.view
-        theta = mid_term.theta_for(settings, self._parts.embedder.name)
         placement = mid_term.place(
-            view.vector, noted.keywords, tuple(segments.values()), theta, settings.segment_keywords
+            view.vector, noted.keywords, tuple(segments.values()), self._parts.theta, settings.segment_keywords
         )
         if placement.segment_id is None:
             segment_id = SegmentId(f"s{self._next_no}-{ordinal:02}")

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from embermem.changes import KeywordCount, SegmentWritten, SummaryPart
-from embermem.config import THETA, THETA_OTHER, Settings
+from embermem.config import Settings
 from embermem.equations import f_score, heat, recency
 from embermem.protocols import SegmentState
 from embermem.types import PageView, Segment, SegmentId
@@ -30,11 +30,6 @@ class Placement:
 
     segment_id: SegmentId | None
     f_score: float | None
-
-
-def theta_for(settings: Settings, embedder: str) -> float:
-    """θ of Eq. 1: as set, else as calibrated for the embedder."""
-    return settings.theta if settings.theta is not None else THETA.get(embedder, THETA_OTHER)
 
 
 def place(

@@ -144,10 +144,12 @@ def utterance_line(utterance: Utterance, text: str | None = None) -> str:
 
 
 def fact_line(fact: Fact) -> str:
-    """`- text (since 2026-03-01) [#41]`, without what is not known."""
-    since = f" (since {_day(fact.valid_from)})" if fact.valid_from else ""
+    """`- lives in Lyon (since May 2026) [#41]`; where the text says no time, the day it was said."""
+    text = one_line(fact.text)
+    dated = text.endswith((")", "）"))
+    said = f" (said {_day(fact.valid_from)})" if fact.valid_from and not dated else ""
     source = f" [#{fact.sources[0].seq}]" if fact.sources else ""
-    return f"- {one_line(fact.text)}{since}{source}"
+    return f"- {text}{said}{source}"
 
 
 def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCounter) -> str:
