@@ -1,0 +1,118 @@
+"""What must hold of every store at any time, looked at in the file itself and through the public face."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from embermem import Memory, Tier
+
+DERIVED = ("note", "membership", "chain", "segment_text", "fact", "trait", "profile")
+RESTING = ("chain", "segment", "fact", "trait", "profile")
+"""Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
+
+
+def rows(file: Path, query: str, *values: object) -> list[dict[str, Any]]:
+    """Rows of a query on the file, read beside everything else."""
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(query, values)]
+
+
+def assert_sound(file: Path) -> None:
+    """Both logs are without gaps, every page is in at most one segment, every derived row says where it comes from."""
+    assert rows(file, "PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+    for owner in rows(file, "SELECT * FROM owner"):
+        mine = owner["owner_id"]
+        seqs = [r["seq"] for r in rows(file, "SELECT seq FROM utterance WHERE owner_id = ? ORDER BY seq", mine)]
+        assert seqs == list(range(1, owner["seq"] + 1))
+        pages = rows(file, "SELECT * FROM page WHERE owner_id = ? ORDER BY no", mine)
+        assert [p["no"] for p in pages] == list(range(1, owner["pages"] + 1))
+        changes = rows(file, "SELECT no, recorded_at FROM change WHERE owner_id = ? ORDER BY no", mine)
+        assert [c["no"] for c in changes] == list(range(1, owner["revision"] + 1))
+        assert_pages_agree_with_their_utterances(file, mine, pages)
+        assert_single_membership(file, mine, pages)
+        assert_every_derived_row_says_where_it_comes_from(file, mine, {c["no"]: c["recorded_at"] for c in changes})
+
+
+def assert_pages_agree_with_their_utterances(file: Path, mine: str, pages: list[dict[str, Any]]) -> None:
+    said = rows(
+        file,
+        """SELECT page_id, min(seq) AS first_seq, max(seq) AS last_seq, count(DISTINCT thread) AS threads,
+                  max(role IN ('assistant', 'tool')) AS answered
+           FROM utterance WHERE owner_id = ? GROUP BY page_id""",
+        mine,
+    )
+    by_id = {row["page_id"]: row for row in said}
+    assert set(by_id) == {page["page_id"] for page in pages}
+    for page in pages:
+        told = by_id[page["page_id"]]
+        assert told["threads"] == 1
+        assert all(page[key] == told[key] for key in ("first_seq", "last_seq", "answered"))
+
+
+def assert_single_membership(file: Path, mine: str, pages: list[dict[str, Any]]) -> None:
+    current = rows(file, "SELECT * FROM membership WHERE owner_id = ? AND retired_no IS NULL", mine)
+    assert len({m["page_id"] for m in current}) == len(current)
+    assert {m["page_id"]: m["segment_id"] for m in current} == {
+        p["page_id"]: p["segment_id"] for p in pages if p["segment_id"] is not None
+    }
+    counted = Counter(m["segment_id"] for m in current)
+    segments = rows(file, "SELECT segment_id, pages FROM segment WHERE owner_id = ?", mine)
+    assert {s["segment_id"]: s["pages"] for s in segments} == dict(counted)
+
+
+def assert_every_derived_row_says_where_it_comes_from(file: Path, mine: str, changes: dict[int, int]) -> None:
+    for table in DERIVED:
+        for row in rows(file, f"SELECT * FROM {table} WHERE owner_id = ?", mine):
+            assert changes[row["change_no"]] == row["recorded_at"], table
+            assert (row["retired_no"] is None) == (row["retired_at"] is None), table
+            assert row["retired_no"] is None or changes[row["retired_no"]] == row["retired_at"], table
+    for row in rows(file, "SELECT * FROM segment WHERE owner_id = ?", mine):
+        assert row["opened_no"] in changes
+        assert row["evicted_no"] is None or row["evicted_no"] in changes
+    for row in rows(file, "SELECT * FROM segment_text WHERE owner_id = ?", mine):
+        assert row["said_from"] <= row["said_to"]
+        assert json.loads(row["parts"])
+    assert_sources(file, mine)
+
+
+def assert_sources(file: Path, mine: str) -> None:
+    keys = {
+        "chain": "SELECT chain_id AS id, change_no FROM chain WHERE owner_id = ? AND summary != ''",
+        "segment": """SELECT segment_id AS id, change_no FROM segment_text
+                      WHERE owner_id = ? AND parts LIKE '%"text":"_%'""",
+        "fact": "SELECT fact_id AS id, change_no FROM fact WHERE owner_id = ?",
+        "trait": "SELECT dimension AS id, change_no FROM trait WHERE owner_id = ?",
+        "profile": """SELECT whose || '.' || name AS id, change_no FROM profile
+                      WHERE owner_id = ? AND set_by != 'caller'""",
+    }
+    known = {r["seq"] for r in rows(file, "SELECT seq FROM utterance WHERE owner_id = ?", mine)}
+    told = rows(file, "SELECT * FROM source WHERE owner_id = ?", mine)
+    assert {row["seq"] for row in told} <= known
+    assert {row["item"] for row in told} <= set(RESTING)
+    named = {(row["item"], row["item_id"], row["change_no"]) for row in told}
+    for item, query in keys.items():
+        for row in rows(file, query, mine):
+            assert (item, row["id"], row["change_no"]) in named, (item, row)
+
+
+def assert_tiers(memory: Memory) -> None:
+    """Pages in = pages out: each page of each owner is in exactly one tier, and short-term holds the newest."""
+    for owner in memory.owners():
+        mine = memory.of(owner.user, owner.agent)
+        everything = mine.pages()
+        by_tier = {tier: mine.pages(tier) for tier in Tier}
+        listed = [page.id for pages in by_tier.values() for page in pages]
+        assert sorted(listed) == sorted(page.id for page in everything)
+        assert [page.no for page in everything] == list(range(1, len(everything) + 1))
+        newest = {page.no for page in everything[-memory.settings.short_term_pages :]}
+        assert {page.no for page in by_tier[Tier.SHORT]} <= newest
+        assert all(page.no not in newest for page in by_tier[Tier.PENDING])
+        assert len(by_tier[Tier.SHORT]) <= memory.settings.short_term_pages
+        stats = mine.stats()
+        assert (stats.short, stats.pending, stats.mid, stats.archive) == tuple(len(by_tier[tier]) for tier in Tier)

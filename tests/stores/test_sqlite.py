@@ -1,0 +1,274 @@
+"""What is of SQLite alone: the file, its pragmas, its migrations, and its errors in our words."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, Index, PrimaryKeyConstraint, UniqueConstraint, event
+
+from embermem import Memory
+from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from embermem.stores import migrations, schema, sqlite
+from embermem.stores.sql import SqlStore
+from scripted import NOW, SMALL
+from soundness import assert_sound, rows
+
+
+def shape(file: Path) -> list[tuple[str, str, str]]:
+    """Every table's columns and keys, and every index, as SQLite reports them."""
+    found = []
+    with closing(sqlite3.connect(file)) as c:
+        for (table,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+            for column in c.execute(f"PRAGMA table_info('{table}')"):
+                found.append((table, "column", repr(column[1:])))
+            for index in sorted(c.execute(f"PRAGMA index_list('{table}')").fetchall(), key=lambda row: row[1]):
+                columns = [row[2] for row in c.execute(f"PRAGMA index_info('{index[1]}')")]
+                (sql,) = c.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index[1],)).fetchone()
+                where = "" if sql is None else " ".join(re.split(r"\bWHERE\b", sql)[1:]).strip()
+                name = "" if index[1].startswith("sqlite_autoindex") else index[1]
+                found.append((table, "index", repr((name, index[2:], columns, where))))
+    return sorted(found)
+
+
+def test_migrations_from_nothing_make_the_same_schema_as_the_tables(tmp_path: Path) -> None:
+    made, migrated = tmp_path / "made.db", tmp_path / "migrated.db"
+    SqlStore(made, busy_timeout_s=5).close()
+    engine = sqlite.make_engine(migrated, 5)
+    migrations.upgrade(engine)
+    engine.dispose()
+    assert shape(made) == shape(migrated)
+    assert len(shape(made)) > 100
+    version = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
+    assert rows(made, version) == rows(migrated, version) == [{"version_num": migrations.HEAD}]
+
+
+def test_the_newest_migration_is_the_one_named() -> None:
+    folder = Path(migrations.__file__).parent / "versions"
+    assert max(file.stem.split("_")[0] for file in folder.glob("[0-9]*.py")) == migrations.HEAD
+
+
+def test_every_key_and_index_begins_with_the_owner_but_for_the_one_that_finds_due_owners() -> None:
+    exceptions = []
+    for table in schema.metadata.sorted_tables:
+        keys: list[Any] = [c for c in table.constraints if isinstance(c, PrimaryKeyConstraint | UniqueConstraint)]
+        for key in [*keys, *table.indexes]:
+            if next(iter(key.columns)).name != "owner_id":
+                exceptions.append(f"{table.name}.{key.name if isinstance(key, Index) else 'key'}")
+    assert sorted(exceptions) == ["owner.ix_owner_due", "store.key"]
+
+
+def test_the_pragmas_are_in_force_on_every_connection(tmp_path: Path) -> None:
+    engine = sqlite.make_engine(tmp_path / "memory.db", 5)
+    with engine.connect() as one, engine.connect() as other:
+        for connection in (one, other):
+            values = {
+                name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+                for name in ("journal_mode", "synchronous", "secure_delete")
+            }
+            assert values == {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1}
+    engine.dispose()
+
+
+# ------------------------------------------------------------------------------------------------ opening
+
+
+def test_garbage_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_bytes(b"These are my notes, not a database. " * 100)
+    before = file.read_bytes()
+    with pytest.raises(StoreCorrupt, match=r"notes\.txt.*not a database"):
+        Memory(file, **SMALL)
+    assert file.read_bytes() == before
+    assert [f.name for f in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_somebody_else_s_database_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE recipes (name TEXT)")
+        other.commit()
+    before = file.read_bytes()
+    with pytest.raises(StoreCorrupt, match="not one of Ember"):
+        Memory(file, **SMALL)
+    assert file.read_bytes() == before
+
+
+def test_a_newer_schema_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    Memory(file, **SMALL).close()
+    with closing(sqlite3.connect(file)) as store:
+        store.execute(f"UPDATE {migrations.VERSION_TABLE} SET version_num = '9999'")
+        store.commit()
+    with pytest.raises(SchemaMismatch, match=r"newer Ember \(schema 9999.*upgrade"):
+        Memory(file, **SMALL)
+
+
+def test_a_damaged_file_is_an_error_of_ours_and_never_an_empty_answer(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    with Memory(file, **SMALL) as memory:
+        for n in range(200):
+            memory.of("alice").add(f"line {n} " * 20, "ok")
+    damaged = bytearray(file.read_bytes())
+    for page in range(1, len(damaged) // 4096):
+        damaged[page * 4096 : page * 4096 + 2000] = b"\xff" * 2000
+    file.write_bytes(damaged)
+    with pytest.raises(StoreError):  # noqa: SIM117  (either may be the one that finds out)
+        with Memory(file, **SMALL) as memory:
+            memory.of("alice").pages()
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "memory.db").touch()
+    with Memory(tmp_path / "memory.db", **SMALL) as memory:
+        memory.of("alice").add("Hello")
+        assert len(memory.of("alice").pages()) == 1
+
+
+@pytest.mark.parametrize("name", ["with space.db", "ünï 汉字.db", "what?.db", "a#b%41.db", "'quoted\".db"])
+def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
+    with Memory(tmp_path / name, **SMALL) as memory:
+        memory.of("alice").add("Hello")
+    assert (tmp_path / name).is_file()
+    with Memory(str(tmp_path / name), **SMALL) as memory:
+        assert len(memory.of("alice").pages()) == 1
+
+
+def test_a_folder_or_a_missing_one_is_refused_with_advice(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a folder; name a file in it"):
+        Memory(tmp_path, **SMALL)
+    with pytest.raises(StoreError, match="does not exist; make it first"):
+        Memory(tmp_path / "none" / "memory.db", **SMALL)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_an_error_of_ours(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    Memory(file, **SMALL).close()
+    file.chmod(0o400)
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises((StoreReadOnly, StoreError)), Memory(file, **SMALL) as memory:
+            memory.of("alice").add("Hello")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+# ------------------------------------------------------------------------------------------------ in trouble
+
+
+@pytest.fixture
+def small_disk() -> Iterator[list[int]]:
+    """SQLite refuses to let any file grow above so many pages of 4 KB, as it does on a full disk."""
+    limit = [2**30]
+
+    def restrict(connection: Any, record: object) -> None:
+        connection.execute(f"PRAGMA max_page_count={limit[0]}").fetchall()
+
+    event.listen(Engine, "connect", restrict)
+    yield limit
+    event.remove(Engine, "connect", restrict)
+
+
+def test_a_full_disk_says_so_and_loses_nothing_acknowledged(tmp_path: Path, small_disk: list[int]) -> None:
+    file, kept = tmp_path / "memory.db", []
+    small_disk[0] = 150
+    with Memory(file, **SMALL) as memory:
+        alice = memory.of("alice")
+
+        def add_for_ever() -> None:
+            for n in range(10_000):
+                kept.append((alice.add(f"line {n} " * 50, "ok"), f"line {n} " * 50))
+
+        with pytest.raises(StoreFull, match="no room"):
+            add_for_ever()
+        assert kept
+        with pytest.raises(StoreFull):
+            alice.settle()
+        assert [(page.id, page.query) for page in alice.pages()] == kept
+        assert alice.recall("line 3").hits
+    small_disk[0] = 2**30
+    assert_sound(file)
+    with Memory(file, **SMALL) as memory:
+        alice = memory.of("alice")
+        assert [(page.id, page.query) for page in alice.pages()] == kept
+        alice.settle()
+        alice.add("there is room again")
+        assert alice.stats().pending in (0, 1)
+    assert_sound(file)
+
+
+def test_a_store_held_by_another_for_too_long_is_busy(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    with Memory(file, **{**SMALL, "busy_timeout_s": 0.2}) as memory, closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusy, match="try again"):
+            memory.of("alice").add("Hello")
+        assert memory.of("alice").pages() == ()
+        other.rollback()
+        memory.of("alice").add("Hello")
+
+
+def test_deleted_text_does_not_stay_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    engine = sqlite.make_engine(file, 5)
+    with engine.connect().execution_options(ember_writes=True) as c:
+        c.exec_driver_sql("CREATE TABLE t (x)")
+        c.exec_driver_sql("INSERT INTO t VALUES ('purple heron')")
+        c.commit()
+        c.exec_driver_sql("DELETE FROM t")
+        c.commit()
+        c.exec_driver_sql("SELECT 1")
+    engine.dispose()
+    assert b"purple heron" not in file.read_bytes()
+
+
+# ------------------------------------------------------------------------------------------------ both logs
+
+
+def dump(file: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every table that is derived or rolled up, row by row."""
+    tables = [*schema.DERIVED, schema.page, schema.vector, schema.change, schema.utterance]
+    with closing(sqlite3.connect(file)) as c:
+        return {table.name: sorted(c.execute(f"SELECT * FROM {table.name}").fetchall(), key=repr) for table in tables}
+
+
+def test_applying_all_changes_again_gives_the_same_memory(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    settings = {**SMALL, "mid_term_segments": 2, "min_new": 1, "tau": 0.5, "user_facts": 2, "theta": 0.9}
+    lines = (
+        "I live in Lyon.",
+        "I moved to Nantes.",
+        "I like green tea. I like figs. I like jazz.",
+        "My sister Ana is a nurse.",
+        "I don't live in Nantes any more.",
+        "Call me Sam. I was born in 1990.",
+        "We saw a heron on the lake.",
+    )
+    with Memory(file, clock=lambda: NOW, **settings) as memory:
+        alice = memory.of("alice")
+        for n in range(21):
+            alice.add(lines[n % 7], "I am your patient tutor.", thread=f"t{n % 2}", at=f"2025-03-{n + 1:02}T10:00:00Z")
+            if n % 5 == 0:
+                alice.settle()
+                alice.visit(alice.recall("heron").hits)
+        alice.set_profile(name="Alice")
+        alice.settle()
+        stats = alice.stats()
+        assert min(stats.segments, stats.archived_segments, stats.facts, stats.archived_facts, stats.traits) > 0
+        assert alice.past_facts()
+        before, facts, segments = dump(file), alice.facts(), alice.segments()
+        owner = alice.owner.id
+    with closing(SqlStore(file, busy_timeout_s=5)) as store:
+        store.replay(owner)
+        assert dump(file) == before
+    with Memory(file, clock=lambda: NOW, **settings) as memory:
+        assert memory.of("alice").facts() == facts
+        assert memory.of("alice").segments() == segments
+    assert_sound(file)

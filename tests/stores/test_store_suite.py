@@ -1,0 +1,521 @@
+"""What every store must do: the two logs, leases, changes, and reading what is newer."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embermem import ids
+from embermem.changes import (
+    Cause,
+    ChainSummarised,
+    Decision,
+    Embedded,
+    Evicted,
+    FactAdded,
+    KeywordCount,
+    Noted,
+    Placed,
+    ProfileSet,
+    SegmentWritten,
+    SummaryPart,
+)
+from embermem.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed
+from embermem.protocols import Delta, Lease, Store, VectorBatch
+from embermem.stores.sql import SqlStore
+from embermem.types import (
+    About,
+    Added,
+    ChainId,
+    FactId,
+    Message,
+    Owner,
+    PageId,
+    Role,
+    SegmentId,
+    Source,
+    ThreadId,
+    Tier,
+    UtteranceId,
+)
+from scripted import NOW
+
+ALICE = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default")
+BOB = Owner(id=ids.owner_id("bob", "default"), user="bob", agent="default")
+MINUTE = timedelta(minutes=1)
+SHORT = 1
+
+
+def message(text: str = "Hello", role: Role = Role.USER, thread: str = "main", at: datetime = NOW) -> Message:
+    return Message(role=role, speaker="alice", text=text, said_at=at, thread=ThreadId(thread))
+
+
+def append(
+    store: Store, *messages: Message, owner: Owner = ALICE, now: datetime = NOW, fresh: bool = False, **key: Any
+) -> Added:
+    given_key = {"key": None, "digest": "", **key}
+    return store.append(owner, messages or (message(),), now=now, fresh=fresh, **given_key)
+
+
+def apply(store: Store, *decisions: Decision, owner: Owner = ALICE, lease: Lease | None = None, **more: Any) -> int:
+    state = store.owner_state(owner.id)
+    revision = 0 if state is None else state.revision
+    return store.apply(
+        owner, Cause.CONSOLIDATION, "test", decisions, now=NOW, revision=revision, lease=lease, **more
+    ).no
+
+
+def claimed(store: Store, by: str = "w1", now: datetime = NOW, seconds: float = 60) -> Lease:
+    lease = store.claim(ALICE.id, by, now, seconds)
+    assert lease is not None
+    return lease
+
+
+def embed(store: Store, first: int, last: int, owner: Owner = ALICE) -> None:
+    vectors = np.array([[1.0, seq % 7] for seq in range(first, last + 1)], dtype=np.float32)
+    batch = VectorBatch(embedder="e1", seqs=range(first, last + 1), vectors=vectors)
+    apply(store, Embedded(first_seq=first, last_seq=last, embedder="e1"), owner=owner, vectors=batch)
+
+
+def noted(page_id: PageId, upto: int, chain: str = "c1") -> list[Decision]:
+    source = Source(seq=upto, utterance_id=UtteranceId("u"))
+    return [
+        Noted(
+            page_id=page_id, upto_seq=upto, chain_id=ChainId(chain), continues=False, keywords=("k",), analyst="test"
+        ),
+        ChainSummarised(chain_id=ChainId(chain), thread=ThreadId("main"), summary="Said.", sources=(source,)),
+    ]
+
+
+def placed(page_id: PageId, segment: str = "s1", seq: int = 1) -> list[Decision]:
+    source = Source(seq=seq, utterance_id=UtteranceId("u"))
+    return [
+        Placed(page_id=page_id, segment_id=SegmentId(segment), f_score=None),
+        SegmentWritten(
+            segment_id=SegmentId(segment),
+            parts=(SummaryPart(chain_id=ChainId("c1"), text="Said.", sources=(source,)),),
+            keywords=(KeywordCount(word="k", pages=1),),
+            said_from=NOW,
+            said_to=NOW,
+        ),
+    ]
+
+
+def fact(name: str = "f1", seq: int = 1) -> FactAdded:
+    return FactAdded(
+        fact_id=FactId(name),
+        about=About.USER,
+        subject="user",
+        attribute="likes",
+        value="tea",
+        text="likes tea",
+        sources=(Source(seq=seq, utterance_id=UtteranceId("u")),),
+        valid_from=NOW,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- what was said
+
+
+def test_utterances_are_numbered_without_gaps_for_each_owner(store: Store) -> None:
+    append(store, message("a"), message("b"))
+    append(store, message("x"), owner=BOB)
+    append(store, message("c", Role.ASSISTANT))
+    said = store.utterances(ALICE.id, 0, 10)
+    assert [(u.seq, u.text) for u in said] == [(1, "a"), (2, "b"), (3, "c")]
+    assert [u.seq for u in store.utterances(ALICE.id, 1, 1)] == [2]
+    assert [u.text for u in store.utterances(BOB.id, 0, 10)] == ["x"]
+    state = store.owner_state(ALICE.id)
+    assert state is not None
+    assert (state.seq, state.pages, state.revision) == (3, 1, 0)
+
+
+def test_what_was_said_comes_back_as_it_was(store: Store) -> None:
+    at = datetime.fromisoformat("1931-02-03T04:05:06.789012+05:30")
+    text = 'ünï 汉字 🦩 \u202eRTL\u202c "quotes" \\ \t\r\n\x01 %s :name'
+    append(store, Message(role=Role.TOOL, speaker="O'Neill; --", text=text, said_at=at, thread=ThreadId("t/1")))
+    (kept,) = store.utterances(ALICE.id, 0, 10)
+    assert (kept.text, kept.speaker, kept.thread, kept.role) == (text, "O'Neill; --", "t/1", Role.TOOL)
+    assert (kept.said_at, kept.said_at.utcoffset(), kept.recorded_at) == (at, at.utcoffset(), NOW)
+
+
+def test_a_key_given_again_gives_what_it_gave_and_other_content_is_refused(store: Store) -> None:
+    first = append(store, message("a"), key="k", digest="1")
+    assert append(store, message("a"), key="k", digest="1") == first
+    with pytest.raises(KeyReused):
+        append(store, message("b"), key="k", digest="2")
+    assert append(store, message("a"), key="k", digest="1", owner=BOB) != first
+    assert len(store.utterances(ALICE.id, 0, 10)) == 1
+
+
+def test_an_unknown_owner_has_nothing(store: Store) -> None:
+    assert store.owner_state(BOB.id) is None
+    assert store.pages(BOB.id, 7, tier=None, before=None, limit=None) == ()
+    assert store.page(BOB.id, PageId("p"), 7) is None
+    assert store.segments(BOB.id, archived=None, only=None) == ()
+    assert store.facts(BOB.id, about=None, archived=False) == store.history(BOB.id) == ()
+    assert store.claim(BOB.id, "w", NOW, 60) is None
+    assert store.owner_stats(BOB.id, 7).utterances == 0
+    assert store.delta(BOB.id, 0, 0, "e1", 2).utterances == ()
+
+
+def test_pages_are_listed_by_the_newest_below_a_number(store: Store) -> None:
+    for n in range(5):
+        append(store, message(str(n)), message("r", Role.ASSISTANT))
+    got = store.pages(ALICE.id, 2, tier=None, before=5, limit=2)
+    assert [(p.no, p.query, p.tier) for p in got] == [(3, "2", Tier.PENDING), (4, "3", Tier.SHORT)]
+
+
+# ------------------------------------------------------------------------------------------------------- leases
+
+
+def test_one_worker_holds_an_owner_at_a_time(store: Store) -> None:
+    append(store)
+    append(store, owner=BOB)
+    claimed(store)
+    assert store.claim(ALICE.id, "w2", NOW, 60) is None
+    assert store.claim(ALICE.id, "w1", NOW, 60) is None
+    assert store.claim(BOB.id, "w2", NOW, 60) is not None
+
+
+def test_a_lease_runs_out_and_the_token_grows_with_each_claim(store: Store) -> None:
+    append(store)
+    first = claimed(store, seconds=60)
+    assert store.claim(ALICE.id, "w2", NOW + timedelta(seconds=59), 60) is None
+    second = claimed(store, "w2", NOW + timedelta(seconds=60))
+    store.release(second, due_at=None, error=None)
+    third = claimed(store, "w1", NOW + timedelta(seconds=61))
+    assert first.token < second.token < third.token
+
+
+def test_a_sign_of_life_keeps_a_lease(store: Store) -> None:
+    append(store)
+    lease = claimed(store, seconds=60)
+    store.renew(lease, NOW + timedelta(seconds=50), 60)
+    assert store.claim(ALICE.id, "w2", NOW + timedelta(seconds=100), 60) is None
+
+
+def test_a_stale_token_is_refused_everywhere_and_its_release_does_nothing(store: Store) -> None:
+    added = append(store)
+    stale = claimed(store, seconds=1)
+    held = claimed(store, "w2", NOW + MINUTE)
+    with pytest.raises(StaleLease):
+        store.renew(stale, NOW + MINUTE, 60)
+    with pytest.raises(StaleLease):
+        apply(store, fact(), lease=stale)
+    with pytest.raises(StaleLease):
+        store.postpone(stale, added.page_ids, "late", NOW + MINUTE)
+    store.release(stale, due_at=None, error="late")
+    assert store.claim(ALICE.id, "w3", NOW + MINUTE, 60) is None
+    assert apply(store, fact(), lease=held) == 1
+    assert store.facts(ALICE.id, about=None, archived=False)[0].change_no == 1
+
+
+def test_a_lease_that_ran_out_and_that_nobody_took_still_counts(store: Store) -> None:
+    append(store)
+    lease = claimed(store, seconds=1)
+    change = store.apply(ALICE, Cause.PROMOTION, "slow", [fact()], now=NOW + MINUTE, revision=0, lease=lease)
+    assert change.no == 1
+    store.renew(lease, NOW + MINUTE, 60)
+    assert store.claim(ALICE.id, "w2", NOW + MINUTE, 60) is None
+
+
+def test_due_owners_come_the_longest_waiting_first_and_without_those_held(store: Store) -> None:
+    append(store, owner=BOB, now=NOW)
+    append(store, now=NOW + MINUTE)
+    assert store.due(NOW - MINUTE, 9) == ()
+    assert store.due(NOW + MINUTE, 9) == (BOB, ALICE)
+    assert store.due(NOW + MINUTE, 1) == (BOB,)
+    claimed(store, now=NOW + MINUTE)
+    assert store.due(NOW + MINUTE, 9) == (BOB,)
+    assert store.due(NOW + 3 * MINUTE, 9) == (BOB, ALICE)  # the lease ran out: its worker died
+
+
+def test_a_release_says_when_the_owner_is_due_again(store: Store) -> None:
+    append(store)
+    embed(store, 1, 1)
+    store.release(claimed(store), due_at=NOW + MINUTE, error=None)
+    assert store.due(NOW, 9) == ()
+    assert store.due(NOW + MINUTE, 9) == (ALICE,)
+    store.release(claimed(store), due_at=None, error=None)
+    assert store.due(NOW + timedelta(days=9), 9) == ()
+
+
+def test_what_came_in_meanwhile_makes_the_owner_due_at_once(store: Store) -> None:
+    append(store)
+    lease = claimed(store)
+    embed(store, 1, 1)
+    append(store, message("meanwhile"), now=NOW + MINUTE)
+    store.release(lease, due_at=None, error=None)
+    assert store.due(NOW + MINUTE, 9) == (ALICE,)
+
+
+def test_a_failure_is_counted_and_kept_until_the_next_success(store: Store) -> None:
+    append(store)
+    for failures in (1, 2):
+        store.release(claimed(store), due_at=NOW + MINUTE, error="EmbedderError: down")
+        state = store.owner_state(ALICE.id)
+        assert state is not None
+        assert (state.failures, state.error, state.due_at) == (failures, "EmbedderError: down", NOW + MINUTE)
+    store.release(claimed(store), due_at=None, error=None)
+    state = store.owner_state(ALICE.id)
+    assert state is not None
+    assert (state.failures, state.error) == (0, None)
+
+
+# ------------------------------------------------------------------------------------------------------- changes
+
+
+def test_a_change_is_refused_when_another_came_first_and_nothing_of_it_is_written(store: Store) -> None:
+    append(store)
+    apply(store, fact("f1"))
+    with pytest.raises(RevisionMoved):
+        store.apply(ALICE, Cause.PROMOTION, "", [fact("f2")], now=NOW, revision=0, lease=None)
+    assert [f.id for f in store.facts(ALICE.id, about=None, archived=False)] == ["f1"]
+    assert [c.no for c in store.changes(ALICE.id, 0)] == [1]
+
+
+def test_the_log_gives_back_each_change_as_it_was_applied(store: Store) -> None:
+    added = append(store)
+    decisions = (*noted(added.page_ids[0], 1), *placed(added.page_ids[0]), fact(), Evicted(segment_id=SegmentId("s1")))
+    apply(store, *decisions)
+    (change,) = store.changes(ALICE.id, 0)
+    assert (change.no, change.cause, change.analyst, change.recorded_at) == (1, Cause.CONSOLIDATION, "test", NOW)
+    assert change.decisions == decisions
+    assert store.changes(ALICE.id, 1) == ()
+    assert store.changes(BOB.id, 0) == ()
+
+
+def test_vectors_of_another_embedder_than_the_store_s_are_refused(store: Store) -> None:
+    append(store)
+    vectors = VectorBatch(embedder="e2", seqs=[1], vectors=np.ones((1, 2), dtype=np.float32))
+    with pytest.raises(EmbedderMismatch, match=r"'e1'.*'e2'"):
+        apply(store, Embedded(first_seq=1, last_seq=1, embedder="e2"), vectors=vectors)
+    assert store.changes(ALICE.id, 0) == ()
+
+
+def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: Store) -> None:
+    append(store)
+    embed(store, 1, 1)
+    lease = claimed(store)
+    store.begin_reindex("e2", 2)
+    with pytest.raises(StaleLease):
+        apply(store, fact(), lease=lease)
+    state = store.owner_state(ALICE.id)
+    assert state is not None
+    assert state.embedded_seq == 0
+    assert store.due(NOW, 9) == (ALICE,)
+    delta = store.delta(ALICE.id, 1, 1, "e2", 2)
+    assert delta.reset
+    assert len(delta.utterances) == 1
+    assert delta.vectors.shape == (0, 2)
+
+
+# ------------------------------------------------------------------------------------------- what waits for work
+
+
+def test_pages_are_read_once_embedded_and_no_longer_open_oldest_first(store: Store) -> None:
+    first = append(store, message("a"), message("b", Role.ASSISTANT)).page_ids[0]
+    open_page = append(store, message("c")).page_ids[0]
+    assert store.unread(ALICE.id, SHORT, 9) == ()
+    embed(store, 1, 2)
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [first]
+    embed(store, 3, 3)
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [first]
+    append(store, message("d"), fresh=True)
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [first, open_page]
+    vector = store.unread(ALICE.id, 7, 9)[0].vector
+    assert vector is not None
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-3)
+
+
+def test_a_late_reply_makes_a_page_unread_again(store: Store) -> None:
+    page_id = append(store, message("a"), message("b", Role.ASSISTANT)).page_ids[0]
+    embed(store, 1, 2)
+    apply(store, *noted(page_id, 2))
+    assert store.unread(ALICE.id, 7, 9) == ()
+    append(store, message("c", Role.ASSISTANT))
+    embed(store, 3, 3)
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [page_id]
+
+
+def five_pages(store: Store) -> Sequence[PageId]:
+    pages = [append(store, message(str(n)), message("r", Role.ASSISTANT)).page_ids[0] for n in range(5)]
+    embed(store, 1, 10)
+    for n, page_id in enumerate(pages, 1):
+        apply(store, *noted(page_id, 2 * n))
+    return pages
+
+
+def test_pages_wait_to_be_placed_in_order_once_they_left_short_term_memory(store: Store) -> None:
+    pages = five_pages(store)
+    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[:3]
+    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 2, NOW)] == pages[:2]
+    assert store.pending_since(ALICE.id, 2) == (3, NOW, None)
+    apply(store, *placed(pages[0]))
+    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[1:3]
+
+
+def test_a_page_not_read_or_not_embedded_holds_back_those_behind_it(store: Store) -> None:
+    pages = five_pages(store)
+    append(store, message("late", Role.TOOL, thread="other"))
+    append(store, message("0 again", thread="third"))
+    embed(store, 11, 11)
+    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages  # page 6 and 7 are short-term
+    append(store, message("more", Role.ASSISTANT, thread="third"))
+    assert [p.view.page.id for p in store.pending(ALICE.id, 0, 9, NOW)] == pages
+
+
+def test_a_postponed_page_waits_with_its_error_and_those_behind_it_wait_too(store: Store) -> None:
+    pages = five_pages(store)
+    store.postpone(claimed(store), [pages[1]], "the model said no", NOW + MINUTE)
+    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[:1]
+    assert [p.attempts for p in store.pending(ALICE.id, 2, 9, NOW + MINUTE)] == [0, 1, 0]
+    assert store.pending_since(ALICE.id, 2) == (1, NOW, NOW + MINUTE)
+    page = store.page(ALICE.id, pages[1], 2)
+    assert page is not None
+    assert (page.error, page.tier) == ("the model said no", Tier.PENDING)
+    apply(store, *placed(pages[0]), *placed(pages[1]))
+    page = store.page(ALICE.id, pages[1], 2)
+    assert page is not None
+    assert (page.error, page.tier) == (None, Tier.MID)
+
+
+def test_visits_are_counted_and_make_the_owner_due(store: Store) -> None:
+    pages = five_pages(store)
+    apply(store, *placed(pages[0]))
+    store.release(claimed(store), due_at=None, error=None)
+    store.visit(ALICE.id, {SegmentId("s1"): 2}, NOW + MINUTE)
+    store.visit(ALICE.id, {SegmentId("s1"): 1, SegmentId("unknown"): 1}, NOW)
+    (state,) = store.segment_states(ALICE.id)
+    assert (state.visits, state.last_access, state.unanalysed) == (3, NOW + MINUTE, 1)
+    assert store.due(NOW + MINUTE, 9) == (ALICE,)
+
+
+# ------------------------------------------------------------------------------------------------------- reading
+
+
+class Reader:
+    """Holds what the deltas told it."""
+
+    def __init__(self) -> None:
+        self.seq = self.revision = 0
+        self.said: dict[int, str] = {}
+        self.vectors: dict[int, tuple[float, ...]] = {}
+        self.pages: dict[PageId, tuple[int, SegmentId | None, ChainId | None]] = {}
+        self.segments: dict[SegmentId, tuple[str, int, bool]] = {}
+        self.facts: tuple[FactId, ...] = ()
+
+    def read(self, delta: Delta) -> Reader:
+        if delta.reset:
+            self.__init__()  # type: ignore[misc]
+        self.seq, self.revision = delta.seq, delta.revision
+        self.said |= {u.seq: u.text for u in delta.utterances}
+        self.vectors |= {int(s): tuple(map(float, v)) for s, v in zip(delta.vector_seqs, delta.vectors, strict=True)}
+        self.pages |= {mark.page_id: (mark.no, mark.segment_id, mark.chain_id) for mark in delta.pages}
+        self.segments |= {s.id: (s.summary, len(s.keywords), s.archived) for s in delta.segments}
+        if delta.persona is not None:
+            self.facts = tuple(f.id for f in delta.persona.facts)
+        return self
+
+    @property
+    def all(self) -> tuple[object, ...]:
+        return (self.seq, self.revision, self.said, self.vectors, self.pages, self.segments, self.facts)
+
+
+steps = st.lists(
+    st.sampled_from(["add", "reply", "embed", "note", "place", "fact", "evict", "read", "reindex"]), max_size=24
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps)
+def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.closing(SqlStore(Path(folder) / "m.db", busy_timeout_s=5.0)) as store,
+    ):
+        store.remember({"embedder": "e1", "dim": "2"})
+        reader = Reader()
+        for n, step in enumerate([*plan, "read"]):
+            state = store.owner_state(ALICE.id)
+            seq, embedded = (0, 0) if state is None else (state.seq, state.embedded_seq)
+            pages = store.pages(ALICE.id, 0, tier=None, before=None, limit=None)
+            if step == "add":
+                append(store, message(f"said {n}"), fresh=True)
+            elif step == "reply" and pages:
+                append(store, message(f"reply {n}", Role.ASSISTANT))
+            elif step == "embed" and embedded < seq:
+                embed(store, embedded + 1, seq)
+            elif step == "note" and pages:
+                apply(store, *noted(pages[n % len(pages)].id, pages[n % len(pages)].last_seq))
+            elif step == "place" and (free := [p for p in pages if p.segment_id is None]):
+                apply(store, *placed(free[0].id, f"s{n % 3}", free[0].last_seq))
+            elif step == "fact" and seq:
+                apply(store, fact(f"f{n}"))
+            elif step == "evict" and (live := store.segments(ALICE.id, archived=False, only=None)):
+                apply(store, Evicted(segment_id=live[0].id))
+            elif step == "reindex":
+                store.begin_reindex("e1", 2)
+            elif step == "read":
+                reader.read(store.delta(ALICE.id, reader.seq, reader.revision, "e1", 2))
+                assert reader.all == Reader().read(store.delta(ALICE.id, 0, 0, "e1", 2)).all
+
+
+def test_a_reader_who_is_up_to_date_is_told_nothing(store: Store) -> None:
+    append(store)
+    embed(store, 1, 1)
+    delta = store.delta(ALICE.id, 1, 1, "e1", 2)
+    assert (delta.utterances, delta.pages, delta.segments, delta.persona, delta.reset) == ((), (), (), None, False)
+    apply(store, ProfileSet(whose=About.USER, name="name", value="Al", sources=(), set_by="caller"), owner=BOB)
+    assert store.delta(ALICE.id, 1, 1, "e1", 2).persona is None
+
+
+def test_vectors_come_back_within_a_thousandth(store: Store) -> None:
+    append(store)
+    made = np.array([[0.6, -0.8]], dtype=np.float32)
+    batch = VectorBatch(embedder="e1", seqs=[1], vectors=made)
+    apply(store, Embedded(first_seq=1, last_seq=1, embedder="e1"), vectors=batch)
+    delta = store.delta(ALICE.id, 0, 0, "e1", 2)
+    assert np.allclose(delta.vectors, made, atol=1e-3)
+    assert store.delta(ALICE.id, 0, 0, "e2", 2).vectors.shape == (0, 2)
+
+
+# -------------------------------------------------------------------------------------------------- as a whole
+
+
+def test_a_closed_store_says_that_it_is_closed(store: Store) -> None:
+    store.close()
+    store.close()
+    for use in (lambda: append(store), lambda: store.owners(), lambda: store.setting("embedder")):
+        with pytest.raises(StoreClosed, match="closed"):
+            use()
+
+
+def test_a_sound_store_is_found_sound(store: Store) -> None:
+    append(store)
+    assert {finding.level for finding in store.check()} == {"ok"}
+    store.release(claimed(store), due_at=None, error="EmbedderError: down")
+    assert {finding.level for finding in store.check()} == {"ok", "warning"}
+
+
+def test_counts_agree_with_what_is_there(store: Store) -> None:
+    pages = five_pages(store)
+    append(store, owner=BOB)
+    apply(store, *placed(pages[0]), *placed(pages[1], "s2", 3), fact(), Evicted(segment_id=SegmentId("s2")))
+    mine = store.owner_stats(ALICE.id, 2)
+    assert (mine.utterances, mine.pages, mine.short, mine.pending, mine.mid, mine.archive) == (10, 5, 2, 1, 1, 1)
+    assert (mine.segments, mine.archived_segments, mine.chains, mine.facts) == (1, 1, 1, 1)
+    whole = store.stats(NOW, 2)
+    assert (whole.owners, whole.utterances, whole.pages, whole.pending, whole.without_vector) == (2, 11, 6, 1, 1)
+    assert replace(whole, path="", bytes=0).embedder == "e1"

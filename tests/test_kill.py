@@ -1,0 +1,131 @@
+"""Acknowledged means kept: the adding process is killed with SIGKILL at random moments, again and again."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embermem import Memory
+from soundness import assert_sound, assert_tiers
+
+SETTINGS: dict[str, Any] = {
+    "embedder": "hashed",
+    "background": True,
+    "poll_s": 0.01,
+    "lease_s": 0.02,
+    "short_term_pages": 3,
+    "mid_term_segments": 4,
+    "batch_pages": 2,
+    "batch_wait_s": 0.0,
+    "min_new": 2,
+    "tau": 1.0,
+}
+LINES = (
+    "I live in Lyon with my sister Ana.",
+    "We walked along the river and saw a heron.",
+    "I moved to Nantes in May and I love it.",
+    "My dog Rex ate the birthday cake.",
+    "Call me Sam. I work as a nurse.",
+    "The train to Bordeaux was late again.",
+)
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def add_until_killed(file: Path, run: int, acknowledge: int) -> None:
+    """The child: opens the store, adds, and writes one line for each page once `add` has returned."""
+    try:
+        memory = Memory(file, **SETTINGS)
+        for n in range(10_000):
+            owner = memory.of(f"user {n % 2}")
+            text = f"{run}.{n} {LINES[n % len(LINES)]}"
+            page_id = owner.add(text, "I see." if n % 3 else None, thread=f"t{n % 2}")
+            os.write(acknowledge, f"{owner.owner.user}\t{page_id}\t{text}\n".encode())
+    finally:
+        os._exit(1)
+
+
+def killed(file: Path, run: int, moment: random.Random) -> list[tuple[str, str, str]]:
+    """Run the child and kill it: while it opens, at its first pages, or when it has understood some. What it
+    acknowledged."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        add_until_killed(file, run, writing)
+    os.close(writing)
+    when = moment.random()
+    if when > 0.15:
+        select.select([reading], [], [], 30)
+    time.sleep(moment.uniform(0, 0.06) if when < 0.6 else moment.uniform(0.05, 0.4))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    told = b""
+    while piece := os.read(reading, 1 << 16):
+        told += piece
+    os.close(reading)
+    lines = told.decode().split("\n")[:-1]  # a line cut short was not acknowledged
+    return [(user, page_id, text) for user, page_id, text in (line.split("\t") for line in lines)]
+
+
+def assert_kept(file: Path, acknowledged: list[tuple[str, str, str]]) -> None:
+    """The store opens, and holds every acknowledged page once, with its text, for its owner."""
+    with Memory(file, **{**SETTINGS, "background": False}) as memory:
+        for user in ("user 0", "user 1"):
+            pages = {page.id: page for page in memory.of(user).pages()}
+            texts = Counter(u.text for page in pages.values() for u in page.utterances if u.role == "user")
+            assert not [text for text, count in texts.items() if count > 1]
+            for _, page_id, text in (one for one in acknowledged if one[0] == user):
+                assert text in [u.text for u in pages[page_id].utterances]  # type: ignore[index]
+        assert_tiers(memory)
+    assert_sound(file)
+
+
+def assert_understood_to_the_end(file: Path, acknowledged: list[tuple[str, str, str]]) -> int:
+    """What the killed ones left is understood by the next; pages that they had placed themselves."""
+    placed = 0
+    with Memory(file, **{**SETTINGS, "background": False}) as memory:
+        for owner in memory.owners():
+            mine = memory.of(owner.user)
+            placed += mine.stats().mid + mine.stats().archive
+            mine.settle()
+            stats = mine.stats()
+            assert (stats.pending, stats.without_vector, stats.failed) == (0, 0, 0)
+            assert stats.segments <= SETTINGS["mid_term_segments"]
+            assert mine.recall("Where does Sam live?").hits
+    assert_kept(file, acknowledged)
+    return placed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(tmp_path: Path, seed: int) -> None:
+    moment = random.Random(seed)
+    with Memory(tmp_path / "warm.db", **SETTINGS) as warm:  # everything is imported before the first fork
+        warm.of("alice").add("Hello", "Hi")
+        warm.of("alice").settle()
+        warm.of("alice").recall("Hello")
+    kills = placed = kept = 0
+    for store in range(10):  # each begins empty, and is filled under the blows
+        file = tmp_path / f"{store}.db"
+        acknowledged: list[tuple[str, str, str]] = []
+        for blow in range(12):
+            acknowledged += killed(file, blow, moment)
+            kills += 1
+            if blow % 3 == 0:
+                assert_kept(file, acknowledged)
+        assert acknowledged
+        kept += len(acknowledged)
+        placed += assert_understood_to_the_end(file, acknowledged)
+    print(f"{kills} kills, {kept} pages acknowledged and kept, {placed} of them placed by the killed")
+    assert kills == 120
+    assert placed > 0  # consolidation was at work when they were killed

@@ -1,0 +1,330 @@
+"""How proposals become facts, traits and profile lines, and what they supersede."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from embermem.changes import Decision, FactAdded, FactArchived, FactRetired, FactStrengthened, ProfileSet, TraitSet
+from embermem.config import load
+from embermem.equations import evidence_confidence, evidence_level
+from embermem.systems.memoryos.long_term import Knowledge, derived_traits
+from embermem.types import (
+    About,
+    Fact,
+    FactId,
+    FactProposal,
+    Persona,
+    PersonaChange,
+    ProfileField,
+    ProfileProposal,
+    Source,
+    TraitProposal,
+    UtteranceId,
+)
+from scripted import NOW
+
+SETTINGS = load(user_facts=3, agent_facts=2)
+
+
+def source(seq: int) -> Source:
+    return Source(seq=seq, utterance_id=UtteranceId(f"u{seq}"))
+
+
+def home(city: str, seq: int, **more: object) -> FactProposal:
+    made = FactProposal(
+        about=About.USER,
+        subject="user",
+        attribute="lives_in",
+        value=city,
+        text=f"lives in {city}",
+        sources=(source(seq),),
+        single=True,
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def likes(thing: str, seq: int, about: About = About.USER) -> FactProposal:
+    return home(thing, seq, attribute="likes", text=f"likes {thing}", single=False, about=about)
+
+
+class Learner:
+    """Knowledge that learns one page at a time; utterance n was said n days after NOW, unless told otherwise."""
+
+    def __init__(self, persona: Persona | None = None, said: dict[int, datetime] | None = None) -> None:
+        self.knowledge = Knowledge(persona or Persona(), ())
+        self.said = {seq: NOW + timedelta(days=seq) for seq in range(1, 400)} | (said or {})
+        self.no = 0
+
+    def learn(
+        self, *facts: FactProposal, **more: tuple[TraitProposal, ...] | tuple[ProfileProposal, ...]
+    ) -> list[Decision]:
+        self.no += 1
+        change = PersonaChange(facts=facts, **more)  # type: ignore[arg-type]
+        return self.knowledge.learn(change, said=self.said, no=self.no, at=NOW, settings=SETTINGS)
+
+    def current(self, attribute: str = "lives_in") -> list[str]:
+        return [fact.value for fact in self.knowledge.current() if fact.attribute == attribute]
+
+
+def kinds(decisions: Iterable[Decision]) -> list[str]:
+    return [type(decision).__name__ for decision in decisions]
+
+
+# ------------------------------------------------------------------------------------------------------- facts
+
+
+def test_a_new_value_supersedes_the_old_from_the_day_it_was_said() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    added, retired = learner.learn(home("Nantes", 2))
+    assert isinstance(added, FactAdded)
+    assert isinstance(retired, FactRetired)
+    assert (retired.superseded_by, retired.valid_to) == (added.fact_id, learner.said[2])
+    assert learner.current() == ["Nantes"]
+
+
+def test_an_attribute_of_many_values_supersedes_none() -> None:
+    learner = Learner()
+    learner.learn(likes("tea", 1))
+    learner.learn(likes("figs", 2))
+    assert learner.current("likes") == ["tea", "figs"]
+
+
+def test_an_older_statement_that_arrives_later_enters_as_already_superseded() -> None:
+    learner = Learner(said={1: NOW, 2: NOW - timedelta(days=400)})
+    (first,) = learner.learn(home("Nantes", 1))
+    added, retired = learner.learn(home("Lyon", 2))
+    assert isinstance(first, FactAdded)
+    assert isinstance(added, FactAdded)
+    assert isinstance(retired, FactRetired)
+    assert (retired.fact_id, retired.superseded_by, retired.valid_to) == (added.fact_id, first.fact_id, NOW)
+    assert added.valid_from == NOW - timedelta(days=400)
+    assert learner.current() == ["Nantes"]
+
+
+def test_a_stated_date_counts_above_the_day_it_was_said() -> None:
+    learner = Learner()
+    learner.learn(home("Nantes", 1, valid_from=NOW - timedelta(days=10)))
+    learner.learn(home("Lyon", 2, valid_from=NOW - timedelta(days=900)))
+    assert learner.current() == ["Nantes"]
+
+
+def test_two_places_on_one_page_leave_the_one_said_last() -> None:
+    same_time = {1: NOW, 2: NOW}
+    for order in ([1, 0], [0, 1]):
+        learner = Learner(said=same_time)
+        proposals = (home("Lyon", 1), home("Nantes", 2))
+        learner.learn(*(proposals[i] for i in order))
+        assert learner.current() == ["Nantes"]
+
+
+def test_said_again_in_other_letters_strengthens_and_adds_a_source() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    (again,) = learner.learn(home("  LYON. ", 5))
+    assert isinstance(again, FactStrengthened)
+    assert again.sources == (source(5),)
+    assert [s.seq for s in learner.knowledge.current()[0].sources] == [1, 5]
+
+
+def test_a_value_that_comes_back_is_a_new_fact() -> None:
+    learner = Learner()
+    for seq, city in enumerate(("Lyon", "Nantes", "Lyon"), 1):
+        learner.learn(home(city, seq))
+    assert learner.current() == ["Lyon"]
+    assert learner.knowledge.current()[0].valid_from == learner.said[3]
+
+
+def test_another_s_home_does_not_move_the_user_s() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    assert kinds(learner.learn(home("Nantes", 2, subject="sister Ana"))) == ["FactAdded"]
+    assert kinds(learner.learn(home("Oslo", 3, about=About.AGENT))) == ["FactAdded"]
+    assert learner.current() == ["Lyon", "Nantes", "Oslo"]
+
+
+def test_a_retraction_ends_what_was_said_before_it_and_nothing_said_after() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 2))
+    assert learner.learn(home("Lyon", 1, retracts=True)) == []
+    (retired,) = learner.learn(home("Lyon", 3, retracts=True))
+    assert isinstance(retired, FactRetired)
+    assert (retired.superseded_by, retired.valid_to) == (None, learner.said[3])
+    assert learner.current() == []
+
+
+def test_a_retraction_read_again_does_not_end_what_was_said_after_it_at_the_same_time() -> None:
+    learner = Learner(said=dict.fromkeys(range(1, 9), NOW))
+    learner.learn(home("Lyon", 1))
+    learner.learn(home("Lyon", 2, retracts=True))
+    learner.learn(home("Lyon", 3))
+    assert learner.learn(home("Lyon", 2, retracts=True)) == []
+    assert learner.current() == ["Lyon"]
+
+
+def test_a_retraction_of_another_value_ends_nothing() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    assert learner.learn(home("Nantes", 2, retracts=True)) == []
+
+
+def test_a_page_read_again_teaches_nothing_twice() -> None:
+    learner = Learner()
+    pages = [(home("Lyon", 1), likes("tea", 1)), (home("Nantes", 2),), (likes("figs", 3),)]
+    for facts in pages:
+        learner.learn(*facts)
+    before = learner.knowledge.current()
+    for facts in pages:
+        assert learner.learn(*facts) == []
+    assert learner.knowledge.current() == before
+
+
+def test_the_oldest_above_the_cap_goes_to_the_archive() -> None:
+    learner = Learner()
+    for seq, thing in enumerate(("tea", "figs", "jazz"), 1):
+        learner.learn(likes(thing, seq))
+    added, archived = learner.learn(likes("rain", 4))
+    assert isinstance(added, FactAdded)
+    assert archived == FactArchived(fact_id=learner_fact_id(1))
+    assert learner.current("likes") == ["figs", "jazz", "rain"]
+
+
+def learner_fact_id(no: int) -> FactId:
+    return FactId(f"f{no}-000")
+
+
+def test_a_fact_said_again_is_new_for_the_cap() -> None:
+    learner = Learner()
+    for seq, thing in enumerate(("tea", "figs", "jazz"), 1):
+        learner.learn(likes(thing, seq))
+    learner.learn(likes("tea", 4))
+    learner.learn(likes("rain", 5))
+    assert learner.current("likes") == ["jazz", "tea", "rain"]
+
+
+def test_each_knowledge_base_has_its_own_cap() -> None:
+    learner = Learner()
+    for seq, thing in enumerate(("a", "b", "c"), 1):
+        learner.learn(likes(thing, seq, About.AGENT))
+        learner.learn(likes(thing, seq))
+    held = learner.knowledge.current()
+    assert [f.value for f in held if f.about is About.AGENT] == ["b", "c"]
+    assert [f.value for f in held if f.about is About.USER] == ["a", "b", "c"]
+
+
+def test_a_pinned_fact_neither_counts_nor_leaves() -> None:
+    pinned = Fact(
+        id=FactId("f0-000"),
+        about=About.USER,
+        subject="user",
+        attribute="likes",
+        value="salt",
+        text="likes salt",
+        sources=(source(1),),
+        valid_from=NOW,
+        valid_to=None,
+        recorded_at=NOW,
+        pinned=True,
+    )
+    learner = Learner(Persona(facts=(pinned,)))
+    for seq, thing in enumerate(("a", "b", "c", "d"), 2):
+        learner.learn(likes(thing, seq))
+    assert learner.current("likes") == ["salt", "b", "c", "d"]
+
+
+def test_what_rests_on_nothing_that_was_read_is_not_believed() -> None:
+    learner = Learner()
+    assert learner.learn(home("Lyon", 1, sources=())) == []
+    assert learner.learn(home("Lyon", 1, sources=(source(4000),))) == []
+    (added,) = learner.learn(home("Lyon", 1, sources=(source(4000), source(3))))
+    assert isinstance(added, FactAdded)
+    assert added.sources == (source(3),)
+    assert learner.learn(profile=(ProfileProposal(name="name", value="Eve", sources=()),)) == []
+
+
+# ------------------------------------------------------------------------------------------------------- traits
+
+
+def trait(level: float, confidence: float, *seqs: int, dimension: str = "extraversion") -> TraitProposal:
+    from embermem.traits import dimensions
+
+    known = {d.name for d in dimensions()}
+    name = (
+        dimension if dimension in known else next(d.name for d in dimensions() if d.name not in ("age_group", "gender"))
+    )
+    return TraitProposal(dimension=name, level=level, confidence=confidence, sources=tuple(source(s) for s in seqs))
+
+
+def test_evidence_for_a_trait_is_merged_by_its_confidence() -> None:
+    learner = Learner()
+    learner.learn(traits=(trait(1.0, 0.5, 1),))
+    (merged,) = learner.learn(traits=(trait(-1.0, 0.25, 2),))
+    assert isinstance(merged, TraitSet)
+    assert merged.level == pytest.approx(evidence_level(1.0, 0.5, -1.0, 0.25))
+    assert merged.confidence == pytest.approx(evidence_confidence(0.5, 0.25))
+    assert {s.seq for s in merged.sources} == {1, 2}
+
+
+def test_the_same_evidence_counts_once() -> None:
+    learner = Learner()
+    learner.learn(traits=(trait(1.0, 0.5, 1),))
+    assert learner.learn(traits=(trait(1.0, 0.5, 1),)) == []
+
+
+def test_an_unknown_dimension_is_passed_over_and_levels_are_kept_in_bounds() -> None:
+    learner = Learner()
+    unknown = replace(trait(1.0, 0.5, 1), dimension="luck")
+    assert learner.learn(traits=(unknown,)) == []
+    (kept,) = learner.learn(traits=(trait(9.0, 7.0, 1),))
+    assert isinstance(kept, TraitSet)
+    assert (kept.level, kept.confidence) == (1.0, 1.0)
+
+
+# ------------------------------------------------------------------------------------------------------- profile
+
+
+def named(value: str, seq: int) -> ProfileProposal:
+    return ProfileProposal(name="name", value=value, sources=(source(seq),))
+
+
+def profile_field(name: str, value: str, set_by: str = "caller") -> ProfileField:
+    return ProfileField(whose=About.USER, name=name, value=value, sources=(), recorded_at=NOW, set_by=set_by)
+
+
+def test_an_analyst_fills_the_profile_and_the_newer_word_holds() -> None:
+    learner = Learner()
+    (first,) = learner.learn(profile=(named("Sam", 2),))
+    assert isinstance(first, ProfileSet)
+    assert (first.value, first.set_by) == ("Sam", "analyst")
+    assert learner.learn(profile=(named("sam.", 3),)) == []
+    assert learner.learn(profile=(named("Old", 1),)) == []
+    assert kinds(learner.learn(profile=(named("Samantha", 4),))) == ["ProfileSet"]
+
+
+def test_the_caller_s_profile_is_not_overwritten() -> None:
+    learner = Learner(Persona(profile=(profile_field("name", "Alice"),)))
+    assert learner.learn(profile=(named("Sam", 2),)) == []
+
+
+@pytest.mark.parametrize(
+    ("born", "level"), [(2010, 1.0), (2006, 1.0), (1986, 0.0), (1966, -1.0), (1930, -1.0), (2999, 1.0)]
+)
+def test_age_group_is_derived_from_the_year_of_birth(born: int, level: float) -> None:
+    (age,) = derived_traits([profile_field("birth_year", str(born))], NOW)
+    assert (age.dimension, age.confidence) == ("age_group", 1.0)
+    assert age.level == pytest.approx(level)
+
+
+@pytest.mark.parametrize(("said", "level"), [("Female", 1.0), ("女", 1.0), ("man", -1.0), ("男", -1.0)])
+def test_gender_is_derived_from_the_profile(said: str, level: float) -> None:
+    (gender,) = derived_traits([profile_field("gender", said)], NOW)
+    assert (gender.dimension, gender.level) == ("gender", level)
+
+
+def test_what_is_unclear_derives_nothing() -> None:
+    unclear = [profile_field("birth_year", "²"), profile_field("gender", "none of yours")]
+    assert derived_traits(unclear, NOW) == ()

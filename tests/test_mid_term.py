@@ -1,0 +1,177 @@
+"""Which segment a page joins, what a segment becomes by it, which are hot and which is coldest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embermem.changes import KeywordCount, SummaryPart
+from embermem.config import THETA, THETA_OTHER, load
+from embermem.systems.memoryos import mid_term, short_term
+from embermem.types import ChainId, SegmentId
+from scripted import NOW, page, segment, vector
+
+EAST, NORTH = vector(1, 0), vector(0, 1)
+
+
+def part(chain: str | None, text: str) -> SummaryPart:
+    return SummaryPart(chain_id=None if chain is None else ChainId(chain), text=text)
+
+
+# ------------------------------------------------------------------------------------------------------- placing
+
+
+def test_a_page_joins_only_strictly_above_theta() -> None:
+    known = [segment("s1", vector_sum=vector(3, 4))]  # cos with (4, 3)/5 is 0.96
+    score = mid_term.place(vector(4, 3), (), known, 0.0, 9).f_score
+    assert score == pytest.approx(0.96)
+    assert score is not None
+    assert mid_term.place(vector(4, 3), (), known, score, 9).segment_id is None
+    assert mid_term.place(vector(4, 3), (), known, math.nextafter(score, 0), 9).segment_id == "s1"
+
+
+def test_a_page_joins_the_best_segment_not_the_first() -> None:
+    known = [segment("s1", vector_sum=vector(1, 1)), segment("s2", vector_sum=vector(1, 0.1))]
+    assert mid_term.place(EAST, (), known, 0.6, 9).segment_id == "s2"
+
+
+def test_keywords_count_as_jaccard_and_only_those_shown() -> None:
+    known = [segment("s1", vector_sum=NORTH, words=("park", "bird", "rain"))]
+    placed = mid_term.place(EAST, ("park", "bird"), known, 0.6, 9)
+    assert placed.f_score == pytest.approx(2 / 3)
+    assert placed.segment_id == "s1"
+    assert mid_term.place(EAST, ("park", "bird"), known, 0.6, 1).f_score == pytest.approx(1 / 2)
+
+
+def test_a_page_that_joins_none_names_the_score_it_was_refused_with() -> None:
+    placed = mid_term.place(EAST, (), [segment("s1", vector_sum=NORTH)], 0.6, 9)
+    assert (placed.segment_id, placed.f_score) == (None, 0.0)
+    assert mid_term.place(EAST, (), [], 0.6, 9).segment_id is None
+    assert mid_term.place(None, (), [segment("s1", vector_sum=NORTH)], 0.6, 9).f_score is None
+
+
+def test_theta_is_as_set_or_as_calibrated_for_the_embedder() -> None:
+    assert mid_term.theta_for(load(theta=0.3), "hashed-ngram-v1") == 0.3
+    assert mid_term.theta_for(load(), "hashed-ngram-v1") == THETA["hashed-ngram-v1"]
+    assert mid_term.theta_for(load(), "unknown") == THETA_OTHER
+    assert mid_term.theta_for(load("paper"), "unknown") == 0.6
+
+
+# ------------------------------------------------------------------------------------------------------- growing
+
+
+def test_a_segment_follows_its_pages() -> None:
+    later, newer = NOW + timedelta(days=1), NOW + timedelta(hours=1)
+    first = mid_term.opened(SegmentId("s1"), page(no=1, vector=EAST), ("park", "bird", "park"), part("c1", "Park."))
+    assert (first.unanalysed, first.visits, first.said_from, first.said_to) == (1, 0, NOW, NOW)
+    assert [k.word for k in first.keywords] == ["park", "bird"]
+    view = page(no=2, vector=NORTH, at=later, recorded_at=newer)
+    grown = mid_term.grown(first, view, ("bird", "rain"), part("c2", "Rain."), load())
+    assert [(k.word, k.pages) for k in grown.keywords] == [("bird", 2), ("rain", 1), ("park", 1)]
+    assert (grown.unanalysed, grown.said_from, grown.said_to, grown.last_access) == (2, NOW, later, newer)
+    assert [p.text for p in grown.parts] == ["Park.", "Rain."]
+    assert grown.vector_sum is not None
+    assert np.allclose(grown.vector_sum, EAST + NORTH)
+
+
+def test_a_page_said_long_ago_does_not_make_a_segment_older_in_access() -> None:
+    first = mid_term.opened(SegmentId("s1"), page(vector=EAST), (), part("c1", ""))
+    old = page(no=2, vector=EAST, at=NOW - timedelta(days=900), recorded_at=NOW - timedelta(days=1))
+    grown = mid_term.grown(first, old, (), part("c1", ""), load())
+    assert (grown.last_access, grown.said_from) == (NOW, NOW - timedelta(days=900))
+
+
+def test_a_chain_s_new_summary_takes_its_old_one_s_place() -> None:
+    parts = mid_term.with_part((part("c1", "old"), part("c2", "two")), part("c1", "new"), 1000)
+    assert [(p.chain_id, p.text) for p in parts] == [("c2", "two"), ("c1", "new")]
+
+
+def test_a_condensed_part_is_kept_beside_a_chain_s() -> None:
+    parts = mid_term.with_part((part(None, "before"),), part("c1", "new"), 1000)
+    assert [p.text for p in parts] == ["before", "new"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=60)), min_size=1, max_size=30))
+def test_summary_parts_are_bounded_and_the_newest_always_stays(added: list[tuple[str, str]]) -> None:
+    parts: Sequence[SummaryPart] = ()
+    for chain, text in added:
+        parts = mid_term.with_part(parts, part(chain, text), 80)
+        assert (parts[-1].chain_id, parts[-1].text) == (chain, text)
+        assert len(parts) == 1 or sum(len(p.text) + 1 for p in parts) <= 80
+        assert len({p.chain_id for p in parts}) == len(parts)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=5), max_size=12))
+def test_keyword_counts_are_the_pages_that_have_the_word(pages: list[list[str]]) -> None:
+    counts: tuple[KeywordCount, ...] = ()
+    for words in pages:
+        counts = mid_term.with_keywords(counts, words, 100)
+    assert {c.word: c.pages for c in counts} == {
+        word: sum(word in words for words in pages) for word in {w for words in pages for w in words}
+    }
+    assert [c.pages for c in counts] == sorted((c.pages for c in counts), reverse=True)
+    assert len(mid_term.with_keywords(counts, ["z"], 3)) <= 3
+
+
+# ---------------------------------------------------------------------------------------------------------- heat
+
+
+def test_heat_by_hand() -> None:
+    settings = load(alpha=2, beta=0.5, gamma=4, mu=1e7)
+    known = segment(visits=3, unanalysed=2, last_access=NOW)
+    assert mid_term.heat_of(known, NOW + timedelta(seconds=1e7), settings) == pytest.approx(6 + 1 + 4 / math.e)
+    assert mid_term.heat_of(known, NOW - timedelta(days=1), settings) == 6 + 1 + 4
+
+
+def test_a_segment_is_hot_strictly_above_tau_and_with_enough_new_pages() -> None:
+    settings = load(tau=5, min_new=5, gamma=0)
+    assert mid_term.hot([segment(unanalysed=5)], NOW, settings) == ()  # heat is 5, not above it
+    assert len(mid_term.hot([segment(unanalysed=5, visits=1)], NOW, settings)) == 1
+    assert mid_term.hot([segment(unanalysed=4, visits=90)], NOW, settings) == ()
+
+
+def test_every_hot_segment_is_promoted_not_only_the_hottest() -> None:
+    segments = [segment("a", unanalysed=6), segment("b", unanalysed=2), segment("c", unanalysed=9)]
+    assert [s.id for s in mid_term.hot(segments, NOW, load())] == ["c", "a"]
+
+
+def test_the_coldest_leaves_only_above_the_capacity() -> None:
+    segments = [segment("a", visits=2), segment("b", visits=1), segment("c", visits=3)]
+    assert mid_term.coldest(segments, NOW, load(mid_term_segments=3), ()) is None
+    coldest = mid_term.coldest(segments, NOW, load(mid_term_segments=2), ())
+    assert coldest is not None
+    assert coldest.id == "b"
+
+
+def test_what_was_just_touched_is_protected_unless_there_is_nothing_else() -> None:
+    segments = [segment("a", visits=2), segment("b", visits=0)]
+    settings = load(mid_term_segments=1)
+    spared = mid_term.coldest(segments, NOW, settings, {SegmentId("b")})
+    assert spared is not None
+    assert spared.id == "a"
+    taken = mid_term.coldest(segments, NOW, settings, {SegmentId("a"), SegmentId("b")})
+    assert taken is not None
+    assert taken.id == "b"
+
+
+def test_between_equals_the_longest_unvisited_leaves() -> None:
+    segments = [segment("a"), segment("b", last_access=NOW - timedelta(days=1))]
+    coldest = mid_term.coldest(segments, NOW, load(mid_term_segments=1, gamma=0), ())
+    assert coldest is not None
+    assert coldest.id == "b"
+
+
+# ---------------------------------------------------------------------------------------------------- short term
+
+
+@given(st.permutations(range(1, 12)), st.integers(1, 12))
+def test_short_term_memory_is_the_newest_pages_in_any_order_given(numbers: list[int], capacity: int) -> None:
+    left, kept = short_term.split([page(no=n).page for n in numbers], capacity)
+    assert [p.no for p in (*left, *kept)] == list(range(1, 12))
+    assert len(kept) == min(capacity, 11)

@@ -1,0 +1,213 @@
+"""The public face of the design works as printed, is listed, and costs little to import."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import embermem
+from embermem import Memory
+from embermem.errors import ConfigError, EmberError, InputError, NotFound
+from scripted import Opener
+
+
+def test_the_lines_of_the_design_work_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
+    from embermem import Memory
+
+    memory = Memory("memory.db")
+    alice = memory.of("alice", agent="tutor")
+    page_id = alice.add("I went to the wetland park.", "How was it?", at="2026-05-02T10:00:00+02:00", thread="s1")
+    alice.add_messages([{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}], thread="s1")
+    alice.settle()
+
+    context = alice.recall("What did I see in the park?", budget=1200)
+    assert context.text
+    assert 0 < context.tokens <= 1200
+    assert 0 <= context.confidence <= 1
+    for hit in context.hits:
+        assert str(context.explain(hit))
+    hit = context.hits[0]
+    u = hit.utterance
+    assert (u.id[0], u.page_id, u.speaker, u.text) == ("u", page_id, "alice", "I went to the wetland park.")
+    assert u.said_at.isoformat() == "2026-05-02T10:00:00+02:00"
+    assert isinstance(hit.score, float)
+
+    assert alice.search("park", k=10)
+    assert len(alice.pages(tier=None)) == 2
+    assert (alice.segments(), alice.facts(), alice.traits(), alice.profile()) == ((), (), (), ())
+    alice.set_profile(name="Alice", birth_year=1994)
+    alice.set_agent_profile("a patient tutor of French")
+    assert {f.name: f.value for f in alice.profile()} == {"name": "Alice", "birth_year": "1994"}
+    assert [f.value for f in alice.agent_profile()] == ["a patient tutor of French"]
+    assert [t.dimension for t in alice.traits()] == ["age_group"]
+    memory.close()
+    assert (tmp_path / "memory.db").is_file()
+
+
+def test_the_public_names_are_these() -> None:
+    assert embermem.__all__ == [
+        "Context",
+        "EmberError",
+        "Fact",
+        "Hit",
+        "Memory",
+        "OwnerMemory",
+        "Page",
+        "Segment",
+        "Tier",
+        "Trait",
+        "Utterance",
+        "__version__",
+    ]
+    assert all(hasattr(embermem, name) for name in embermem.__all__)
+
+
+IMPORT = """
+import json, sys, time
+begun = time.perf_counter()
+import embermem
+took = time.perf_counter() - begun
+heavy = sorted({"numpy", "sqlalchemy", "onnxruntime", "alembic", "typer", "rich", "sqlite3"} & set(sys.modules))
+print(json.dumps([took, heavy]))
+"""
+
+
+def test_importing_is_quick_loads_nothing_heavy_and_writes_nothing(tmp_path: Path) -> None:
+    took, environment = [], {**os.environ, "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    for _ in range(5):
+        out = subprocess.run(
+            [sys.executable, "-c", IMPORT], cwd=tmp_path, env=environment, capture_output=True, check=True
+        ).stdout
+        seconds, heavy = json.loads(out)
+        assert heavy == []
+        took.append(seconds)
+    assert min(took) <= 0.3
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------- what users may try
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 100_000,
+        "我昨天去了湿地公园，看见一只紫色的鹭。" * 50,
+        "🦩👩‍👩‍👧‍👦🇫🇷" * 200,
+        "\u202eשלום עולם\u202c مرحبا بالعالم",
+        "\x01\x02\x1b[31mred\x1b[0m\x7f\u200b\ufeff",
+        "a\r\nb\rc\u2028d\u2029e\tf\x0b\x0cg",
+        "'; DROP TABLE utterance; -- %s {0} {name} $1 :x",
+        "\u0301\u0301\u0301",
+        "𝕳𝖊𝖗𝖔𝖓 ﬁsh Ⅳ ½",
+        " \n\t ",
+        "-" * 5000,
+        "(((" * 3000,
+        "a@" * 3000,
+        "I live in " * 500,
+        "My sister's " * 500,
+    ],
+)
+def test_any_text_comes_back_as_it_was_and_can_be_asked(opened: Opener, text: str) -> None:
+    alice = opened(short_term_pages=1).of("alice")
+    for _ in range(3):
+        alice.add(text, text)
+    alice.settle()
+    assert [(page.query, page.response) for page in alice.pages()] == [(text, text)] * 3
+    context = alice.recall(text, budget=100)
+    assert context.tokens <= 100
+    alice.search(text)
+    alice.visit(context.hits)
+    assert str(context.explain())
+
+
+@pytest.mark.slow
+def test_a_text_of_ten_megabytes_is_refused_by_default_and_kept_when_allowed(opened: Opener) -> None:
+    text = "The heron stood in the water. " * 340_000
+    with pytest.raises(InputError, match="more than the 1,000,000 allowed; split it"):
+        opened().of("alice").add(text)
+    alice = opened("large.db", max_text_chars=20_000_000, short_term_pages=1).of("alice")
+    alice.add(text, "ok")
+    alice.add("short", "ok")
+    alice.settle()
+    assert alice.pages()[0].query == text
+    assert alice.recall("heron", budget=200).tokens <= 200
+
+
+@pytest.mark.parametrize(
+    "user", ["a/b", "../../etc/passwd", "O'Neill", '"; --', "汉字", "🦩", " spaced ", "a\nb", "x" * 512, "%s"]
+)
+def test_a_user_may_have_any_name(opened: Opener, user: str) -> None:
+    memory = opened()
+    memory.of(user).add("Hello", "Hi")
+    memory.of("other").add("Good day", "Hi")
+    assert [page.query for page in memory.of(user).pages()] == ["Hello"]
+    assert {owner.user for owner in memory.owners()} == {user, "other"}
+
+
+@pytest.mark.parametrize("user", ["", "  ", None, 7, "x" * 513, "a\x00", "\ud800"])
+def test_what_is_no_name_is_refused(memory: Memory, user: str) -> None:
+    with pytest.raises(InputError, match="user"):
+        memory.of(user)
+
+
+def test_an_empty_memory_recalls_nothing_and_says_so(memory: Memory) -> None:
+    alice = memory.of("alice")
+    context = alice.recall("What did I see?")
+    assert (context.hits, context.facts, context.packed) == ((), (), ())
+    assert alice.search("anything") == ()
+    assert alice.settle() == 0
+    alice.visit(context.hits)
+    assert memory.owners() == ()
+
+
+def test_what_cannot_be_asked_is_refused_by_name(memory: Memory) -> None:
+    alice = memory.of("alice")
+    alice.add("Hello", "Hi")
+    for use, said in (
+        (lambda: alice.recall("Hello", budget=0), "budget = 0"),
+        (lambda: alice.recall("Hello", budget=-5), "budget = -5"),
+        (lambda: alice.search("Hello", k=0), "k = 0"),
+        (lambda: alice.search("Hello", k=-1), "k = -1"),
+        (lambda: alice.recall(None), "query is NoneType"),  # type: ignore[arg-type]
+        (lambda: alice.recall("a\x00"), "query has a NUL"),
+        (lambda: alice.recall("Hello", at="soon"), "at = 'soon'"),
+        (lambda: alice.pages("middle"), "tier = 'middle'"),
+        (lambda: alice.facts("nobody"), "about = 'nobody'"),
+        (lambda: alice.set_profile(), "no field"),
+        (lambda: alice.set_profile(birth_year="long ago"), "birth_year"),
+        (lambda: alice.set_profile(birth_year="²"), "birth_year"),
+        (lambda: alice.set_profile(**{"no name": "x"}), "'no name'"),
+        (lambda: alice.set_profile(name=["Al"]), "name is list"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=said):
+            use()
+    assert alice.changes() == ()
+
+
+def test_what_is_not_there_is_not_found(memory: Memory) -> None:
+    alice = memory.of("alice")
+    for use in (lambda: alice.page("p0"), lambda: alice.segment("s0"), lambda: alice.page("'; --")):
+        with pytest.raises(NotFound):
+            use()
+
+
+def test_a_wrong_zone_is_refused_and_kept_nowhere(memory: Memory) -> None:
+    with pytest.raises(ConfigError, match="Mars"):
+        memory.of("alice", timezone="Mars/Olympus")
+    assert memory.owners() == ()
+
+
+def test_every_error_is_one_of_ours() -> None:
+    from embermem import errors
+
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert all(issubclass(kind, EmberError) for kind in kinds)
+    assert all(kind.__name__ in str(errors.__doc__) for kind in kinds)
