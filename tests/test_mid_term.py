@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem.changes import KeywordCount, SummaryPart
-from embermem.config import THETA, THETA_OTHER, load
+from embermem.config import load
 from embermem.systems.memoryos import mid_term, short_term
 from embermem.types import ChainId, SegmentId
 from scripted import NOW, page, segment, vector
@@ -54,13 +54,6 @@ def test_a_page_that_joins_none_names_the_score_it_was_refused_with() -> None:
     assert (placed.segment_id, placed.f_score) == (None, 0.0)
     assert mid_term.place(EAST, (), [], 0.6, 9).segment_id is None
     assert mid_term.place(None, (), [segment("s1", vector_sum=NORTH)], 0.6, 9).f_score is None
-
-
-def test_theta_is_as_set_or_as_calibrated_for_the_embedder() -> None:
-    assert mid_term.theta_for(load(theta=0.3), "hashed-ngram-v1") == 0.3
-    assert mid_term.theta_for(load(), "hashed-ngram-v1") == THETA["hashed-ngram-v1"]
-    assert mid_term.theta_for(load(), "unknown") == THETA_OTHER
-    assert mid_term.theta_for(load("paper"), "unknown") == 0.6
 
 
 # ------------------------------------------------------------------------------------------------------- growing

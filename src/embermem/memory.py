@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _REINDEXING = "reindexing"
 """The store's setting that names the embedder of a reindex not yet finished."""
+_LONGEST_KEY = 256
 _TRIES = 16
 """How often a profile is set anew when another change came first."""
 
@@ -203,7 +204,7 @@ class OwnerMemory:
 
     def _observe(self, made: Sequence[Any], key: str | None, digest: str, fresh: bool) -> Added:
         if key is not None:
-            messages.name(key, "key")
+            messages.name(key, "key", longest=_LONGEST_KEY)
         added = self._memory._system.observe(self.owner, made, key=key, digest=digest, fresh=fresh)
         self._memory._added()
         return added
@@ -227,7 +228,11 @@ class OwnerMemory:
         thread: str | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """The little that matters for a query, as text within `budget` tokens, with its sources. Writes nothing."""
+        """The little that matters for a query, as text within `budget` tokens, with its sources. Writes nothing.
+
+        `at` is the time of asking; `thread` the conversation in which it is asked, whose open page is always told;
+        `scope` narrows what may be found.
+        """
         if budget is not None and budget < 1:
             raise InputError(f"budget = {budget} is not allowed; a whole number from 1")
         inbox = self._inbox()
@@ -240,15 +245,12 @@ class OwnerMemory:
             scope=scope,
         )
 
-    def search(
-        self, query: str, k: int = 10, *, thread: str | None = None, scope: Scope | None = None
-    ) -> tuple[Hit, ...]:
+    def search(self, query: str, k: int = 10, *, scope: Scope | None = None) -> tuple[Hit, ...]:
         """The best `k` utterances for a query. Writes nothing."""
         if k < 1:
             raise InputError(f"k = {k} is not allowed; a whole number from 1")
         text = messages.checked(query, "query", self._memory.settings.max_text_chars)
-        where = None if thread is None else messages.thread_id(thread)
-        return self._memory._system.search(self.owner, text, k, thread=where, scope=scope)
+        return self._memory._system.search(self.owner, text, k, scope=scope)
 
     def visit(self, hits: Iterable[Hit]) -> None:
         """Count these hits as visits of their segments: their heat grows. The one write of a read."""
@@ -263,6 +265,8 @@ class OwnerMemory:
                 tier = Tier(tier)
             except ValueError as error:
                 raise InputError(f"tier = {tier!r} is not allowed; one of: {', '.join(Tier)}") from error
+        if limit is not None and limit < 0:
+            raise InputError(f"limit = {limit} is not allowed; a whole number from 0")
         short = self._memory.settings.short_term_pages
         return self._store.pages(self.owner.id, short, tier=tier, before=before, limit=limit)
 

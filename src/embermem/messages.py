@@ -140,11 +140,11 @@ def checked(text: object, where: str, longest: int) -> str:
     return text
 
 
-def name(text: object, where: str) -> str:
-    """A user's or an agent's name."""
+def name(text: object, where: str, longest: int = _LONGEST_NAME) -> str:
+    """A name that is not empty: a user's, an agent's, a thread's, a key."""
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{where} = {text!r} is not a name; give a text that is not empty")
-    return checked(text, where, _LONGEST_NAME)
+    return checked(text, where, longest)
 
 
 def thread_id(text: object) -> ThreadId:

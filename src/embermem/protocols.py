@@ -294,7 +294,7 @@ class Store(Protocol):
     def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
         """Give the lease back, and say when the owner is due again.
 
-        Where messages came in since `due_at` was reckoned, the owner is due at once. A stale lease is ignored.
+        Where something came in since the claim, the owner is due at once. A stale lease is ignored.
         """
 
     def apply(

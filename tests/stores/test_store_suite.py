@@ -327,14 +327,14 @@ def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: Store) ->
 def test_pages_are_read_once_embedded_and_no_longer_open_oldest_first(store: Store) -> None:
     first = append(store, message("a"), message("b", Role.ASSISTANT)).page_ids[0]
     open_page = append(store, message("c")).page_ids[0]
-    assert store.unread(ALICE.id, SHORT, 9) == ()
+    assert store.unread(ALICE.id, SHORT, 9, open_too=False) == ()
     embed(store, 1, 2)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [first]
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [first]
     embed(store, 3, 3)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [first]
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [first]
     append(store, message("d"), fresh=True)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [first, open_page]
-    vector = store.unread(ALICE.id, 7, 9)[0].vector
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [first, open_page]
+    vector = store.unread(ALICE.id, 7, 9, open_too=False)[0].vector
     assert vector is not None
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-3)
 
@@ -343,10 +343,10 @@ def test_a_late_reply_makes_a_page_unread_again(store: Store) -> None:
     page_id = append(store, message("a"), message("b", Role.ASSISTANT)).page_ids[0]
     embed(store, 1, 2)
     apply(store, *noted(page_id, 2))
-    assert store.unread(ALICE.id, 7, 9) == ()
+    assert store.unread(ALICE.id, 7, 9, open_too=False) == ()
     append(store, message("c", Role.ASSISTANT))
     embed(store, 3, 3)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9)] == [page_id]
+    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [page_id]
 
 
 def five_pages(store: Store) -> Sequence[PageId]:

@@ -176,11 +176,9 @@ class MemoryOS:
             return context
         return replace(context, partial=True, notes=(*context.notes, *notes))
 
-    def search(
-        self, owner: Owner, query: str, k: int, *, thread: ThreadId | None = None, scope: Scope | None = None
-    ) -> tuple[Hit, ...]:
+    def search(self, owner: Owner, query: str, k: int, *, scope: Scope | None = None) -> tuple[Hit, ...]:
         """The best k utterances for a query. Reads only."""
-        snapshot, asked, _ = self._ask(owner, query, None, None, thread, scope)
+        snapshot, asked, _ = self._ask(owner, query, None, None, None, scope)
         settings = replace(self._settings, hits=max(k, self._settings.hits))
         return retrieval.rank(snapshot, asked, settings).hits[:k]
 

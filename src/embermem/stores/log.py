@@ -1,0 +1,190 @@
+"""What was said: the first log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, case, insert, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.errors import KeyReused
+from embermem.ids import new_id
+from embermem.paging import PageTail, joins
+from embermem.protocols import (
+    OwnerState,
+)
+from embermem.stores import schema
+from embermem.stores.codec import micros, offset
+from embermem.stores.statements import ensure_owner, owner_state, utterances
+from embermem.stores.transactions import Transactions
+from embermem.types import (
+    Added,
+    Message,
+    Owner,
+    OwnerId,
+    PageId,
+    ThreadId,
+    Utterance,
+    UtteranceId,
+)
+
+
+class Log(Transactions):
+    """Utterances and the pages they make."""
+
+    def append(
+        self, owner: Owner, messages: Sequence[Message], *, now: datetime, key: str | None, digest: str, fresh: bool
+    ) -> Added:
+        """Store messages in one transaction; see protocols.Store."""
+        at = micros(now)
+        with self._write() as c:
+            if key is not None:
+                known = _receipt(c, owner.id, key, digest)
+                if known is not None:
+                    return known
+            ensure_owner(c, owner, at)
+            table = schema.owner
+            row = c.execute(
+                update(table)
+                .where(table.c.owner_id == owner.id)
+                .values(
+                    seq=table.c.seq + len(messages),
+                    due_at=case((table.c.due_at < at, table.c.due_at), else_=at),
+                )
+                .returning(table.c.seq, table.c.pages)
+            ).one()
+            added = _append(c, owner.id, messages, row.seq - len(messages), row.pages, at, fresh)
+            if key is not None:
+                c.execute(
+                    insert(schema.receipt).values(
+                        owner_id=owner.id,
+                        key=key,
+                        digest=digest,
+                        first_seq=row.seq - len(messages) + 1,
+                        last_seq=row.seq,
+                        recorded_at=at,
+                    )
+                )
+            return added
+
+    def owner_state(self, owner_id: OwnerId) -> OwnerState | None:
+        """The owner's row, or None before the first add."""
+        with self._read() as c:
+            return owner_state(c, owner_id)
+
+    def set_timezone(self, owner: Owner, timezone: str, now: datetime) -> None:
+        """The zone of this owner's times that come without one."""
+        with self._write() as c:
+            ensure_owner(c, owner, micros(now))
+            c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner.id).values(timezone=timezone))
+
+    def utterances(self, owner_id: OwnerId, after_seq: int, limit: int) -> tuple[Utterance, ...]:
+        """The next utterances after a seq, in order."""
+        with self._read() as c:
+            return utterances(c, owner_id, after_seq, limit)
+
+
+def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str) -> Added | None:
+    table = schema.receipt
+    row = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.key == key)).first()
+    if row is None:
+        return None
+    if row.digest != digest:
+        raise KeyReused(f"the key {key!r} was used before with other content; nothing was stored; give a new key")
+    utterance = schema.utterance
+    stored = c.execute(
+        select(utterance.c.id, utterance.c.page_id)
+        .where(utterance.c.owner_id == owner_id, utterance.c.seq.between(row.first_seq, row.last_seq))
+        .order_by(utterance.c.seq)
+    ).all()
+    return Added(
+        page_ids=tuple(dict.fromkeys(PageId(one.page_id) for one in stored)),
+        utterance_ids=tuple(UtteranceId(one.id) for one in stored),
+    )
+
+
+def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId) -> PageTail | None:
+    page = schema.page
+    row = c.execute(
+        select(page.c.page_id, page.c.answered)
+        .where(page.c.owner_id == owner_id, page.c.thread == thread)
+        .order_by(page.c.no.desc())
+        .limit(1)
+    ).first()
+    return None if row is None else PageTail(page_id=PageId(row.page_id), answered=row.answered)
+
+
+def _append(
+    c: Connection, owner_id: OwnerId, messages: Sequence[Message], seq: int, pages: int, at: int, fresh: bool
+) -> Added:
+    """Number the messages from seq + 1, give each its page, and write both."""
+    tails = {thread: _thread_tail(c, owner_id, thread) for thread in {message.thread for message in messages}}
+    utterances: list[dict[str, Any]] = []
+    opened: dict[PageId, dict[str, Any]] = {}
+    joined: dict[PageId, dict[str, Any]] = {}
+    for message in messages:
+        seq += 1
+        tail = tails[message.thread]
+        if tail is not None and joins(tail, message.role, fresh=fresh):
+            page_id, answered = tail.page_id, tail.answered or message.role.agent_side
+            if page_id in opened:
+                opened[page_id] |= {"last_seq": seq, "answered": answered}
+            else:
+                joined[page_id] = {"k_page": page_id, "k_last": seq, "k_answered": answered}
+        else:
+            pages += 1
+            page_id, answered = PageId(new_id("p")), message.role.agent_side
+            opened[page_id] = _new_page(owner_id, page_id, pages, message.thread, seq, answered, at)
+            fresh = False
+        tails[message.thread] = PageTail(page_id=page_id, answered=answered)
+        utterances.append(_utterance_row(owner_id, seq, page_id, message, at))
+    c.execute(insert(schema.utterance), utterances)
+    page = schema.page
+    if opened:
+        c.execute(insert(page), list(opened.values()))
+        c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(pages=pages))
+    if joined:
+        c.execute(
+            update(page)
+            .where(page.c.owner_id == owner_id, page.c.page_id == bindparam("k_page"))
+            .values(last_seq=bindparam("k_last"), answered=bindparam("k_answered")),
+            list(joined.values()),
+        )
+    return Added(
+        page_ids=tuple(dict.fromkeys(row["page_id"] for row in utterances)),
+        utterance_ids=tuple(row["id"] for row in utterances),
+    )
+
+
+def _new_page(
+    owner_id: OwnerId, page_id: PageId, no: int, thread: ThreadId, seq: int, answered: bool, at: int
+) -> dict[str, Any]:
+    return {
+        "owner_id": owner_id,
+        "page_id": page_id,
+        "no": no,
+        "thread": thread,
+        "first_seq": seq,
+        "last_seq": seq,
+        "answered": answered,
+        "recorded_at": at,
+        **dict.fromkeys(("annotated_seq", "analysed_seq", "touched_no", "attempts"), 0),
+    }
+
+
+def _utterance_row(owner_id: OwnerId, seq: int, page_id: PageId, message: Message, at: int) -> dict[str, Any]:
+    return {
+        "owner_id": owner_id,
+        "seq": seq,
+        "id": new_id("u"),
+        "page_id": page_id,
+        "thread": message.thread,
+        "role": message.role.value,
+        "speaker": message.speaker,
+        "text": message.text,
+        "said_at": micros(message.said_at),
+        "said_offset": offset(message.said_at),
+        "recorded_at": at,
+    }

@@ -1,0 +1,107 @@
+"""Statements that several parts of the store share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import or_, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.engine import Connection
+
+from embermem.changes import Cause, Change
+from embermem.protocols import (
+    OwnerState,
+)
+from embermem.stores import reads, schema
+from embermem.stores.codec import decisions_from, moment
+from embermem.types import (
+    Chain,
+    ChainId,
+    Owner,
+    OwnerId,
+    PageId,
+    ThreadId,
+    Utterance,
+)
+
+
+def setting(c: Connection, key: str) -> str:
+    return c.scalar(select(schema.store.c.value).where(schema.store.c.key == key)) or ""
+
+
+def remember(c: Connection, values: Mapping[str, str]) -> None:
+    for key, value in values.items():
+        statement = upsert(schema.store).values(key=key, value=value)
+        c.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+def owner_state(c: Connection, owner_id: OwnerId) -> OwnerState | None:
+    row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
+    return None if row is None else reads.owner_state_from(row)
+
+
+def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
+    row = {
+        "owner_id": owner.id,
+        "user": owner.user,
+        "agent": owner.agent,
+        "created_at": at,
+        **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
+        "lease_token": 0,
+    }
+    c.execute(upsert(schema.owner).values(**row).on_conflict_do_nothing())
+
+
+def utterances(c: Connection, owner_id: OwnerId, after_seq: int, limit: int | None) -> tuple[Utterance, ...]:
+    table = schema.utterance
+    rows = c.execute(
+        select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq).order_by(table.c.seq).limit(limit)
+    )
+    return tuple(reads.utterance_from(row) for row in rows)
+
+
+def changes(c: Connection, owner_id: OwnerId, since: int) -> tuple[Change, ...]:
+    table = schema.change
+    rows = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.no > since).order_by(table.c.no))
+    return tuple(
+        Change(
+            no=row.no,
+            cause=Cause(row.cause),
+            analyst=row.analyst,
+            recorded_at=moment(row.recorded_at),
+            decisions=decisions_from(row.decisions),
+        )
+        for row in rows
+    )
+
+
+def chains(c: Connection, owner_id: OwnerId, only: Sequence[ChainId] | None) -> tuple[Chain, ...]:
+    chain, page = schema.chain, schema.page
+    query = select(chain).where(chain.c.owner_id == owner_id, chain.c.retired_no.is_(None)).order_by(chain.c.chain_id)
+    sources = reads.sources_of(c, owner_id, "chain", only)
+    of: dict[str, list[PageId]] = {}
+    if only is not None:
+        query = query.where(chain.c.chain_id.in_(only))
+    else:
+        members = select(page.c.chain_id, page.c.page_id).where(
+            page.c.owner_id == owner_id, page.c.chain_id.is_not(None)
+        )
+        for row in c.execute(members.order_by(page.c.no)):
+            of.setdefault(row.chain_id, []).append(PageId(row.page_id))
+    return tuple(
+        Chain(
+            id=ChainId(row.chain_id),
+            thread=ThreadId(row.thread),
+            summary=row.summary,
+            page_ids=tuple(of.get(row.chain_id, ())),
+            change_no=row.change_no,
+            recorded_at=moment(row.recorded_at),
+            sources=sources.get(row.chain_id, ()),
+        )
+        for row in c.execute(query)
+    )
+
+
+def unclaimed(at: int) -> Any:
+    return or_(schema.owner.c.lease_until.is_(None), schema.owner.c.lease_until <= at)

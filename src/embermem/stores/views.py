@@ -1,0 +1,222 @@
+"""What is read of one owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.engine import Connection
+
+from embermem.changes import Change
+from embermem.protocols import (
+    Delta,
+    OwnerStats,
+    PageMark,
+)
+from embermem.stores import reads, schema
+from embermem.stores.statements import chains, changes, owner_state, setting, utterances
+from embermem.stores.transactions import Transactions
+from embermem.types import (
+    About,
+    Chain,
+    ChainId,
+    Fact,
+    OwnerId,
+    Page,
+    PageId,
+    Persona,
+    Segment,
+    SegmentId,
+    Tier,
+)
+
+
+class Views(Transactions):
+    """Readers of an owner's memory."""
+
+    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int) -> Delta:
+        """What is newer than (seq, revision), read in one transaction."""
+        with self._read() as c:
+            row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
+            if row is None or ((row.seq, row.revision) == (seq, revision) and row.reset_no <= revision):
+                return _nothing(seq, revision, dim)
+            reset = row.reset_no > revision and (seq, revision) != (0, 0)
+            if reset:
+                seq, revision = 0, 0
+            return _newer(c, row, owner_id, seq, revision, embedder, dim, reset)
+
+    def pages(
+        self, owner_id: OwnerId, short: int, *, tier: Tier | None, before: int | None, limit: int | None
+    ) -> tuple[Page, ...]:
+        """Pages in order."""
+        page = schema.page
+        query = reads.select_pages(owner_id)
+        if tier is not None:
+            query = query.where(reads.in_tier(tier, short))
+        if before is not None:
+            query = query.where(page.c.no < before)
+        with self._read() as c:
+            rows = c.execute(query.order_by(page.c.no.desc()).limit(limit)).all()
+            return reads.pages_from(c, owner_id, rows[::-1], short)
+
+    def page(self, owner_id: OwnerId, page_id: PageId, short: int) -> Page | None:
+        """One page of this owner."""
+        with self._read() as c:
+            rows = c.execute(reads.select_pages(owner_id).where(schema.page.c.page_id == page_id)).all()
+            return next(iter(reads.pages_from(c, owner_id, rows, short)), None)
+
+    def segments(self, owner_id: OwnerId, *, archived: bool | None, only: SegmentId | None) -> tuple[Segment, ...]:
+        """Segments with their pages and sources, oldest first."""
+        segment, page = schema.segment, schema.page
+        query = reads.select_segments(owner_id)
+        if archived is not None:
+            query = query.where(segment.c.evicted_no.is_not(None) if archived else segment.c.evicted_no.is_(None))
+        if only is not None:
+            query = query.where(segment.c.segment_id == only)
+        with self._read() as c:
+            embedder = setting(c, "embedder")
+            counts = reads.unanalysed_counts(c, owner_id)
+            sources = reads.sources_of(c, owner_id, "segment")
+            of: dict[str, list[PageId]] = {}
+            members = select(page.c.segment_id, page.c.page_id).where(
+                page.c.owner_id == owner_id, page.c.segment_id.is_not(None)
+            )
+            for row in c.execute(members.order_by(page.c.no)):
+                of.setdefault(row.segment_id, []).append(PageId(row.page_id))
+            return tuple(
+                reads.segment_from(
+                    row,
+                    embedder,
+                    counts.get(row.segment_id, 0),
+                    tuple(of.get(row.segment_id, ())),
+                    sources.get(row.segment_id, ()),
+                )
+                for row in c.execute(query)
+            )
+
+    def chains(self, owner_id: OwnerId) -> tuple[Chain, ...]:
+        """All chains with their pages."""
+        with self._read() as c:
+            return chains(c, owner_id, None)
+
+    def persona(self, owner_id: OwnerId) -> Persona:
+        """Profiles, traits and current facts."""
+        with self._read() as c:
+            return reads.persona_of(c, owner_id)
+
+    def facts(self, owner_id: OwnerId, *, about: About | None, archived: bool) -> tuple[Fact, ...]:
+        """Current facts, or archived ones."""
+        query = reads.select_facts(owner_id, archived=archived)
+        if about is not None:
+            query = query.where(schema.fact.c.about == about.value)
+        with self._read() as c:
+            sources = reads.sources_of(c, owner_id, "fact")
+            return tuple(reads.fact_from(row, sources) for row in c.execute(query))
+
+    def history(self, owner_id: OwnerId) -> tuple[Fact, ...]:
+        """Facts that are no longer held."""
+        with self._read() as c:
+            sources = reads.sources_of(c, owner_id, "fact")
+            query = reads.select_facts(owner_id, archived=False, retired=True)
+            return tuple(reads.fact_from(row, sources) for row in c.execute(query))
+
+    def changes(self, owner_id: OwnerId, since: int) -> tuple[Change, ...]:
+        """The second log, after a number."""
+        with self._read() as c:
+            return changes(c, owner_id, since)
+
+    def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
+        """Counts of one owner."""
+        page, segment, fact, trait, chain = schema.page, schema.segment, schema.fact, schema.trait, schema.chain
+        with self._read() as c:
+            state = owner_state(c, owner_id)
+
+            def count(table: Any, *conditions: Any) -> int:
+                query = select(func.count()).select_from(table).where(table.c.owner_id == owner_id, *conditions)
+                return c.scalar(query) or 0
+
+            evicted = select(segment.c.segment_id).where(
+                segment.c.owner_id == owner_id, segment.c.evicted_no.is_not(None)
+            )
+            pages = 0 if state is None else state.pages
+            archive = count(page, page.c.segment_id.in_(evicted))
+            mid = count(page, page.c.segment_id.is_not(None)) - archive
+            in_short = count(page, page.c.segment_id.is_(None), page.c.no > pages - short)
+            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
+            return OwnerStats(
+                utterances=0 if state is None else state.seq,
+                pages=pages,
+                short=in_short,
+                pending=count(page, page.c.segment_id.is_(None)) - in_short,
+                mid=mid,
+                archive=archive,
+                segments=count(segment, segment.c.evicted_no.is_(None)),
+                archived_segments=count(segment, segment.c.evicted_no.is_not(None)),
+                chains=count(chain, chain.c.retired_no.is_(None)),
+                facts=count(fact, held, fact.c.about == About.USER.value),
+                agent_facts=count(fact, held, fact.c.about == About.AGENT.value),
+                archived_facts=count(fact, fact.c.retired_no.is_(None), fact.c.archived_no.is_not(None)),
+                traits=count(trait, trait.c.retired_no.is_(None)),
+                changes=0 if state is None else state.revision,
+                without_vector=0 if state is None else state.seq - state.embedded_seq,
+                failed=count(page, page.c.error.is_not(None)),
+            )
+
+
+def _nothing(seq: int, revision: int, dim: int) -> Delta:
+    return Delta(
+        seq=seq,
+        revision=revision,
+        utterances=(),
+        vector_seqs=np.zeros(0, dtype=np.int64),
+        vectors=np.zeros((0, dim), dtype=np.float32),
+        pages=(),
+        segments=(),
+        persona=None,
+    )
+
+
+def _newer(
+    c: Connection, owner: Any, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, reset: bool
+) -> Delta:
+    vector, page, segment = schema.vector, schema.page, schema.segment
+    found = c.execute(
+        select(vector.c.seq, vector.c.data)
+        .where(vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder)
+        .order_by(vector.c.seq)
+    ).all()
+    data = np.frombuffer(b"".join(row.data for row in found), dtype="<f2").astype(np.float32)
+    marks = c.execute(
+        select(page.c.page_id, page.c.no, page.c.segment_id, page.c.chain_id)
+        .where(page.c.owner_id == owner_id, or_(page.c.touched_no > revision, page.c.first_seq > seq))
+        .order_by(page.c.no)
+    )
+    segments = c.execute(reads.select_segments(owner_id).where(segment.c.touched_no > revision))
+    persona_moved = owner.persona_no > revision or reset
+    persona = reads.persona_of(c, owner_id) if persona_moved else None
+    archived: tuple[Fact, ...] = ()
+    if persona_moved:
+        sources = reads.sources_of(c, owner_id, "fact")
+        rows = c.execute(reads.select_facts(owner_id, archived=True))
+        archived = tuple(reads.fact_from(row, sources) for row in rows)
+    return Delta(
+        seq=owner.seq,
+        revision=owner.revision,
+        utterances=utterances(c, owner_id, seq, None),
+        vector_seqs=np.array([row.seq for row in found], dtype=np.int64),
+        vectors=data.reshape(len(found), -1) if found else np.zeros((0, dim), dtype=np.float32),
+        pages=tuple(
+            PageMark(
+                page_id=PageId(row.page_id),
+                no=row.no,
+                segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
+                chain_id=None if row.chain_id is None else ChainId(row.chain_id),
+            )
+            for row in marks
+        ),
+        segments=tuple(reads.segment_from(row, embedder) for row in segments),
+        persona=persona,
+        archived_facts=archived,
+        reset=reset,
+    )

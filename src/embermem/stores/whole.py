@@ -1,0 +1,119 @@
+"""What is asked of a store as a whole: these few statements name no owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import case, func, select
+
+from embermem.protocols import (
+    Finding,
+    Stats,
+)
+from embermem.stores import migrations, reads, schema
+from embermem.stores.codec import micros
+from embermem.stores.statements import remember, unclaimed
+from embermem.stores.transactions import Transactions
+from embermem.types import (
+    Owner,
+)
+
+
+class Whole(Transactions):
+    """Settings, owners, counts."""
+
+    def setting(self, key: str) -> str | None:
+        """What the store remembers under a key."""
+        with self._read() as c:
+            return c.scalar(select(schema.store.c.value).where(schema.store.c.key == key))
+
+    def remember(self, values: Mapping[str, str]) -> None:
+        """Keep values under their keys."""
+        with self._write() as c:
+            remember(c, values)
+
+    def owners(self) -> tuple[Owner, ...]:
+        """All owners, by user and agent."""
+        with self._read() as c:
+            rows = c.execute(select(schema.owner).order_by(schema.owner.c.user, schema.owner.c.agent))
+            return tuple(reads.owner_from(row) for row in rows)
+
+    def due(self, now: datetime, limit: int) -> tuple[Owner, ...]:
+        """Owners with work to do whom no one holds, the longest waiting first."""
+        owner, at = schema.owner, micros(now)
+        with self._read() as c:
+            rows = c.execute(
+                select(owner).where(owner.c.due_at <= at, unclaimed(at)).order_by(owner.c.due_at).limit(limit)
+            )
+            return tuple(reads.owner_from(row) for row in rows)
+
+    def stats(self, now: datetime, short: int) -> Stats:
+        """Counts of the whole store."""
+        owner, page = schema.owner, schema.page
+        with self._read() as c:
+            row = c.execute(
+                select(
+                    func.count().label("owners"),
+                    func.coalesce(func.sum(owner.c.seq), 0).label("utterances"),
+                    func.coalesce(func.sum(owner.c.pages), 0).label("pages"),
+                    func.coalesce(func.sum(owner.c.seq - owner.c.embedded_seq), 0).label("without_vector"),
+                    func.coalesce(func.sum(case((owner.c.due_at <= micros(now), 1), else_=0)), 0).label("due"),
+                )
+            ).one()
+            pending = c.scalar(
+                select(func.count())
+                .select_from(page)
+                .join(owner, owner.c.owner_id == page.c.owner_id)
+                .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
+            )
+            settings = {row.key: row.value for row in c.execute(select(schema.store))}
+        files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
+        return Stats(
+            path=str(self._path),
+            bytes=sum(file.stat().st_size for file in files if file.exists()),
+            owners=row.owners,
+            utterances=row.utterances,
+            pages=row.pages,
+            pending=pending or 0,
+            without_vector=row.without_vector,
+            due=row.due,
+            embedder=settings.get("embedder", ""),
+            dim=int(settings.get("dim", 0)),
+            schema=migrations.HEAD,
+        )
+
+    def check(self) -> tuple[Finding, ...]:
+        """Whether the file is sound: SQLite's own check, and counts that must agree."""
+        owner, utterance, page = schema.owner, schema.utterance, schema.page
+        with self._read() as c:
+            said = [str(row[0]) for row in c.exec_driver_sql("PRAGMA quick_check(5)")]
+            counted = select(utterance.c.owner_id, func.count().label("n")).group_by(utterance.c.owner_id).subquery()
+            gaps = c.scalar(
+                select(func.count())
+                .select_from(owner.outerjoin(counted, counted.c.owner_id == owner.c.owner_id))
+                .where(func.coalesce(counted.c.n, 0) != owner.c.seq)
+            )
+            failed = c.scalar(select(func.count()).select_from(page).where(page.c.error.is_not(None)))
+            stuck = c.scalar(select(func.count()).select_from(owner).where(owner.c.error.is_not(None)))
+        findings = [
+            Finding(level="ok", what="the database file is sound")
+            if said == ["ok"]
+            else Finding(level="error", what=f"the database file is damaged: {said[0]}", advice="restore a copy")
+        ]
+        if gaps:
+            findings.append(
+                Finding(level="error", what=f"{gaps} owners whose utterances have gaps", advice="restore a copy")
+            )
+        else:
+            findings.append(Finding(level="ok", what="every owner's utterances are without gaps"))
+        if failed:
+            findings.append(
+                Finding(level="warning", what=f"{failed} pages wait for another try", advice="embermem show PAGE")
+            )
+        if stuck:
+            findings.append(
+                Finding(level="warning", what=f"the last work on {stuck} owners failed", advice="embermem settle")
+            )
+        return tuple(findings)

@@ -1,0 +1,389 @@
+"""What consolidation asks of the store: leases, what is due, and applying changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import and_, case, delete, exists, func, insert, or_, select, true, update
+from sqlalchemy.engine import Connection
+
+from embermem.changes import Cause, Change, Decision
+from embermem.errors import EmbedderMismatch, RevisionMoved, StaleLease
+from embermem.protocols import (
+    Lease,
+    NotedPage,
+    SegmentState,
+    VectorBatch,
+)
+from embermem.stores import reads, schema
+from embermem.stores.apply import PERSONA_DECISIONS, Applying, forget_derived
+from embermem.stores.codec import decisions_text, micros, moment, vector_bytes
+from embermem.stores.statements import chains, changes, ensure_owner, remember, setting, unclaimed
+from embermem.stores.transactions import Transactions
+from embermem.types import (
+    Chain,
+    ChainId,
+    ChainTail,
+    Owner,
+    OwnerId,
+    PageId,
+    PageView,
+    SegmentId,
+    ThreadId,
+)
+
+if TYPE_CHECKING:
+    from embermem.types import Vector, Vectors
+
+
+class Work(Transactions):
+    """Claims and changes of one owner."""
+
+    def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
+        """One conditional update of the owner's row. While it is held the owner is due when the lease runs out; what
+        comes in meanwhile is due earlier, and so is seen at release."""
+        table, at = schema.owner, micros(now)
+        until = at + int(seconds * 1e6)
+        with self._write() as c:
+            token = c.scalar(
+                update(table)
+                .where(table.c.owner_id == owner_id, unclaimed(at))
+                .values(lease_by=by, lease_token=table.c.lease_token + 1, lease_until=until, due_at=until)
+                .returning(table.c.lease_token)
+            )
+        return None if token is None else Lease(owner_id=owner_id, by=by, token=token)
+
+    def renew(self, lease: Lease, now: datetime, seconds: float) -> None:
+        """A sign of life; also revives a lease that ran out and that nobody else took."""
+        table, until = schema.owner, micros(now) + int(seconds * 1e6)
+        with self._write() as c:
+            held = c.execute(
+                update(table)
+                .where(*_held(lease))
+                .values(
+                    lease_until=until, due_at=case((table.c.due_at < table.c.lease_until, table.c.due_at), else_=until)
+                )
+            )
+            if held.rowcount == 0:
+                raise _stale(lease)
+
+    def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
+        """Give the lease back. What came in meanwhile keeps the owner due, unless the work failed and must wait."""
+        table = schema.owner
+        at = None if due_at is None else micros(due_at)
+        came_in = or_(table.c.due_at < table.c.lease_until, table.c.seq > table.c.embedded_seq)
+        with self._write() as c:
+            c.execute(
+                update(table)
+                .where(*_held(lease))
+                .values(
+                    lease_by=None,
+                    lease_until=None,
+                    error=error,
+                    failures=0 if error is None else table.c.failures + 1,
+                    due_at=at
+                    if error is not None
+                    else case((came_in, table.c.due_at), else_=at),
+                )
+            )
+
+    def apply(
+        self,
+        owner: Owner,
+        cause: Cause,
+        analyst: str,
+        decisions: Sequence[Decision],
+        *,
+        now: datetime,
+        revision: int,
+        lease: Lease | None,
+        vectors: VectorBatch | None = None,
+        segment_vectors: Mapping[SegmentId, Vector] | None = None,
+    ) -> Change:
+        """The next change, and all that it derives, in one transaction; see protocols.Store."""
+        change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
+        table, at = schema.owner, micros(now)
+        with self._write() as c:
+            ensure_owner(c, owner, at)
+            values: dict[str, Any] = {"revision": change.no}
+            if any(isinstance(decision, PERSONA_DECISIONS) for decision in decisions):
+                values["persona_no"] = change.no
+            moved = c.execute(
+                update(table)
+                .where(table.c.owner_id == owner.id, table.c.revision == revision)
+                .where(*(() if lease is None else _held(lease)))
+                .values(**values)
+            )
+            if moved.rowcount == 0:
+                raise _refusal(c, owner.id, revision, lease)
+            c.execute(
+                insert(schema.change).values(
+                    owner_id=owner.id,
+                    no=change.no,
+                    cause=cause.value,
+                    analyst=analyst,
+                    recorded_at=at,
+                    decisions=decisions_text(change.decisions),
+                )
+            )
+            embedder = setting(c, "embedder")
+            if vectors is not None:
+                if embedder and vectors.embedder != embedder:
+                    raise EmbedderMismatch(
+                        f"the store is now of {embedder!r}, these vectors are of {vectors.embedder!r}: open it again"
+                    )
+                _write_vectors(c, owner.id, change.no, vectors)
+            sums = {key: (embedder, vector) for key, vector in (segment_vectors or {}).items()}
+            Applying(c, owner.id, change.no, now).apply(change.decisions, sums)
+        return change
+
+    def postpone(self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime) -> None:
+        """Count an attempt on pages and keep the error; the page stays pending."""
+        page = schema.page
+        with self._write() as c:
+            if c.scalar(select(schema.owner.c.owner_id).where(*_held(lease))) is None:
+                raise _stale(lease)
+            c.execute(
+                update(page)
+                .where(page.c.owner_id == lease.owner_id, page.c.page_id.in_(page_ids))
+                .values(attempts=page.c.attempts + 1, error=error, retry_at=micros(retry_at))
+            )
+
+    def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
+        """Pages with something no analyst has read, fully embedded, oldest first."""
+        page, owner, later = schema.page, schema.owner, schema.page.alias("later")
+        followed = exists().where(later.c.owner_id == owner_id, later.c.thread == page.c.thread, later.c.no > page.c.no)
+        with self._read() as c:
+            rows = c.execute(
+                reads.select_pages(owner_id)
+                .where(page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq)
+                .where(true() if open_too else or_(page.c.answered, page.c.no <= owner.c.pages - short, followed))
+                .order_by(page.c.no)
+                .limit(limit)
+            ).all()
+            return reads.page_views(c, owner_id, rows, 0, setting(c, "embedder"))
+
+    def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
+        """The oldest pages to be placed; it stops at one that is not read yet or must wait, so that order is kept."""
+        page, owner = schema.page, schema.owner
+        with self._read() as c:
+            rows = c.execute(
+                _with_note(reads.select_pages(owner_id))
+                .add_columns(and_(page.c.chain_id.is_not(None), page.c.last_seq <= owner.c.embedded_seq).label("read"))
+                .where(_is_pending(short))
+                .order_by(page.c.no)
+                .limit(limit)
+            ).all()
+            ready = []
+            for row in rows:
+                if not row.read or (row.retry_at is not None and row.retry_at > micros(now)):
+                    break
+                ready.append(row)
+            return reads.noted_pages(c, owner_id, ready, short, setting(c, "embedder"))
+
+    def pending_since(self, owner_id: OwnerId, short: int) -> tuple[int, datetime | None, datetime | None]:
+        """How many are pending before the first that failed, since when the oldest, until when a failed one waits."""
+        page, owner = schema.page, schema.owner
+        with self._read() as c:
+            query = (
+                select(page.c.recorded_at)
+                .join(owner, owner.c.owner_id == page.c.owner_id)
+                .where(page.c.owner_id == owner_id, _is_pending(short))
+            )
+            failed = c.scalar(
+                select(func.min(page.c.no)).where(
+                    page.c.owner_id == owner_id, page.c.segment_id.is_(None), page.c.retry_at.is_not(None)
+                )
+            )
+            if failed is not None:
+                query = query.where(page.c.no < failed)
+            count = c.scalar(select(func.count()).select_from(query.subquery())) or 0
+            oldest = c.scalar(query.order_by(page.c.no).limit(1))
+            retry_at = c.scalar(
+                select(func.min(page.c.retry_at)).where(page.c.owner_id == owner_id, page.c.retry_at.is_not(None))
+            )
+        return count, None if oldest is None else moment(oldest), None if retry_at is None else moment(retry_at)
+
+    def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
+        """The newest chained page of each thread below a number, with its chain's summary."""
+        page, chain = schema.page, schema.chain
+        found: dict[ThreadId, ChainTail] = {}
+        with self._read() as c:
+            embedder = setting(c, "embedder")
+            for thread, no in before.items():
+                row = c.execute(
+                    reads.select_pages(owner_id)
+                    .where(page.c.thread == thread, page.c.no < no, page.c.chain_id.is_not(None))
+                    .order_by(page.c.no.desc())
+                    .limit(1)
+                ).first()
+                if row is None:
+                    continue
+                summary = c.scalar(
+                    select(chain.c.summary).where(
+                        chain.c.owner_id == owner_id, chain.c.chain_id == row.chain_id, chain.c.retired_no.is_(None)
+                    )
+                )
+                view = reads.page_views(c, owner_id, [row], 0, embedder)[0]
+                found[thread] = ChainTail(view=view, chain_id=ChainId(row.chain_id), summary=summary or "")
+        return found
+
+    def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
+        """The chains named, as they stand, without their pages."""
+        with self._read() as c:
+            return {chain.id: chain for chain in chains(c, owner_id, chain_ids)}
+
+    def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
+        """The segments of mid-term memory, oldest first."""
+        with self._read() as c:
+            counts = reads.unanalysed_counts(c, owner_id)
+            embedder = setting(c, "embedder")
+            rows = c.execute(reads.select_segments(owner_id).where(schema.segment.c.evicted_no.is_(None)))
+            return tuple(reads.segment_state_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows)
+
+    def unanalysed(self, owner_id: OwnerId, segment_id: SegmentId) -> tuple[NotedPage, ...]:
+        """The segment's pages with something not yet analysed."""
+        page = schema.page
+        with self._read() as c:
+            rows = c.execute(
+                _with_note(reads.select_pages(owner_id))
+                .where(page.c.segment_id == segment_id, page.c.analysed_seq < page.c.last_seq)
+                .order_by(page.c.no)
+            ).all()
+            return reads.noted_pages(c, owner_id, rows, 0, setting(c, "embedder"))
+
+    def page_vectors(self, owner_id: OwnerId, segment_id: SegmentId) -> Vectors:
+        """The vectors of a segment's pages."""
+        with self._read() as c:
+            embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
+            rows = c.execute(
+                reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id).order_by(schema.page.c.no)
+            ).all()
+            views = reads.page_views(c, owner_id, rows, 0, embedder)
+        own = [view.vector for view in views if view.vector is not None]
+        return np.stack(own) if own else np.zeros((0, dim), dtype=np.float32)
+
+    def segments_without_vector(self, owner_id: OwnerId, embedder: str) -> tuple[SegmentId, ...]:
+        """Segments whose vector is of another embedder, or missing."""
+        table = schema.segment
+        with self._read() as c:
+            rows = c.scalars(
+                select(table.c.segment_id).where(
+                    table.c.owner_id == owner_id, or_(table.c.embedder.is_(None), table.c.embedder != embedder)
+                )
+            )
+            return tuple(SegmentId(row) for row in rows)
+
+    def begin_reindex(self, embedder: str, dim: int) -> None:
+        """The store changes its embedder: every owner's vectors are due again. One transaction, no vector touched.
+        Leases end: what is worked out with the old vectors is refused."""
+        owner = schema.owner
+        with self._write() as c:
+            remember(c, {"embedder": embedder, "dim": str(dim)})
+            c.execute(
+                update(owner).values(
+                    embedded_seq=0,
+                    due_at=0,
+                    reset_no=owner.c.revision + 1,
+                    lease_by=None,
+                    lease_until=None,
+                    lease_token=owner.c.lease_token + 1,
+                )
+            )
+
+    def visit(self, owner_id: OwnerId, segments: Mapping[SegmentId, int], now: datetime) -> None:
+        """Count visits of segments, and their time."""
+        table, at = schema.segment, micros(now)
+        with self._write() as c:
+            for segment_id, visits in segments.items():
+                c.execute(
+                    update(table)
+                    .where(table.c.owner_id == owner_id, table.c.segment_id == segment_id)
+                    .values(
+                        visits=table.c.visits + visits,
+                        visited_at=case((table.c.visited_at > at, table.c.visited_at), else_=at),
+                    )
+                )
+            owner = schema.owner
+            c.execute(
+                update(owner)
+                .where(owner.c.owner_id == owner_id)
+                .values(due_at=case((owner.c.due_at < at, owner.c.due_at), else_=at))
+            )
+
+    def replay(self, owner_id: OwnerId) -> None:
+        """Derive everything again from the changes. Counters and vectors, which no change holds, are kept."""
+        segment = schema.segment
+        with self._write() as c:
+            kept = c.execute(select(segment).where(segment.c.owner_id == owner_id)).all()
+            forget_derived(c, owner_id)
+            embedded = c.scalar(select(schema.owner.c.embedded_seq).where(schema.owner.c.owner_id == owner_id))
+            for change in changes(c, owner_id, 0):
+                Applying(c, owner_id, change.no, change.recorded_at).apply(change.decisions, {})
+            for row in kept:
+                c.execute(
+                    update(segment)
+                    .where(segment.c.owner_id == owner_id, segment.c.segment_id == row.segment_id)
+                    .values(
+                        visits=row.visits,
+                        visited_at=row.visited_at,
+                        embedder=row.embedder,
+                        vector_sum=row.vector_sum,
+                    )
+                )
+            owner = schema.owner
+            c.execute(
+                update(owner)
+                .where(owner.c.owner_id == owner_id)
+                .values(reset_no=owner.c.revision, embedded_seq=embedded)
+            )
+
+
+def _held(lease: Lease) -> tuple[Any, ...]:
+    table = schema.owner
+    return (
+        table.c.owner_id == lease.owner_id,
+        table.c.lease_token == lease.token,
+        table.c.lease_by == lease.by,
+    )
+
+
+def _stale(lease: Lease) -> StaleLease:
+    return StaleLease(f"the lease {lease.token} of {lease.by} no longer holds; another worker took over")
+
+
+def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | None) -> StaleLease | RevisionMoved:
+    now = c.scalar(select(schema.owner.c.revision).where(schema.owner.c.owner_id == owner_id))
+    if lease is not None and now == revision:
+        return _stale(lease)
+    return RevisionMoved(f"the owner stands at change {now}, not at {revision}")
+
+
+def _is_pending(short: int) -> Any:
+    page, owner = schema.page, schema.owner
+    return and_(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
+
+
+def _with_note(query: Any) -> Any:
+    return query.add_columns(schema.note.c.proposals, schema.note.c.analyst.label("note_analyst"))
+
+
+def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:
+    table = schema.vector
+    c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(batch.seqs))))
+    c.execute(
+        insert(table),
+        [
+            {
+                "owner_id": owner_id,
+                "seq": int(seq),
+                "embedder": batch.embedder,
+                "change_no": no,
+                "data": vector_bytes(vector),
+            }
+            for seq, vector in zip(batch.seqs, batch.vectors, strict=True)
+        ],
+    )
