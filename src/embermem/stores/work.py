@@ -84,9 +84,7 @@ class Work(Transactions):
                     lease_until=None,
                     error=error,
                     failures=0 if error is None else table.c.failures + 1,
-                    due_at=at
-                    if error is not None
-                    else case((came_in, table.c.due_at), else_=at),
+                    due_at=at if error is not None else case((came_in, table.c.due_at), else_=at),
                 )
             )
 

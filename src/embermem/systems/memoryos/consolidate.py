@@ -44,6 +44,7 @@ from embermem.systems.memoryos.long_term import Knowledge
 from embermem.types import (
     Annotation,
     ChainId,
+    ChainTail,
     Owner,
     Page,
     PageId,
@@ -65,6 +66,8 @@ Progress = Callable[[int, int], None]
 Keywords = Callable[[str, int], tuple[str, ...]]
 """At most so many keywords of a text."""
 
+_CONDENSED_SOURCES = 64
+"""A condensed summary names the newest so many utterances it rests on; its segment's pages are all the others."""
 _TRIES = 8
 """How often a step is decided anew when another change came first."""
 
@@ -281,18 +284,24 @@ class _Consolidation:
         if not views:
             return False
         analyst = self._parts.extractive
-        annotations = analyst.annotate(self._store.tails(self._owner.id, _first_no(views)), views)
-        decisions = self._noting(views, annotations, analyst.name)
+        tails = self._store.tails(self._owner.id, _first_no(views))
+        annotations = analyst.annotate(tails, views)
+        decisions = self._noting(tails, views, annotations, analyst.name)
         for view, annotation in zip(views, annotations, strict=True):
             if self._settings.facts_when == "read":
                 decisions += self._learn(_change_of(annotation), [view.page])
         self._apply(Cause.ANNOTATION, analyst.name, decisions)
         return True
 
-    def _noting(self, views: Sequence[PageView], annotations: Sequence[Annotation], analyst: str) -> list[Decision]:
+    def _noting(
+        self,
+        tails: Mapping[ThreadId, ChainTail],
+        views: Sequence[PageView],
+        annotations: Sequence[Annotation],
+        analyst: str,
+    ) -> list[Decision]:
         """Notes and chain summaries. A page that has a chain keeps it; one that continues joins that of the page
         before it in its thread; any other begins one."""
-        tails = self._store.tails(self._owner.id, _first_no(views))
         ends: dict[ThreadId, ChainId] = {thread: tail.chain_id for thread, tail in tails.items()}
         decisions: list[Decision] = []
         summaries: dict[ChainId, ChainSummarised] = {}
@@ -382,8 +391,9 @@ class _Consolidation:
         if analyst is extractive:
             return list(batch), [], extractive.name
         views = [noted.view for noted in batch]
+        tails = self._store.tails(self._owner.id, _first_no(views))
         try:
-            annotations = analyst.annotate(self._store.tails(self._owner.id, _first_no(views)), views)
+            annotations = analyst.annotate(tails, views)
             if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
                 raise AnalystError(f"{analyst.name} answered for other pages than it was asked about")
         except AnalystError as error:
@@ -397,7 +407,7 @@ class _Consolidation:
                 "analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried + 1, error
             )
             return list(batch), [], extractive.name
-        decisions = self._noting(views, annotations, analyst.name)
+        decisions = self._noting(tails, views, annotations, analyst.name)
         notes = [
             replace(noted, keywords=annotation.keywords, analyst=analyst.name, change=_change_of(annotation))
             for noted, annotation in zip(batch, annotations, strict=True)
@@ -464,7 +474,7 @@ class _Consolidation:
         )
         analyst = self._parts.analyst
         try:
-            change = analyst.profile(request)
+            change = self._profiled(analyst, request, notes)
         except AnalystError as error:
             if max(noted.attempts for noted in notes) + 1 < self._settings.attempts:
                 logger.warning("analyst %s failed at promoting segment %s: %s", analyst.name, segment.id, error)
@@ -472,19 +482,31 @@ class _Consolidation:
                 self._store.postpone(self._lease, [n.view.page.id for n in notes], str(error), retry_at)
                 return False
             analyst = self._parts.extractive
-            change = analyst.profile(request)
+            change = self._profiled(analyst, request, notes)
         decisions = self._learn(change, [noted.view.page for noted in notes])
         for noted in notes:
             decisions.append(Analysed(page_id=noted.view.page.id, upto_seq=noted.view.page.last_seq))
         after = replace(segment, unanalysed=0)
         if change.segment_summary:
-            rests_on = change.summary_sources or request.segment.sources
-            part = SummaryPart(chain_id=None, text=change.segment_summary, sources=rests_on)
+            rests_on = sorted(change.summary_sources or request.segment.sources, key=lambda source: source.seq)
+            newest = tuple(rests_on[-_CONDENSED_SOURCES:])
+            part = SummaryPart(chain_id=None, text=change.segment_summary, sources=newest)
             after = replace(after, parts=(part,))
             decisions.append(mid_term.written(after))
         self._apply(Cause.PROMOTION, analyst.name, decisions)
         segments[segment.id] = after
         return True
+
+    def _profiled(self, analyst: Analyst, request: ProfileRequest, notes: Sequence[NotedPage]) -> PersonaChange:
+        """What an analyst says at a promotion. The extractive one has read these pages: its notes say what it found."""
+        if analyst is not self._parts.extractive:
+            return analyst.profile(request)
+        return replace(
+            analyst.profile(replace(request, pages=())),
+            facts=tuple(fact for noted in notes for fact in noted.change.facts),
+            traits=tuple(trait for noted in notes for trait in noted.change.traits),
+            profile=tuple(field for noted in notes for field in noted.change.profile),
+        )
 
     def _learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
         _, knowledge = self._loaded()
