@@ -62,6 +62,7 @@ def test_a_file_is_found_by_argument_then_by_environment(tmp_path: Path, monkeyp
         ("mu", float("nan"), "a number above 0"),
         ("mu", 10**400, "a number above 0"),
         ("tau", "", "a number from 0"),
+        ("lease_s", 1e300, "a number above 0 to 1e+09"),
         ("background", "perhaps", "true or false"),
         ("token_counter", "letters", "one of: approx, words"),
         ("facts_when", 1, "one of: read, promoted"),
@@ -151,6 +152,9 @@ def test_the_numbers_of_the_paper_are_the_paper_s() -> None:
 
 
 def test_the_key_of_an_endpoint_is_not_shown() -> None:
+    with pytest.raises(ConfigError, match="embedder_key = …") as refused:
+        load(None, embedder_key=987654)
+    assert "987654" not in str(refused.value)
     assert "sk-secret" not in repr(load(embedder_key="sk-secret"))
 
 

@@ -359,6 +359,27 @@ def test_one_failing_owner_keeps_no_other_from_being_understood(bench: Maker, tm
     assert one.store.owner_stats(bob, 3).pending == 0
 
 
+def test_a_defect_that_one_owner_brings_out_keeps_no_other_from_being_understood(
+    bench: Maker, tmp_path: Path, clock: Clock
+) -> None:
+    class Brittle(HashedNgrams):
+        def embed(self, texts: Sequence[str]) -> Any:
+            if any("heron" in text for text in texts):
+                raise ValueError("no herons")
+            return super().embed(texts)
+
+    one = bench(None, Brittle())
+    one.add(*LINES)
+    with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+        memory.of("bob").add("It snowed.", "ok")
+    done: list[Owner] = []
+    one.system.work(owner_done=done.append)
+    assert [owner.user for owner in done] == ["bob"]
+    state = one.store.owner_state(ALICE.id)
+    assert state is not None
+    assert state.error == "ValueError: no herons"
+
+
 # --------------------------------------------------------------------------------------- segments and the persona
 
 

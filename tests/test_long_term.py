@@ -55,7 +55,7 @@ class Learner:
     """Knowledge that learns one page at a time; utterance n was said n days after NOW, unless told otherwise."""
 
     def __init__(self, persona: Persona | None = None, said: dict[int, datetime] | None = None) -> None:
-        self.knowledge = Knowledge(persona or Persona(), ())
+        self.knowledge = Knowledge(persona or Persona())
         self.said = {seq: NOW + timedelta(days=seq) for seq in range(1, 400)} | (said or {})
         self.no = 0
 
@@ -64,7 +64,7 @@ class Learner:
     ) -> list[Decision]:
         self.no += 1
         change = PersonaChange(facts=facts, **more)  # type: ignore[arg-type]
-        return self.knowledge.learn(change, said=self.said, no=self.no, at=NOW, settings=SETTINGS)
+        return self.knowledge.learn(change, said=self.said, known=(), no=self.no, at=NOW, settings=SETTINGS)
 
     def current(self, attribute: str = "lives_in") -> list[str]:
         return [fact.value for fact in self.knowledge.current() if fact.attribute == attribute]

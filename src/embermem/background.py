@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
-import weakref
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
@@ -36,8 +35,7 @@ class Background:
                     self._thread = threading.Thread(target=self._run, name="embermem-background", daemon=True)
                     self._thread.start()
                     # A thread that is killed inside native code at exit takes the process down with it.
-                    stop = weakref.WeakMethod(self.stop)
-                    atexit.register(lambda: None if (alive := stop()) is None else alive())
+                    atexit.register(self.stop)
 
     def stop(self) -> None:
         """Ends after the step in hand; what is left is done by whoever comes next."""
@@ -45,6 +43,7 @@ class Background:
         self._wake.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
+        atexit.unregister(self.stop)
 
     def _run(self) -> None:
         while not self._stop.is_set():

@@ -18,8 +18,13 @@ from embermem.errors import ConfigError
 
 ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
+_SECRET = "embedder_key"
+"""The one setting whose value no message shows."""
 
 Preset = Literal["default", "paper"]
+
+_LONGEST_S = 1e9
+"""No wait is longer (31 years): a time that it is added to must stay a time."""
 
 _FITTED = "set near the fit on the development sets by benchmarks/fit_recall.sh; held-out figures in docs/retrieval.md"
 _CALIBRATED = "fitted on the development sets, not held out: docs/retrieval.md, Confidence"
@@ -82,13 +87,17 @@ class Settings:
 
     # Consolidation
     batch_pages: int = _number(8, "pages a consolidation takes at once; the paper takes 1", low=1, high=64)
-    batch_wait_s: float = _number(600.0, "the oldest pending page waits no longer for a full batch", low=0.0)
+    batch_wait_s: float = _number(
+        600.0, "the oldest pending page waits no longer for a full batch", low=0.0, high=_LONGEST_S
+    )
     attempts: int = _number(5, "tries of the configured analyst before the extractive one takes over", low=1)
-    retry_base_s: float = _number(30.0, "first pause after a failure; doubles with each", above=0.0)
-    retry_max_s: float = _number(3600.0, "longest pause between tries", above=0.0)
-    lease_s: float = _number(60.0, "a worker's claim on an owner without a sign of life", above=0.0)
+    retry_base_s: float = _number(30.0, "first pause after a failure; doubles with each", above=0.0, high=_LONGEST_S)
+    retry_max_s: float = _number(3600.0, "longest pause between tries", above=0.0, high=_LONGEST_S)
+    lease_s: float = _number(60.0, "a worker's claim on an owner without a sign of life", above=0.0, high=_LONGEST_S)
     background: bool = _plain(True, "a thread of this process embeds and consolidates what it added")
-    poll_s: float = _number(5.0, "how often the background thread and the worker look for due owners", above=0.0)
+    poll_s: float = _number(
+        5.0, "how often the background thread and the worker look for due owners", above=0.0, high=_LONGEST_S
+    )
     embed_batch: int = _number(64, "texts given to the embedder at once", low=1, high=4096)
 
     # Recall
@@ -137,7 +146,7 @@ class Settings:
     embedder: str = _plain("auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
     embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
     embedder_key: str = field(default="", repr=False, metadata={"source": "its key; better set by the environment"})
-    busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0)
+    busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0, high=86_400.0)
     resident_bytes: int = _number(512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0)
 
 
@@ -254,7 +263,8 @@ def _check(name: str, kind: Any, meta: Mapping[str, Any], value: object, origin:
     allowed = _allowed(kind, meta)
 
     def refuse() -> ConfigError:
-        return ConfigError(f"{name} = {value!r} (from {origin}) is not allowed; {allowed}")
+        given = "…" if name == _SECRET else repr(value)
+        return ConfigError(f"{name} = {given} (from {origin}) is not allowed; {allowed}")
 
     kind = str(kind)
     if kind.startswith("bool"):

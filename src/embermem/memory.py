@@ -81,14 +81,17 @@ class Memory:
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
         """The memory of one (user, agent) pair: the handle through which everything goes.
 
-        `timezone` is the IANA zone of this owner's times that come without one; it is kept. Writes nothing else.
+        `timezone` is the IANA zone of this owner's times that come without one; it is kept, and
+        written only where it changes. Writes nothing else.
         """
         owner = Owner(
             id=ids.owner_id(messages.name(user, "user"), messages.name(agent, "agent")), user=user, agent=agent
         )
         if timezone is not None:
             _zone(timezone)
-            self._store.set_timezone(owner, timezone, self._clock())
+            state = self._store.owner_state(owner.id)
+            if state is None or state.timezone != timezone:
+                self._store.set_timezone(owner, timezone, self._clock())
         return OwnerMemory(self, owner)
 
     def owners(self) -> tuple[Owner, ...]:

@@ -113,7 +113,8 @@ class Delta:
     """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
 
     `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for. `persona` is whole,
-    and None if nothing of it changed. `archived_facts` are those the cap moved out, whole as well.
+    and None if nothing of it changed. `archived_facts` are those the cap moved out, whole as well. `pages` are those
+    that a change touched: a page not named yet is in no chain and no segment.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild).
     """
 
@@ -175,7 +176,6 @@ class NotedPage:
     change: PersonaChange
     attempts: int
     retry_at: datetime | None
-    analysed: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -294,7 +294,8 @@ class Store(Protocol):
     def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
         """Give the lease back, and say when the owner is due again.
 
-        Where something came in since the claim, the owner is due at once. A stale lease is ignored.
+        Where something came in since the claim, the owner is due since then, unless the work failed (`error`): then it
+        waits until `due_at`, whatever comes in. A stale lease is ignored.
         """
 
     def apply(
@@ -378,6 +379,9 @@ class Store(Protocol):
 
     def history(self, owner_id: OwnerId) -> tuple[Fact, ...]:
         """Facts that are no longer held: superseded or retired."""
+
+    def facts_resting_on(self, owner_id: OwnerId, seqs: Sequence[int]) -> tuple[Fact, ...]:
+        """Facts, held or not, that rest on one of these utterances."""
 
     def changes(self, owner_id: OwnerId, since: int) -> tuple[Change, ...]: ...
 

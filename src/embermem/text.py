@@ -38,6 +38,9 @@ CJK_STOP = frozenset(
     "的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split()
 )
 
+_LONGEST_WORD = 64
+"""Longer runs of letters are no words (base64, hashes): they are not stemmed, and no cache holds them."""
+
 _local = threading.local()
 
 
@@ -57,11 +60,14 @@ def runs(text: str) -> Iterator[tuple[str, int, int]]:
         yield match.group(), match.start(), match.end()
 
 
-@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The English stem of a lower-cased word (Snowball); words of other alphabets pass unchanged."""
-    if not word.isascii():
-        return word
+    """The English stem of a lower-cased word (Snowball); words of other alphabets, and what is too long to be a word,
+    pass unchanged."""
+    return word if len(word) > _LONGEST_WORD or not word.isascii() else _stem(word)
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:
         import Stemmer
@@ -75,7 +81,6 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
-@lru_cache(maxsize=65_536)
 def _word_terms(run: str) -> tuple[str, ...]:
     if _HAS_CJK.match(run):
         if len(run) == 1:

@@ -23,6 +23,8 @@ from embermem.changes import (
     Embedded,
     Evicted,
     FactAdded,
+    FactArchived,
+    FactRetired,
     KeywordCount,
     Noted,
     Placed,
@@ -260,6 +262,21 @@ def test_what_came_in_meanwhile_makes_the_owner_due_at_once(store: Store) -> Non
     assert store.due(NOW + MINUTE, 9) == (ALICE,)
 
 
+def test_work_given_back_unfinished_is_due_when_it_was_said_to_be(store: Store) -> None:
+    append(store)
+    store.release(claimed(store, seconds=600), due_at=NOW, error=None)  # interrupted before anything was embedded
+    assert store.due(NOW, 9) == (ALICE,)
+
+
+def test_after_a_failure_the_owner_waits_whatever_comes_in(store: Store) -> None:
+    append(store)
+    store.release(claimed(store), due_at=NOW + MINUTE, error="EmbedderError: down")
+    append(store, message("meanwhile"))
+    store.visit(ALICE.id, {SegmentId("s1"): 1}, NOW)
+    assert store.due(NOW, 9) == ()
+    assert store.due(NOW + MINUTE, 9) == (ALICE,)
+
+
 def test_a_failure_is_counted_and_kept_until_the_next_success(store: Store) -> None:
     append(store)
     for failures in (1, 2):
@@ -431,6 +448,29 @@ class Reader:
     @property
     def all(self) -> tuple[object, ...]:
         return (self.seq, self.revision, self.said, self.vectors, self.pages, self.segments, self.facts)
+
+
+def test_sources_are_those_of_the_version_that_stands(store: Store) -> None:
+    append(store, message("I am Al"), message("I am Ali"), message("Call me Alice"))
+
+    def named(value: str, *seqs: int) -> ProfileSet:
+        sources = tuple(Source(seq=seq, utterance_id=UtteranceId("u")) for seq in seqs)
+        return ProfileSet(whose=About.USER, name="name", value=value, sources=sources, set_by="test")
+
+    apply(store, named("Al", 1))
+    apply(store, named("Ali", 2, 3))
+    assert [source.seq for source in store.persona(ALICE.id).profile[0].sources] == [2, 3]
+    apply(store, named("Alice"))
+    assert store.persona(ALICE.id).profile[0].sources == ()
+
+
+def test_facts_are_found_by_what_they_rest_on_whether_held_or_not(store: Store) -> None:
+    append(store, message("a"), message("b"), message("c"))
+    apply(store, fact("f1", 1), fact("f2", 2), fact("f3", 3))
+    apply(store, FactArchived(fact_id=FactId("f1")))
+    apply(store, FactRetired(fact_id=FactId("f2"), superseded_by=None, valid_to=None))
+    assert {found.id for found in store.facts_resting_on(ALICE.id, [1, 2])} == {"f1", "f2"}
+    assert store.facts_resting_on(ALICE.id, [4]) == store.facts_resting_on(BOB.id, [1]) == ()
 
 
 steps = st.lists(

@@ -595,12 +595,6 @@ def _age(pattern: re.Pattern[str]) -> Read:
     return read
 
 
-def _tail(sentence: str, pos: int) -> tuple[str, int] | None:
-    """The words up to the end of the clause, at most eight."""
-    match = re.compile(r"[^\s,.;!?:\ue000]+(?: [^\s,.;!?:\ue000]+){0,7}(?=\s*(?:[,.;!]|$))").match(sentence, pos)
-    return None if match is None else (match.group(), match.end())
-
-
 def _subject_of_study(sentence: str, pos: int) -> tuple[str, int] | None:
     match = re.compile(
         r"((?!(?:hard|abroad|here|there|at|in|for|with|a|an|the|my|every|all|until|on|it|that|this|too|when|what|how|together|late|best|better|alone|more|from|and|online|by|to|as|your|because|while|well|lot|lots|so|really)\b)[A-Za-z]+(?: (?:(?!at\b|in\b|for\b|with\b|because\b|but\b|on\b|so\b|right\b|now\b|every\b|all\b|when\b|while\b|from\b|I\b|here\b)[A-Za-z]+)){0,3})(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|because|but|right now|now|so|from|here|and)\b)"

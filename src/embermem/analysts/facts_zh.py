@@ -236,10 +236,6 @@ def _age(value: str) -> str | None:
     return str(number) if number is not None and 4 <= number <= 119 else None
 
 
-def _one_of(*allowed: str) -> Check:
-    return lambda value: value if value in allowed else None
-
-
 _FIXED = {"女的": "女", "女生": "女", "女性": "女", "女孩": "女", "女孩子": "女", "女人": "女", "女士": "女",
           "男的": "男", "男生": "男", "男性": "男", "男孩": "男", "男孩子": "男", "男人": "男"}  # fmt: skip
 

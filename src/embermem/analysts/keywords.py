@@ -13,6 +13,8 @@ from embermem.analysts.lexicon import words
 from embermem.text import CJK_STOP, STOP_WORDS, fold, has_cjk, runs
 
 _MAX_WORD = 40
+_MAX_RUN = 2_000
+"""Characters of an unbroken Chinese run that are cut into words."""
 _IRREGULAR = {
     "children": "child", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth", "mice": "mouse",
     "wives": "wife", "knives": "knife", "leaves": "leaf", "wolves": "wolf", "shelves": "shelf", "geese": "goose",
@@ -52,11 +54,6 @@ def keywords(text: str, limit: int = 8, *, max_chars: int = 20_000) -> tuple[str
     return tuple(order[:limit])
 
 
-def content_words(text: str) -> list[str]:
-    """Every keyword candidate of a text in order, repeats kept."""
-    return [word for run, start, _ in runs(text) for word, _ in _words(run, text, start)]
-
-
 @lru_cache(maxsize=65_536)
 def singular(word: str) -> str:
     """The singular of a lower-cased English noun by rule; words that are no plural pass unchanged."""
@@ -75,7 +72,7 @@ def singular(word: str) -> str:
 
 def _words(run: str, text: str, start: int) -> list[tuple[str, float]]:
     if has_cjk(run[0]):
-        return [(word, 1.0 + 0.1 * min(len(word), 4)) for word in _chinese(run)]
+        return [(word, 1.0 + 0.1 * min(len(word), 4)) for word in _chinese(run[:_MAX_RUN])]
     if len(run) > _MAX_WORD:
         return []
     word = _english(run)
@@ -104,7 +101,7 @@ def _chinese(run: str) -> tuple[str, ...]:
 
     return tuple(
         w
-        for w in rjieba.cut(run[:2_000])
+        for w in rjieba.cut(run)
         if len(w) >= 2 and w not in words("fillers_zh") and w not in CJK_STOP and has_cjk(w[0])
     )
 

@@ -137,10 +137,11 @@ def hits(title: str, found: Iterable[Hit]) -> None:
 def _page(owner: OwnerMemory, name: str) -> Page:
     if not name.isascii() or not name.isdigit():
         return owner.page(PageId(name))
-    found = next((one for one in owner.pages() if one.no == int(name)), None)
-    if found is None:
+    number = int(name) if len(name) < 19 else 0  # SQLite's whole numbers end there
+    found = owner.pages(before=number + 1, limit=1)
+    if not found or found[0].no != number:
         raise NotFound(f"there is no page number {name} of {owner.owner.user} / {owner.owner.agent}")
-    return found
+    return found[0]
 
 
 def tier_of(name: str) -> Tier:

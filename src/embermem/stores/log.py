@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, case, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.errors import KeyReused
@@ -17,7 +17,7 @@ from embermem.protocols import (
 )
 from embermem.stores import schema
 from embermem.stores.codec import micros, offset
-from embermem.stores.statements import ensure_owner, owner_state, utterances
+from embermem.stores.statements import due_from, ensure_owner, owner_state, utterances
 from embermem.stores.transactions import Transactions
 from embermem.types import (
     Added,
@@ -51,7 +51,7 @@ class Log(Transactions):
                 .where(table.c.owner_id == owner.id)
                 .values(
                     seq=table.c.seq + len(messages),
-                    due_at=case((table.c.due_at < at, table.c.due_at), else_=at),
+                    due_at=due_from(at),
                 )
                 .returning(table.c.seq, table.c.pages)
             ).one()

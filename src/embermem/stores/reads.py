@@ -42,12 +42,14 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 """Ids in one IN list; SQLite's bound on parameters is far above."""
+_FEW = 50
+"""Items in a statement that looks up each of them under each of their changes' numbers."""
 
 
-def chunks(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """The items, CHUNK at a time."""
-    for start in range(0, len(items), CHUNK):
-        yield items[start : start + CHUNK]
+def chunks(items: Sequence[Any], size: int = CHUNK) -> Iterable[Sequence[Any]]:
+    """The items, `size` at a time."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def owner_from(row: Row[Any]) -> Owner:
@@ -130,7 +132,7 @@ def pages_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any
         found = connection.execute(
             select(schema.utterance)
             .where(schema.utterance.c.owner_id == owner_id, schema.utterance.c.page_id.in_(ids))
-            .order_by(schema.utterance.c.seq)
+            .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)  # the index's order: by seq alone reads all
         )
         for row in found:
             said.setdefault(row.page_id, []).append(utterance_from(row))
@@ -187,7 +189,6 @@ def noted_pages(
             change=PersonaChange() if row.proposals is None else from_json(row.proposals, PersonaChange),
             attempts=row.attempts,
             retry_at=None if row.retry_at is None else moment(row.retry_at),
-            analysed=row.analysed_seq >= row.last_seq,
         )
         for view, row in zip(views, rows, strict=True)
     )
@@ -276,25 +277,50 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
 # ------------------------------------------------------------------------------------------------------------- persona
 
 
-def sources_of(
-    connection: Connection, owner_id: OwnerId, item: str, only: Sequence[str] | None = None
-) -> dict[str, tuple[Source, ...]]:
-    """By item id, the utterances its current version rests on; of a fact, those of all its confirmations."""
+_Sources = dict[str, tuple[Source, ...]]
+
+
+def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: Mapping[str, int]) -> _Sources:
+    """By item id, the utterances that its version of the change named rests on."""
+    source = schema.source
+    found: dict[str, list[Source]] = {}
+    for ids in chunks(sorted(versions), _FEW):
+        numbers = {versions[item_id] for item_id in ids}
+        query = _select_sources(owner_id, item, ids).where(source.c.change_no.in_(numbers))
+        for row in connection.execute(query):
+            if row.change_no == versions[row.item_id]:
+                found.setdefault(row.item_id, []).append(_source_from(row))
+    return {item_id: tuple(sources) for item_id, sources in found.items()}
+
+
+def fact_sources(connection: Connection, owner_id: OwnerId, fact_ids: Sequence[str]) -> _Sources:
+    """By fact, the utterances that all its confirmations rest on."""
+    found: dict[str, dict[Source, None]] = {}
+    for ids in chunks(fact_ids):
+        for row in connection.execute(_select_sources(owner_id, "fact", ids)):
+            found.setdefault(row.item_id, {})[_source_from(row)] = None
+    return {fact_id: tuple(sources) for fact_id, sources in found.items()}
+
+
+def _select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[Any]:
     source, utterance = schema.source, schema.utterance
-    query = (
-        select(source, utterance.c.id)
+    return (
+        select(source.c.item_id, source.c.change_no, source.c.seq, source.c.start, source.c.end, utterance.c.id)
         .join(utterance, and_(utterance.c.owner_id == source.c.owner_id, utterance.c.seq == source.c.seq))
-        .where(source.c.owner_id == owner_id, source.c.item == item)
+        .where(source.c.owner_id == owner_id, source.c.item == item, source.c.item_id.in_(ids))
         .order_by(source.c.item_id, source.c.change_no, source.c.ordinal)
     )
-    rows = connection.execute(query if only is None else query.where(source.c.item_id.in_(only)))
-    versions: dict[str, dict[int, list[Source]]] = {}
-    for row in rows:
-        one = Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end)
-        versions.setdefault(row.item_id, {}).setdefault(row.change_no, []).append(one)
-    if item == "fact":
-        return {key: tuple(dict.fromkeys(s for all_of in by.values() for s in all_of)) for key, by in versions.items()}
-    return {key: tuple(by[max(by)]) for key, by in versions.items()}
+
+
+def _source_from(row: Row[Any]) -> Source:
+    return Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end)
+
+
+def facts_from(connection: Connection, owner_id: OwnerId, query: Select[Any]) -> tuple[Fact, ...]:
+    """The facts of a query of the table `fact`, with their sources."""
+    rows = connection.execute(query).all()
+    sources = fact_sources(connection, owner_id, [row.fact_id for row in rows])
+    return tuple(fact_from(row, sources) for row in rows)
 
 
 def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]]) -> Fact:
@@ -339,7 +365,12 @@ def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
     from embermem.traits import dimensions_by_name
 
     profile, trait = schema.profile, schema.trait
-    told = sources_of(connection, owner_id, "profile")
+    lines = connection.execute(
+        select(profile)
+        .where(profile.c.owner_id == owner_id, profile.c.retired_no.is_(None), profile.c.value.is_not(None))
+        .order_by(profile.c.name)
+    ).all()
+    told = sources_of(connection, owner_id, "profile", {f"{row.whose}.{row.name}": row.change_no for row in lines})
     fields = [
         ProfileField(
             whose=About(row.whose),
@@ -350,13 +381,12 @@ def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
             change_no=row.change_no,
             set_by=row.set_by,
         )
-        for row in connection.execute(
-            select(profile)
-            .where(profile.c.owner_id == owner_id, profile.c.retired_no.is_(None), profile.c.value.is_not(None))
-            .order_by(profile.c.name)
-        )
+        for row in lines
     ]
-    shown = sources_of(connection, owner_id, "trait")
+    levels = connection.execute(
+        select(trait).where(trait.c.owner_id == owner_id, trait.c.retired_no.is_(None)).order_by(trait.c.dimension)
+    ).all()
+    shown = sources_of(connection, owner_id, "trait", {row.dimension: row.change_no for row in levels})
     known = dimensions_by_name()
     traits = tuple(
         Trait(
@@ -369,12 +399,9 @@ def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
             recorded_at=moment(row.recorded_at),
             change_no=row.change_no,
         )
-        for row in connection.execute(
-            select(trait).where(trait.c.owner_id == owner_id, trait.c.retired_no.is_(None)).order_by(trait.c.dimension)
-        )
+        for row in levels
     )
-    rests = sources_of(connection, owner_id, "fact")
-    facts = [fact_from(row, rests) for row in connection.execute(select_facts(owner_id, archived=False))]
+    facts = facts_from(connection, owner_id, select_facts(owner_id, archived=False))
     return Persona(
         profile=tuple(f for f in fields if f.whose is About.USER),
         agent_profile=tuple(f for f in fields if f.whose is About.AGENT),

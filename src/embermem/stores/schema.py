@@ -113,7 +113,7 @@ page = Table(
     Index("ix_page_retry", "owner_id", "retry_at", sqlite_where=text("retry_at IS NOT NULL")),
     Index("ix_page_unread", "owner_id", "no", sqlite_where=text("annotated_seq < last_seq")),
     Index("ix_page_unplaced", "owner_id", "no", sqlite_where=text("segment_id IS NULL")),
-    Index("ix_page_unanalysed", "owner_id", "segment_id", sqlite_where=text("analysed_seq < last_seq")),
+    Index("ix_page_unanalysed", "owner_id", "segment_id", "no", sqlite_where=text("analysed_seq < last_seq")),
 )
 
 receipt = Table(
@@ -221,6 +221,7 @@ segment_text = Table(
     Column("said_to", BigInteger, nullable=False),
     Column("said_to_offset", Integer, nullable=False),
     *_derived(),
+    Index("ix_segment_text_current", "owner_id", "segment_id", sqlite_where=text("retired_no IS NULL")),
 )
 
 fact = Table(
@@ -243,7 +244,7 @@ fact = Table(
     Column("pinned", Boolean, nullable=False),
     Column("superseded_by", String(40)),
     *_derived(),
-    Index("ix_fact_current", "owner_id", "about", sqlite_where=text("retired_no IS NULL")),
+    Index("ix_fact_current", "owner_id", "about", sqlite_where=text("retired_no IS NULL AND archived_no IS NULL")),
 )
 
 trait = Table(
@@ -282,10 +283,8 @@ source = Table(
     Column("seq", Integer, nullable=False),
     Column("start", Integer),
     Column("end", Integer),
-    Index("ix_source_seq", "owner_id", "seq"),
+    Index("ix_source_seq", "owner_id", "seq", "item"),
 )
 
-LOGS = (utterance, page, receipt, vector, change)
-"""Not derived from changes: kept when memory is rebuilt (of `page`, the roll-up is kept and the rest reset)."""
 DERIVED = (note, membership, chain, segment, segment_text, fact, trait, profile, source)
-"""Written by applying changes only."""
+"""Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""

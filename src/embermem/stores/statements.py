@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import and_, case, or_, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.engine import Connection
 
@@ -79,7 +79,6 @@ def changes(c: Connection, owner_id: OwnerId, since: int) -> tuple[Change, ...]:
 def chains(c: Connection, owner_id: OwnerId, only: Sequence[ChainId] | None) -> tuple[Chain, ...]:
     chain, page = schema.chain, schema.page
     query = select(chain).where(chain.c.owner_id == owner_id, chain.c.retired_no.is_(None)).order_by(chain.c.chain_id)
-    sources = reads.sources_of(c, owner_id, "chain", only)
     of: dict[str, list[PageId]] = {}
     if only is not None:
         query = query.where(chain.c.chain_id.in_(only))
@@ -89,6 +88,8 @@ def chains(c: Connection, owner_id: OwnerId, only: Sequence[ChainId] | None) -> 
         )
         for row in c.execute(members.order_by(page.c.no)):
             of.setdefault(row.chain_id, []).append(PageId(row.page_id))
+    rows = c.execute(query).all()
+    sources = reads.sources_of(c, owner_id, "chain", {row.chain_id: row.change_no for row in rows})
     return tuple(
         Chain(
             id=ChainId(row.chain_id),
@@ -99,8 +100,15 @@ def chains(c: Connection, owner_id: OwnerId, only: Sequence[ChainId] | None) -> 
             recorded_at=moment(row.recorded_at),
             sources=sources.get(row.chain_id, ()),
         )
-        for row in c.execute(query)
+        for row in rows
     )
+
+
+def due_from(at: int) -> Any:
+    """When the owner is due, now that something came in: at once, but where its work failed and must wait."""
+    table = schema.owner
+    waits = and_(table.c.error.is_not(None), table.c.lease_by.is_(None), table.c.due_at.is_not(None))
+    return case((or_(table.c.due_at < at, waits), table.c.due_at), else_=at)
 
 
 def unclaimed(at: int) -> Any:

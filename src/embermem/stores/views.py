@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Change
@@ -77,10 +78,12 @@ class Views(Transactions):
         with self._read() as c:
             embedder = setting(c, "embedder")
             counts = reads.unanalysed_counts(c, owner_id)
-            sources = reads.sources_of(c, owner_id, "segment")
+            rows = c.execute(query).all()
+            sources = reads.sources_of(c, owner_id, "segment", {row.segment_id: row.change_no for row in rows})
             of: dict[str, list[PageId]] = {}
             members = select(page.c.segment_id, page.c.page_id).where(
-                page.c.owner_id == owner_id, page.c.segment_id.is_not(None)
+                page.c.owner_id == owner_id,
+                page.c.segment_id.is_not(None) if only is None else page.c.segment_id == only,
             )
             for row in c.execute(members.order_by(page.c.no)):
                 of.setdefault(row.segment_id, []).append(PageId(row.page_id))
@@ -92,7 +95,7 @@ class Views(Transactions):
                     tuple(of.get(row.segment_id, ())),
                     sources.get(row.segment_id, ()),
                 )
-                for row in c.execute(query)
+                for row in rows
             )
 
     def chains(self, owner_id: OwnerId) -> tuple[Chain, ...]:
@@ -111,15 +114,32 @@ class Views(Transactions):
         if about is not None:
             query = query.where(schema.fact.c.about == about.value)
         with self._read() as c:
-            sources = reads.sources_of(c, owner_id, "fact")
-            return tuple(reads.fact_from(row, sources) for row in c.execute(query))
+            return reads.facts_from(c, owner_id, query)
 
     def history(self, owner_id: OwnerId) -> tuple[Fact, ...]:
         """Facts that are no longer held."""
         with self._read() as c:
-            sources = reads.sources_of(c, owner_id, "fact")
-            query = reads.select_facts(owner_id, archived=False, retired=True)
-            return tuple(reads.fact_from(row, sources) for row in c.execute(query))
+            return reads.facts_from(c, owner_id, reads.select_facts(owner_id, archived=False, retired=True))
+
+    def facts_resting_on(self, owner_id: OwnerId, seqs: Sequence[int]) -> tuple[Fact, ...]:
+        """Facts, held or not, that rest on one of these utterances."""
+        source, fact = schema.source, schema.fact
+        with self._read() as c:
+            fact_ids: set[str] = set()
+            for some in reads.chunks(seqs):
+                fact_ids.update(
+                    c.scalars(
+                        select(source.c.item_id).where(
+                            source.c.owner_id == owner_id, source.c.seq.in_(some), source.c.item == "fact"
+                        )
+                    )
+                )
+            query = select(fact).where(fact.c.owner_id == owner_id)
+            return tuple(
+                found
+                for some in reads.chunks(sorted(fact_ids))
+                for found in reads.facts_from(c, owner_id, query.where(fact.c.fact_id.in_(some)))
+            )
 
     def changes(self, owner_id: OwnerId, since: int) -> tuple[Change, ...]:
         """The second log, after a number."""
@@ -189,7 +209,7 @@ def _newer(
     data = np.frombuffer(b"".join(row.data for row in found), dtype="<f2").astype(np.float32)
     marks = c.execute(
         select(page.c.page_id, page.c.no, page.c.segment_id, page.c.chain_id)
-        .where(page.c.owner_id == owner_id, or_(page.c.touched_no > revision, page.c.first_seq > seq))
+        .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
         .order_by(page.c.no)
     )
     segments = c.execute(reads.select_segments(owner_id).where(segment.c.touched_no > revision))
@@ -197,9 +217,7 @@ def _newer(
     persona = reads.persona_of(c, owner_id) if persona_moved else None
     archived: tuple[Fact, ...] = ()
     if persona_moved:
-        sources = reads.sources_of(c, owner_id, "fact")
-        rows = c.execute(reads.select_facts(owner_id, archived=True))
-        archived = tuple(reads.fact_from(row, sources) for row in rows)
+        archived = reads.facts_from(c, owner_id, reads.select_facts(owner_id, archived=True))
     return Delta(
         seq=owner.seq,
         revision=owner.revision,

@@ -21,7 +21,7 @@ from embermem.protocols import (
 from embermem.stores import reads, schema
 from embermem.stores.apply import PERSONA_DECISIONS, Applying, forget_derived
 from embermem.stores.codec import decisions_text, micros, moment, vector_bytes
-from embermem.stores.statements import chains, changes, ensure_owner, remember, setting, unclaimed
+from embermem.stores.statements import chains, changes, due_from, ensure_owner, remember, setting, unclaimed
 from embermem.stores.transactions import Transactions
 from embermem.types import (
     Chain,
@@ -74,6 +74,7 @@ class Work(Transactions):
         """Give the lease back. What came in meanwhile keeps the owner due, unless the work failed and must wait."""
         table = schema.owner
         at = None if due_at is None else micros(due_at)
+        sooner = table.c.due_at if at is None else case((table.c.due_at < at, table.c.due_at), else_=at)
         came_in = or_(table.c.due_at < table.c.lease_until, table.c.seq > table.c.embedded_seq)
         with self._write() as c:
             c.execute(
@@ -84,7 +85,7 @@ class Work(Transactions):
                     lease_until=None,
                     error=error,
                     failures=0 if error is None else table.c.failures + 1,
-                    due_at=at if error is not None else case((came_in, table.c.due_at), else_=at),
+                    due_at=at if error is not None else case((came_in, sooner), else_=at),
                 )
             )
 
@@ -306,11 +307,7 @@ class Work(Transactions):
                     )
                 )
             owner = schema.owner
-            c.execute(
-                update(owner)
-                .where(owner.c.owner_id == owner_id)
-                .values(due_at=case((owner.c.due_at < at, owner.c.due_at), else_=at))
-            )
+            c.execute(update(owner).where(owner.c.owner_id == owner_id).values(due_at=due_from(at)))
 
     def replay(self, owner_id: OwnerId) -> None:
         """Derive everything again from the changes. Counters and vectors, which no change holds, are kept."""

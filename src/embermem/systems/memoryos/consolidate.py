@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -93,7 +93,7 @@ class _Held:
 
     revision: int
     embedded_seq: int
-    segments: dict[SegmentId, SegmentState] = field(default_factory=dict)
+    segments: dict[SegmentId, SegmentState] | None = None
     knowledge: Knowledge | None = None
 
 
@@ -195,16 +195,19 @@ class _Consolidation:
             embedded_seq=0 if state is None else state.embedded_seq,
         )
 
-    def _loaded(self) -> tuple[dict[SegmentId, SegmentState], Knowledge]:
-        """Segments and persona, read once a claim."""
-        if self._held.knowledge is None:
+    @property
+    def _segments(self) -> dict[SegmentId, SegmentState]:
+        """Mid-term memory, read once a claim, when it is first needed."""
+        if self._held.segments is None:
             self._held.segments = {state.id: state for state in self._store.segment_states(self._owner.id)}
-            others = (
-                *self._store.facts(self._owner.id, about=None, archived=True),
-                *self._store.history(self._owner.id),
-            )
-            self._held.knowledge = Knowledge(self._store.persona(self._owner.id), others)
-        return self._held.segments, self._held.knowledge
+        return self._held.segments
+
+    @property
+    def _knowledge(self) -> Knowledge:
+        """Long-term memory, read once a claim, when it is first needed."""
+        if self._held.knowledge is None:
+            self._held.knowledge = Knowledge(self._store.persona(self._owner.id))
+        return self._held.knowledge
 
     def _deciding(self, step: Callable[[], bool]) -> bool:
         """Run a step; if another change came first, read again and decide again."""
@@ -353,7 +356,7 @@ class _Consolidation:
         if read is None:
             return False
         notes, decisions, analyst = read
-        segments, _ = self._loaded()
+        segments = self._segments
         chains = self._chain_parts(notes, decisions)
         touched: dict[SegmentId, SegmentState] = {}
         for ordinal, noted in enumerate(notes):
@@ -452,15 +455,13 @@ class _Consolidation:
 
     def _promote(self) -> bool:
         """Every segment above τ with enough new pages is analysed: what its pages say enters the persona."""
-        segments, _ = self._loaded()
         promoted = False
-        for segment in mid_term.hot(tuple(segments.values()), self._parts.clock(), self._settings):
+        for segment in mid_term.hot(tuple(self._segments.values()), self._parts.clock(), self._settings):
             promoted = self._analyse(segment) or promoted
         return promoted
 
     def _analyse(self, segment: SegmentState) -> bool:
         """§3.3: read the segment's new pages for the persona; L_interaction falls to zero by itself."""
-        segments, knowledge = self._loaded()
         notes = self._store.unanalysed(self._owner.id, segment.id)
         now = self._parts.clock()
         if not notes or any(noted.retry_at is not None and noted.retry_at > now for noted in notes):
@@ -470,7 +471,7 @@ class _Consolidation:
             segment=_as_segment(segment, notes),
             pages=tuple(noted.view for noted in notes),
             persona=persona,
-            nearest=knowledge.current(),
+            nearest=self._knowledge.current(),
         )
         analyst = self._parts.analyst
         try:
@@ -494,7 +495,7 @@ class _Consolidation:
             after = replace(after, parts=(part,))
             decisions.append(mid_term.written(after))
         self._apply(Cause.PROMOTION, analyst.name, decisions)
-        segments[segment.id] = after
+        self._segments[segment.id] = after
         return True
 
     def _profiled(self, analyst: Analyst, request: ProfileRequest, notes: Sequence[NotedPage]) -> PersonaChange:
@@ -509,15 +510,23 @@ class _Consolidation:
         )
 
     def _learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
-        _, knowledge = self._loaded()
+        if not (change.facts or change.traits or change.profile):
+            return []
         said = {u.seq: u.said_at for page in pages for u in page.utterances}
-        return knowledge.learn(change, said=said, no=self._next_no, at=self._parts.clock(), settings=self._settings)
+        return self._knowledge.learn(
+            change,
+            said=said,
+            known=self._store.facts_resting_on(self._owner.id, sorted(said)) if change.facts else (),
+            no=self._next_no,
+            at=self._parts.clock(),
+            settings=self._settings,
+        )
 
     # ------------------------------------------------------------------------------------------------------- evict
 
     def _make_room(self, protected: frozenset[SegmentId] = frozenset()) -> bool:
         """Above the capacity the coldest segment is analysed, then leaves for the archive."""
-        segments, _ = self._loaded()
+        segments = self._segments
         evicted = False
         while True:
             now = self._parts.clock()
@@ -544,7 +553,7 @@ class _Consolidation:
         if not sums:
             return False
         self._apply(Cause.REINDEX, embedder, [], segment_vectors=sums)
-        self._held.knowledge = None
+        self._held.segments = None
         return True
 
 

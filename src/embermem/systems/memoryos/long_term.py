@@ -48,24 +48,34 @@ _YOUNG, _OLD = 20, 60
 
 
 class Knowledge:
-    """All that long-term memory holds of one owner, while decisions are made. `facts` include retired and archived
-    ones, so that a page read twice teaches nothing twice."""
+    """What long-term memory holds of one owner, while decisions are made: the persona, and those archived and retired
+    facts that speak of what is read, so that a page read twice teaches nothing twice."""
 
-    def __init__(self, persona: Persona, others: Iterable[Fact]) -> None:
+    def __init__(self, persona: Persona) -> None:
         self._held: dict[FactId, Fact] = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
-        self._others: dict[FactId, Fact] = {fact.id: fact for fact in others}
+        self._others: dict[FactId, Fact] = {}
         self._traits: dict[str, Trait] = {trait.dimension: trait for trait in persona.traits}
         self._profile: dict[str, ProfileField] = {field.name: field for field in persona.profile}
 
     def learn(
-        self, change: PersonaChange, *, said: Mapping[int, datetime], no: int, at: datetime, settings: Settings
+        self,
+        change: PersonaChange,
+        *,
+        said: Mapping[int, datetime],
+        known: Iterable[Fact],
+        no: int,
+        at: datetime,
+        settings: Settings,
     ) -> list[Decision]:
         """The decisions that a proposal leads to. `said` gives the times of the utterances that were read: what rests
-        on none of them is not believed. `no` is the change's number, from which new facts get their ids; `at` is when
-        it is recorded."""
+        on none of them is not believed. `known` are the facts, held or not, that rest on them already. `no` is the
+        change's number, from which new facts get their ids; `at` is when it is recorded."""
+        for fact in known:
+            if fact.id not in self._held:
+                self._others.setdefault(fact.id, fact)
         decisions: list[Decision] = []
-        for fact in sorted(_resting(change.facts, said), key=lambda p: p.sources[0].seq):
-            decisions += self._fact(fact, said, no, at)
+        for told in sorted(_resting(change.facts, said), key=lambda p: p.sources[0].seq):
+            decisions += self._fact(told, said, no, at)
         decisions += self._over_cap(settings)
         decisions += [made for trait in _resting(change.traits, said) if (made := self._trait(trait, at)) is not None]
         decisions += [done for field in _resting(change.profile, said) if (done := self._field(field, at)) is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import socket
@@ -51,7 +52,7 @@ class MemoryOS:
             parts.settings.resident_bytes,
         )
         self._counter = counter(parts.settings.token_counter)
-        self._queries: OrderedDict[str, Vector] = OrderedDict()
+        self._queries: OrderedDict[bytes, Vector] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
 
@@ -102,12 +103,14 @@ class MemoryOS:
         owner_done: Callable[[Owner], None] | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Do what is due for all owners, once; pages placed. A failure of one owner is logged and tried later."""
+        """Do what is due for all owners, once; pages placed. A failure of one owner is logged and tried later;
+        `owner_done` is told of the others."""
         placed = 0
         until = None if limit_s is None else time.monotonic() + limit_s
         seen: set[OwnerId] = set()
         while True:
-            owners = [o for o in self._store.due(self._parts.clock(), _DUE_AT_ONCE) if o.id not in seen]
+            due = self._store.due(self._parts.clock(), len(seen) + _DUE_AT_ONCE)
+            owners = [owner for owner in due if owner.id not in seen]
             if not owners:
                 return placed
             for owner in owners:
@@ -115,13 +118,17 @@ class MemoryOS:
                 if stopping() or (until is not None and time.monotonic() > until):
                     return placed
                 try:
-                    placed += self._work_on(owner, whole=False, stopping=stopping) or 0
+                    done = self._work_on(owner, whole=False, stopping=stopping)
                 except StaleLease:
                     logger.info("another worker took over %s/%s", owner.user, owner.agent)
                 except EmberError as error:
                     logger.warning("work on %s/%s failed and will be tried again: %s", owner.user, owner.agent, error)
-                if owner_done is not None:
-                    owner_done(owner)
+                except Exception:  # a defect that one owner's pages bring out must not stop the work on all others
+                    logger.exception("work on %s/%s failed and will be tried again", owner.user, owner.agent)
+                else:
+                    placed += done or 0
+                    if done is not None and owner_done is not None:
+                        owner_done(owner)
 
     def _work_on(
         self,
@@ -215,14 +222,15 @@ class MemoryOS:
         return self._parts.embedder.embed([embedded_text(utterance) for utterance in utterances])
 
     def _query_vector(self, query: str) -> Vector:
+        key = hashlib.blake2b(query.encode(), digest_size=16).digest()  # a pasted page is not kept for its vector
         with self._queries_lock:
-            known = self._queries.get(query)
+            known = self._queries.get(key)
             if known is not None:
-                self._queries.move_to_end(query)
+                self._queries.move_to_end(key)
                 return known
         vector: Vector = self._parts.embedder.embed([query])[0]
         with self._queries_lock:
-            self._queries[query] = vector
+            self._queries[key] = vector
             while len(self._queries) > _QUERIES_KEPT:
                 self._queries.popitem(last=False)
         return vector

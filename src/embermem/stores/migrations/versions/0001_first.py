@@ -55,7 +55,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("owner_id", "fact_id"),
     )
     op.create_index(
-        "ix_fact_current", "fact", ["owner_id", "about"], unique=False, sqlite_where=sa.text("retired_no IS NULL")
+        "ix_fact_current",
+        "fact",
+        ["owner_id", "about"],
+        unique=False,
+        sqlite_where=sa.text("retired_no IS NULL AND archived_no IS NULL"),
     )
     op.create_table(
         "membership",
@@ -137,7 +141,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_page_unanalysed",
         "page",
-        ["owner_id", "segment_id"],
+        ["owner_id", "segment_id", "no"],
         unique=False,
         sqlite_where=sa.text("analysed_seq < last_seq"),
     )
@@ -205,6 +209,13 @@ def upgrade() -> None:
         sa.Column("retired_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("owner_id", "segment_id", "change_no"),
     )
+    op.create_index(
+        "ix_segment_text_current",
+        "segment_text",
+        ["owner_id", "segment_id"],
+        unique=False,
+        sqlite_where=sa.text("retired_no IS NULL"),
+    )
     op.create_table(
         "source",
         sa.Column("owner_id", sa.String(length=32), nullable=False),
@@ -217,7 +228,7 @@ def upgrade() -> None:
         sa.Column("end", sa.Integer(), nullable=True),
         sa.PrimaryKeyConstraint("owner_id", "item", "item_id", "change_no", "ordinal"),
     )
-    op.create_index("ix_source_seq", "source", ["owner_id", "seq"], unique=False)
+    op.create_index("ix_source_seq", "source", ["owner_id", "seq", "item"], unique=False)
     op.create_table(
         "store",
         sa.Column("key", sa.String(length=64), nullable=False),
