@@ -182,7 +182,7 @@ def _memory(talk: Conversation, cache: Path | None) -> tuple[Snapshot, Floats]:
                 embedding=page_vector(vectors[rows]),
             )
         )
-        marks.extend(PageMark(page_id=page, no=1, segment_id=name, chain_id=None) for page in pages)
+        marks.extend(PageMark(page_id=page, no=1, segment_id=name) for page in pages)
     everything = Delta(
         seq=len(utterances),
         revision=1,

@@ -21,7 +21,7 @@ from embermem.changes import Cause, Noted
 from embermem.config import load
 from embermem.embedders.hashed import HashedNgrams
 from embermem.errors import AnalystError, EmbedderError, StaleLease, StoreBusy
-from embermem.protocols import Analyst, Embedder
+from embermem.protocols import Analyst, Embedder, MemorySystem
 from embermem.stores.sql import SqlStore
 from embermem.systems.memoryos.consolidate import Parts, consolidate, pause
 from embermem.systems.memoryos.system import MemoryOS
@@ -515,3 +515,8 @@ def test_no_pause_is_shorter_than_the_first_or_longer_than_the_longest(
     settings = load(retry_base_s=base, retry_max_s=longest)
     seconds = pause(settings, failures).total_seconds()
     assert min(base, longest) - 1e-6 <= seconds <= longest + 1e-6
+
+
+def test_memoryos_is_a_memory_system(bench: Maker) -> None:
+    system: MemorySystem = bench().system
+    assert system.name == "memoryos"

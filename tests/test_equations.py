@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from embermem import equations as eq
@@ -143,6 +143,7 @@ def test_evidence_by_hand() -> None:
     assert eq.evidence_confidence(0.5, 0.5) == 0.75
 
 
+@example(0.0, 0.0, 0.75, 5e-324)
 @given(levels, shares, levels, shares)
 def test_merged_evidence_lies_between_both_and_is_surer_than_either(a: float, c: float, b: float, d: float) -> None:
     level, sure = eq.evidence_level(a, c, b, d), eq.evidence_confidence(c, d)

@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "apps": BASE | {"memory", "bootstrap", "bench", "embedders.weights"},
     "bench": BASE | {"memory", "bootstrap"},
     "demo": BASE | {"memory", "bootstrap"},
-    "__init__": {"errors", "memory", "types"},
+    "__init__": {"errors", "memory", "protocols", "types"},
 }
 
 

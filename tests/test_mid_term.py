@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from embermem.changes import KeywordCount, SummaryPart
 from embermem.config import load
-from embermem.systems.memoryos import mid_term, short_term
+from embermem.systems.memoryos import mid_term
 from embermem.types import ChainId, SegmentId
 from scripted import NOW, page, segment, vector
 
@@ -158,13 +158,3 @@ def test_between_equals_the_longest_unvisited_leaves() -> None:
     coldest = mid_term.coldest(segments, NOW, load(mid_term_segments=1, gamma=0), ())
     assert coldest is not None
     assert coldest.id == "b"
-
-
-# ---------------------------------------------------------------------------------------------------- short term
-
-
-@given(st.permutations(range(1, 12)), st.integers(1, 12))
-def test_short_term_memory_is_the_newest_pages_in_any_order_given(numbers: list[int], capacity: int) -> None:
-    left, kept = short_term.split([page(no=n).page for n in numbers], capacity)
-    assert [p.no for p in (*left, *kept)] == list(range(1, 12))
-    assert len(kept) == min(capacity, 11)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory, Page
 from embermem.errors import InputError, KeyReused
-from embermem.paging import PageTail, joins
-from embermem.types import PageId, Role
+from embermem.paging import PageTail, joins, tier_of
+from embermem.types import PageId, Role, Tier
 from scripted import NOW, Clock, Opener
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -271,3 +271,15 @@ def test_a_refused_list_stores_none_of_it(alice: OwnerMemory) -> None:
     with pytest.raises(InputError):
         alice.add_messages([say("user", "a"), say("robot", "b")])
     assert alice.pages() == ()
+
+
+@given(st.integers(1, 40), st.integers(1, 12))
+def test_without_segments_the_newest_pages_are_short_and_all_others_pending(pages: int, short: int) -> None:
+    tiers = [tier_of(placed=False, archived=False, no=no, pages=pages, short=short) for no in range(1, pages + 1)]
+    assert tiers[-short:] == [Tier.SHORT] * min(pages, short)
+    assert set(tiers[:-short]) <= {Tier.PENDING}
+
+
+def test_a_page_in_a_segment_is_mid_or_archive_however_new_it_is() -> None:
+    assert tier_of(placed=True, archived=False, no=9, pages=9, short=7) is Tier.MID
+    assert tier_of(placed=True, archived=True, no=9, pages=9, short=7) is Tier.ARCHIVE

@@ -53,13 +53,20 @@ def test_the_lines_of_the_design_work_as_printed(tmp_path: Path, monkeypatch: py
 
 def test_the_public_names_are_these() -> None:
     assert embermem.__all__ == [
+        "About",
+        "Added",
+        "Chain",
         "Context",
         "EmberError",
         "Fact",
         "Hit",
         "Memory",
+        "Owner",
         "OwnerMemory",
         "Page",
+        "Persona",
+        "ProfileField",
+        "Scope",
         "Segment",
         "Tier",
         "Trait",
@@ -211,3 +218,31 @@ def test_every_error_is_one_of_ours() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert all(issubclass(kind, EmberError) for kind in kinds)
     assert all(kind.__name__ in str(errors.__doc__) for kind in kinds)
+
+
+def told(tmp_path: Path, *lines: tuple[str, str]) -> tuple[set[str], dict[str, str]]:
+    """The facts and the profile after these lines, each settled before the next."""
+    with Memory(tmp_path / "told.db", embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        for text, at in lines:
+            alice.add(text, "I see.", at=at)
+            alice.settle()
+        return {fact.text for fact in alice.facts()}, {field.name: field.value for field in alice.profile()}
+
+
+def test_the_profile_says_what_the_facts_say_in_whatever_order_chats_come_in(tmp_path: Path) -> None:
+    lines = [("I live in Oslo.", "2026-01-01T00:00Z"), ("I live in Nantes.", "2020-01-01T00:00Z")]
+    for folder, order in (("newest first", lines), ("oldest first", lines[::-1])):
+        (tmp_path / folder).mkdir()
+        assert told(tmp_path / folder, *order) == ({"lives in Oslo"}, {"home": "Oslo"})
+
+
+def test_a_fact_that_is_taken_back_leaves_the_profile_too(tmp_path: Path) -> None:
+    lines = [("I live in Lyon.", "2026-01-01T00:00Z"), ("I no longer live in Lyon.", "2026-02-01T00:00Z")]
+    assert told(tmp_path, *lines) == (set(), {})
+
+
+def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(tmp_path: Path) -> None:
+    lines = [("I live in Lyon.", "2026-03-01T00:00Z"), ("I moved to Paris last week.", "2026-03-02T00:00Z")]
+    _, profile = told(tmp_path, *lines, ("I moved to Nantes in 2010.", "2026-03-03T00:00Z"))
+    assert profile == {"home": "Paris"}

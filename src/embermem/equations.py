@@ -69,7 +69,7 @@ def evidence_level(level: float, confidence: float, new_level: float, new_confid
     The papers leave the merging of traits to a model; this is the merge without one.
     """
     total = confidence + new_confidence
-    return (level * confidence + new_level * new_confidence) / total if total else 0.0
+    return level + (new_level - level) * (new_confidence / total) if total else 0.0
 
 
 def evidence_confidence(confidence: float, new_confidence: float) -> float:

@@ -124,7 +124,7 @@ class Memory:
             self._embedder = bootstrap.make_embedder(embedder, self.settings)
         name = self._embedder.name
         if not (self._store.setting("embedder") == self._store.setting(_REINDEXING) == name):
-            self._store.begin_reindex(name, self._embedder.dim)
+            self._store.begin_reindex(name, self._embedder.dim, self._clock())
             bootstrap.remember(self._store, self._embedder)
             self._store.remember({_REINDEXING: name})
         self._system = bootstrap.make_system(self._store, self._embedder, self.settings, self._clock)

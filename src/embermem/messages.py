@@ -102,7 +102,7 @@ class Inbox:
         speaker = message.get("name")
         if speaker is not None and (not isinstance(speaker, str) or not speaker.strip()):
             raise InputError(f"{where}.name = {speaker!r} is not a name; give a text or leave it out")
-        parts = [_content(message.get("content"), f"{where}.content"), *_calls(message)]
+        parts = [_content(message.get("content"), f"{where}.content"), *_beside(message), *_calls(message)]
         return Message(
             role=role,
             speaker=self._speaker(role) if speaker is None else checked(speaker, f"{where}.name", _LONGEST_NAME),
@@ -201,17 +201,24 @@ def _reference(image: object) -> str:
     return f": {url}"
 
 
+def _beside(message: Mapping[str, Any]) -> list[str]:
+    """What an assistant's message says outside its content: a refusal, spoken words."""
+    refusal, audio = message.get("refusal"), message.get("audio")
+    spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
+    return [text for text in (refusal, spoken) if isinstance(text, str)]
+
+
 def _calls(message: Mapping[str, Any]) -> list[str]:
     """Tool calls as text of the page."""
     calls = message.get("tool_calls") or []
     if not isinstance(calls, Sequence) or isinstance(calls, str):
         calls = [calls]
     legacy = message.get("function_call")
-    asked = [call.get("function", call) if isinstance(call, Mapping) else call for call in calls]
+    asked = [call.get("function", call.get("custom", call)) if isinstance(call, Mapping) else call for call in calls]
     lines = []
     for call in [*asked, *([legacy] if legacy else [])]:
         if isinstance(call, Mapping):
-            arguments = call.get("arguments", "")
+            arguments = call.get("arguments", call.get("input", ""))
             if not isinstance(arguments, str):
                 arguments = json.dumps(arguments, ensure_ascii=False, default=str)
             lines.append(f"[tool call: {call.get('name', '?')}({arguments})]")

@@ -1,10 +1,10 @@
-"""Which page a message belongs to."""
+"""Which page a message belongs to, and in which tier a page is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from embermem.types import PageId, Role
+from embermem.types import PageId, Role, Tier
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,3 +25,11 @@ def joins(tail: PageTail | None, role: Role, *, fresh: bool = False) -> bool:
     if tail is None:
         return False
     return role.agent_side or not (tail.answered or fresh)
+
+
+def tier_of(*, placed: bool, archived: bool, no: int, pages: int, short: int) -> Tier:
+    """A page in a segment is mid, or archive if its segment was evicted; otherwise short among the newest `short` of
+    `pages`, otherwise pending. `no` counts pages from 1. A tier is never stored."""
+    if placed:
+        return Tier.ARCHIVE if archived else Tier.MID
+    return Tier.SHORT if no > pages - short else Tier.PENDING

@@ -100,12 +100,11 @@ class Analyst(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageMark:
-    """Where a page stands: its segment and chain, if it has them by now."""
+    """Where a page stands: its segment, if it has one by now."""
 
     page_id: PageId
     no: int
     segment_id: SegmentId | None
-    chain_id: ChainId | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,8 +112,8 @@ class Delta:
     """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
 
     `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for. `persona` is whole,
-    and None if nothing of it changed. `archived_facts` are those the cap moved out, whole as well. `pages` are those
-    that a change touched: a page not named yet is in no chain and no segment.
+    and None if nothing of it changed. `archived_facts` are those the cap moved out since. `pages` are those
+    that a change touched: a page not named yet is in no segment.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild).
     """
 
@@ -348,7 +347,7 @@ class Store(Protocol):
     def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
         """The chains named, as they stand; `page_ids` is left empty."""
 
-    def begin_reindex(self, embedder: str, dim: int) -> None:
+    def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
         """From now on the store is of this embedder; every owner's vectors are to be made again."""
 
     def visit(self, owner_id: OwnerId, segments: Mapping[SegmentId, int], now: datetime) -> None:

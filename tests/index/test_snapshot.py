@@ -16,7 +16,7 @@ from embermem import equations
 from embermem.errors import EmbedderMismatch
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import PageMark
-from embermem.types import About, ChainId, Fact, FactId, PageId, Persona, Segment, SegmentId, Utterance
+from embermem.types import About, Fact, FactId, PageId, Persona, Segment, SegmentId, Utterance
 
 if TYPE_CHECKING:
     from embermem.types import Vectors
@@ -55,7 +55,6 @@ def picture(snapshot: Snapshot) -> dict[str, Any]:
         "by row": snapshot.vectors_of(range(n)).tolist(),
         "missing": snapshot.missing_vectors(100),
         "pages": [snapshot.page_rows(page) for page in range(snapshot.pages)],
-        "page numbers": [snapshot.page_number(u.page_id) for u in snapshot.utterances],
         "segments": snapshot.segment_of_page().tolist(),
         "speakers": [snapshot.speakers()[i] for i in snapshot.speaker_of(n)],
         "threads": [snapshot.threads()[i] for i in snapshot.thread_of(n)],
@@ -161,26 +160,19 @@ def segment(name: str, summary: str = "", keywords: tuple[str, ...] = (), *, arc
     )
 
 
-def mark(page: str, segment_id: str | None, chain: str | None = None) -> PageMark:
+def mark(page: str, segment_id: str | None) -> PageMark:
     return PageMark(
         page_id=PageId(page),
         no=1,
         segment_id=None if segment_id is None else SegmentId(segment_id),
-        chain_id=None if chain is None else ChainId(chain),
     )
 
 
 def test_a_segment_replaces_the_one_with_its_id() -> None:
-    old = empty().extended(
-        delta([said(1, "a"), said(2, "b")], pages=[mark("p1", "s", "c")], segments=[segment("s", "one")])
-    )
-    new = old.extended(
-        delta(pages=[mark("p1", None), mark("p2", "t", "d")], segments=[segment("s", "two"), segment("t")])
-    )
+    old = empty().extended(delta([said(1, "a"), said(2, "b")], pages=[mark("p1", "s")], segments=[segment("s", "one")]))
+    new = old.extended(delta(pages=[mark("p1", None), mark("p2", "t")], segments=[segment("s", "two"), segment("t")]))
     assert old.segment(0) == segment("s", "one")
-    assert (old.chain(PageId("p1")), old.chain(PageId("p2"))) == ("c", None)
     assert (new.segment(0), new.segment(1)) == (None, segment("t"))
-    assert (new.chain(PageId("p1")), new.chain(PageId("p2"))) == (None, "d")
     assert new.segments.get(SegmentId("s")) == segment("s", "two")
 
 

@@ -77,7 +77,7 @@ def snapshot(
     ]
     vectors = {seq: unit(*line.vector) for seq, line in enumerate(lines, 1) if line.vector is not None}
     marks = [
-        PageMark(page_id=PageId(page), no=1, segment_id=SegmentId(segment_id), chain_id=None)
+        PageMark(page_id=PageId(page), no=1, segment_id=SegmentId(segment_id))
         for page, segment_id in (placed or {}).items()
     ]
     return Snapshot.empty(OwnerId("owner"), DIM).extended(

@@ -272,3 +272,9 @@ def test_applying_all_changes_again_gives_the_same_memory(tmp_path: Path) -> Non
         assert memory.of("alice").facts() == facts
         assert memory.of("alice").segments() == segments
     assert_sound(file)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no such rights here")
+def test_a_new_store_is_its_makers_alone(tmp_path: Path) -> None:
+    with closing(SqlStore(tmp_path / "m.db", busy_timeout_s=1.0)):
+        assert (tmp_path / "m.db").stat().st_mode & 0o777 == 0o600

@@ -325,7 +325,7 @@ def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: Store) ->
     append(store)
     embed(store, 1, 1)
     lease = claimed(store)
-    store.begin_reindex("e2", 2)
+    store.begin_reindex("e2", 2, NOW)
     with pytest.raises(StaleLease):
         apply(store, fact(), lease=lease)
     state = store.owner_state(ALICE.id)
@@ -429,7 +429,7 @@ class Reader:
         self.seq = self.revision = 0
         self.said: dict[int, str] = {}
         self.vectors: dict[int, tuple[float, ...]] = {}
-        self.pages: dict[PageId, tuple[int, SegmentId | None, ChainId | None]] = {}
+        self.pages: dict[PageId, tuple[int, SegmentId | None]] = {}
         self.segments: dict[SegmentId, tuple[str, int, bool]] = {}
         self.facts: tuple[FactId, ...] = ()
 
@@ -439,7 +439,7 @@ class Reader:
         self.seq, self.revision = delta.seq, delta.revision
         self.said |= {u.seq: u.text for u in delta.utterances}
         self.vectors |= {int(s): tuple(map(float, v)) for s, v in zip(delta.vector_seqs, delta.vectors, strict=True)}
-        self.pages |= {mark.page_id: (mark.no, mark.segment_id, mark.chain_id) for mark in delta.pages}
+        self.pages |= {mark.page_id: (mark.no, mark.segment_id) for mark in delta.pages}
         self.segments |= {s.id: (s.summary, len(s.keywords), s.archived) for s in delta.segments}
         if delta.persona is not None:
             self.facts = tuple(f.id for f in delta.persona.facts)
@@ -506,7 +506,7 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
             elif step == "evict" and (live := store.segments(ALICE.id, archived=False, only=None)):
                 apply(store, Evicted(segment_id=live[0].id))
             elif step == "reindex":
-                store.begin_reindex("e1", 2)
+                store.begin_reindex("e1", 2, NOW)
             elif step == "read":
                 reader.read(store.delta(ALICE.id, reader.seq, reader.revision, "e1", 2))
                 assert reader.all == Reader().read(store.delta(ALICE.id, 0, 0, "e1", 2)).all

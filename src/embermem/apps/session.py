@@ -39,7 +39,7 @@ class Session:
         """Opens the store, made with its folder if it is not there."""
         if self.path is not None:
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise StoreError(f"cannot make the folder {self.path.parent}: {error.strerror}") from error
         return self._open()

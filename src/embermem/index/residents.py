@@ -28,12 +28,14 @@ class Residents:
         self._limit = limit_bytes
         self._lock = threading.Lock()
         self._owners: OrderedDict[OwnerId, _Resident] = OrderedDict()
+        self._bytes = 0
 
     def snapshot(self, owner_id: OwnerId) -> Snapshot:
         """The owner's snapshot, as new as the store is now."""
         resident = self._resident(owner_id)
         with resident.lock:
             held = self._newest(owner_id, resident)
+            self._weigh(resident)
         self._leave(owner_id)
         return held
 
@@ -46,6 +48,7 @@ class Residents:
         with resident.lock:  # asked anew: the owner may have left meanwhile, or been reindexed
             newest = self._newest(owner_id, resident)
             resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors)
+            self._weigh(resident)
             return resident.snapshot
 
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
@@ -65,17 +68,27 @@ class Residents:
             self._owners.move_to_end(owner_id)
             return resident
 
+    def _weigh(self, resident: _Resident) -> None:
+        now = resident.snapshot.nbytes
+        with self._lock:
+            if resident.resides:
+                self._bytes += now - resident.nbytes
+            resident.nbytes = now
+
     def _leave(self, but: OwnerId) -> None:
         with self._lock:
-            total = sum(resident.snapshot.nbytes for resident in self._owners.values())
-            while total > self._limit and len(self._owners) > 1:
+            while self._bytes > self._limit and len(self._owners) > 1:
                 oldest = next(iter(self._owners))
                 if oldest == but:
                     break
-                total -= self._owners.pop(oldest).snapshot.nbytes
+                gone = self._owners.pop(oldest)
+                gone.resides = False
+                self._bytes -= gone.nbytes
 
 
 class _Resident:
     def __init__(self, snapshot: Snapshot) -> None:
         self.lock = threading.Lock()
         self.snapshot = snapshot
+        self.nbytes = 0
+        self.resides = True

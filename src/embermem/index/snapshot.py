@@ -10,7 +10,7 @@ A row is an utterance's place in the order of seq. (seq − 1, as long as seq ha
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -23,7 +23,7 @@ from embermem.index.facts import FactTable
 from embermem.index.segments import SegmentTable
 from embermem.index.vectors import indexed_text
 from embermem.text import terms
-from embermem.types import ChainId, Fact, OwnerId, PageId, Persona, Segment, ThreadId, Utterance
+from embermem.types import Fact, OwnerId, PageId, Persona, Segment, ThreadId, Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,6 @@ class Snapshot:
     _log: _Log = field(repr=False)
     _vectors: int = 0
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
-    _chains: Mapping[PageId, ChainId] = field(default_factory=dict, repr=False)
 
     @classmethod
     def empty(cls, owner: OwnerId, dim: int) -> Snapshot:
@@ -85,12 +84,9 @@ class Snapshot:
             vectors, pages = log.vectors.length, log.pages_of(n)
         segments = self.segments.replaced(delta.segments) if delta.segments else self.segments
         if delta.persona is not None:
-            self = replace(
-                self,
-                persona=delta.persona,
-                archived_facts=delta.archived_facts,
-                facts=self.facts.replaced(delta.persona, delta.archived_facts),
-            )
+            archived = (*self.archived_facts, *delta.archived_facts)
+            facts = self.facts.replaced(delta.persona, archived)
+            self = replace(self, persona=delta.persona, archived_facts=archived, facts=facts)
         return replace(
             self,
             _log=log,
@@ -101,7 +97,6 @@ class Snapshot:
             _vectors=vectors,
             segments=segments,
             _page_segments=self._marked(log, delta.pages, segments, pages),
-            _chains=_chained(self._chains, delta.pages),
         )
 
     def with_vectors(self, seqs: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> Snapshot:
@@ -208,11 +203,6 @@ class Snapshot:
         """The rows of a page, ascending."""
         return tuple(row for row in self._log.page_rows[page] if row < self.n)
 
-    def page_number(self, page_id: PageId) -> int | None:
-        """The number of a page."""
-        page = self._log.page_numbers.get(page_id)
-        return None if page is None or page >= self.pages else page
-
     def segment_of_page(self) -> Rows:
         """The place in `segments` of every page, −1 for a page not placed, shape (pages,)."""
         marked = self._page_segments
@@ -224,10 +214,6 @@ class Snapshot:
         """The segment a page is in."""
         place = int(self._page_segments[page]) if page < len(self._page_segments) else -1
         return None if place < 0 else self.segments.rows[place]
-
-    def chain(self, page_id: PageId) -> ChainId | None:
-        """The chain a page is in."""
-        return self._chains.get(page_id)
 
     def text_length(self, n: int) -> NDArray[np.float32]:
         """ln(1 + characters) of each of the first n texts."""
@@ -246,7 +232,7 @@ class Snapshot:
     def nbytes(self) -> int:
         """Estimated bytes held in memory, spare capacity included."""
         facts = len(self.persona.facts) + len(self.persona.agent_facts) + len(self.archived_facts)
-        return self._log.nbytes + self.segments.nbytes + 200 * len(self._chains) + 1500 * facts
+        return self._log.nbytes + self.segments.nbytes + 1500 * facts
 
 
 class Utterances(Sequence[Utterance]):
@@ -422,15 +408,3 @@ class _Log:
 
 def _count(numbers: Rows) -> int:
     return int(numbers.max()) + 1 if len(numbers) else 0
-
-
-def _chained(chains: Mapping[PageId, ChainId], marks: Sequence[PageMark]) -> Mapping[PageId, ChainId]:
-    if not marks:
-        return chains
-    changed = dict(chains)
-    for mark in marks:
-        if mark.chain_id is None:
-            changed.pop(mark.page_id, None)
-        else:
-            changed[mark.page_id] = mark.chain_id
-    return changed

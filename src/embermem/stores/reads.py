@@ -10,6 +10,7 @@ from sqlalchemy import Select, and_, func, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.changes import KeywordCount, SummaryPart
+from embermem.paging import tier_of
 from embermem.protocols import NotedPage, OwnerState, SegmentState
 from embermem.stores import schema
 from embermem.stores.codec import from_json, moment, sum_from, vector_from
@@ -90,14 +91,6 @@ def utterance_from(row: Row[Any]) -> Utterance:
 # --------------------------------------------------------------------------------------------------------------- pages
 
 
-def tier_of(segment_id: str | None, evicted_no: int | None, no: int, pages: int, short: int) -> Tier:
-    """A page's tier: a page in a segment is mid, or archive if its segment was evicted; otherwise short among the
-    newest `short`, otherwise pending."""
-    if segment_id is not None:
-        return Tier.MID if evicted_no is None else Tier.ARCHIVE
-    return Tier.SHORT if no > pages - short else Tier.PENDING
-
-
 def select_pages(owner_id: OwnerId) -> Select[Any]:
     """Pages with their segment's eviction, their owner's page count and their note's keywords."""
     page, segment, owner, note = schema.page, schema.segment, schema.owner, schema.note
@@ -114,7 +107,7 @@ def select_pages(owner_id: OwnerId) -> Select[Any]:
 
 
 def in_tier(tier: Tier, short: int) -> Any:
-    """The condition of `tier_of`, for the database."""
+    """The condition of `paging.tier_of`, for the database."""
     page, segment, owner = schema.page, schema.segment, schema.owner
     newest = page.c.no > owner.c.pages - short
     return {
@@ -142,7 +135,13 @@ def pages_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any
             no=row.no,
             thread=ThreadId(row.thread),
             utterances=tuple(said[row.page_id]),
-            tier=tier_of(row.segment_id, row.evicted_no, row.no, row.owner_pages, short),
+            tier=tier_of(
+                placed=row.segment_id is not None,
+                archived=row.evicted_no is not None,
+                no=row.no,
+                pages=row.owner_pages,
+                short=short,
+            ),
             segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
             chain_id=None if row.chain_id is None else ChainId(row.chain_id),
             keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),

@@ -68,7 +68,7 @@ def our_errors(path: Path) -> Iterator[None]:
     """A driver's error becomes one of ours, with its cause kept."""
     try:
         yield
-    except (exc.SQLAlchemyError, sqlite3.Error) as error:
+    except (exc.SQLAlchemyError, sqlite3.Error, OverflowError) as error:
         said = str(getattr(error, "orig", None) or error)
         for needle, kind, advice in _MESSAGES:
             if needle in said.lower():

@@ -25,6 +25,8 @@ class Transactions:
         self._writing = threading.Lock()
         self._closed = False
         sqlite.refuse_foreign(path)
+        with contextlib.suppress(OSError):  # what is wrong with the place, opening it says
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
         self._engine = sqlite.make_engine(path, busy_timeout_s)
         with self._errors():
             migrations.prepare(self._engine, path)

@@ -21,7 +21,6 @@ from embermem.stores.transactions import Transactions
 from embermem.types import (
     About,
     Chain,
-    ChainId,
     Fact,
     OwnerId,
     Page,
@@ -208,7 +207,7 @@ def _newer(
     ).all()
     data = np.frombuffer(b"".join(row.data for row in found), dtype="<f2").astype(np.float32)
     marks = c.execute(
-        select(page.c.page_id, page.c.no, page.c.segment_id, page.c.chain_id)
+        select(page.c.page_id, page.c.no, page.c.segment_id)
         .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
         .order_by(page.c.no)
     )
@@ -217,7 +216,8 @@ def _newer(
     persona = reads.persona_of(c, owner_id) if persona_moved else None
     archived: tuple[Fact, ...] = ()
     if persona_moved:
-        archived = reads.facts_from(c, owner_id, reads.select_facts(owner_id, archived=True))
+        left = reads.select_facts(owner_id, archived=True).where(schema.fact.c.archived_no > revision)
+        archived = reads.facts_from(c, owner_id, left)
     return Delta(
         seq=owner.seq,
         revision=owner.revision,
@@ -229,7 +229,6 @@ def _newer(
                 page_id=PageId(row.page_id),
                 no=row.no,
                 segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
-                chain_id=None if row.chain_id is None else ChainId(row.chain_id),
             )
             for row in marks
         ),

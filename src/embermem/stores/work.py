@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import and_, case, delete, exists, func, insert, or_, select, true, update
+from sqlalchemy import and_, case, delete, exists, func, insert, literal, or_, select, true, update
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Change, Decision
@@ -276,16 +276,20 @@ class Work(Transactions):
             )
             return tuple(SegmentId(row) for row in rows)
 
-    def begin_reindex(self, embedder: str, dim: int) -> None:
+    def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
         """The store changes its embedder: every owner's vectors are due again. One transaction, no vector touched.
         Leases end: what is worked out with the old vectors is refused."""
-        owner = schema.owner
+        owner, change = schema.owner, schema.change
         with self._write() as c:
             remember(c, {"embedder": embedder, "dim": str(dim)})
+            columns = ["owner_id", "no", "cause", "analyst", "recorded_at", "decisions"]
+            begun = (literal(Cause.REINDEX.value), literal(embedder), literal(micros(now)), literal(decisions_text(())))
+            c.execute(insert(change).from_select(columns, select(owner.c.owner_id, owner.c.revision + 1, *begun)))
             c.execute(
                 update(owner).values(
                     embedded_seq=0,
                     due_at=0,
+                    revision=owner.c.revision + 1,
                     reset_no=owner.c.revision + 1,
                     lease_by=None,
                     lease_until=None,

@@ -39,12 +39,11 @@ from embermem.protocols import (
     Store,
     VectorBatch,
 )
-from embermem.systems.memoryos import mid_term
+from embermem.systems.memoryos import mid_term, short_term
 from embermem.systems.memoryos.long_term import Knowledge
 from embermem.types import (
     Annotation,
     ChainId,
-    ChainTail,
     Owner,
     Page,
     PageId,
@@ -289,57 +288,12 @@ class _Consolidation:
         analyst = self._parts.extractive
         tails = self._store.tails(self._owner.id, _first_no(views))
         annotations = analyst.annotate(tails, views)
-        decisions = self._noting(tails, views, annotations, analyst.name)
+        decisions = short_term.chained(tails, views, annotations, analyst.name, self._next_no)
         for view, annotation in zip(views, annotations, strict=True):
             if self._settings.facts_when == "read":
                 decisions += self._learn(_change_of(annotation), [view.page])
         self._apply(Cause.ANNOTATION, analyst.name, decisions)
         return True
-
-    def _noting(
-        self,
-        tails: Mapping[ThreadId, ChainTail],
-        views: Sequence[PageView],
-        annotations: Sequence[Annotation],
-        analyst: str,
-    ) -> list[Decision]:
-        """Notes and chain summaries. A page that has a chain keeps it; one that continues joins that of the page
-        before it in its thread; any other begins one."""
-        ends: dict[ThreadId, ChainId] = {thread: tail.chain_id for thread, tail in tails.items()}
-        decisions: list[Decision] = []
-        summaries: dict[ChainId, ChainSummarised] = {}
-        for ordinal, (view, annotation) in enumerate(zip(views, annotations, strict=True)):
-            page = view.page
-            before = ends.get(page.thread)
-            continues = annotation.continues and before is not None
-            if page.chain_id is not None:
-                chain_id, continues = page.chain_id, page.chain_id == before
-            elif continues and before is not None:
-                chain_id = before
-            else:
-                chain_id = ChainId(f"c{self._next_no}-{ordinal}")
-            ends[page.thread] = chain_id
-            decisions.append(
-                Noted(
-                    page_id=page.id,
-                    upto_seq=page.last_seq,
-                    chain_id=chain_id,
-                    continues=continues,
-                    keywords=annotation.keywords,
-                    analyst=analyst,
-                    facts=annotation.facts,
-                    traits=annotation.traits,
-                    profile=annotation.profile,
-                )
-            )
-            if page.chain_id is None or analyst != self._parts.extractive.name:
-                summaries[chain_id] = ChainSummarised(
-                    chain_id=chain_id,
-                    thread=page.thread,
-                    summary=annotation.chain_summary,
-                    sources=annotation.summary_sources,
-                )
-        return [*decisions, *summaries.values()]
 
     # ------------------------------------------------------------------------------------------------------- place
 
@@ -410,7 +364,7 @@ class _Consolidation:
                 "analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried + 1, error
             )
             return list(batch), [], extractive.name
-        decisions = self._noting(tails, views, annotations, analyst.name)
+        decisions = short_term.chained(tails, views, annotations, analyst.name, self._next_no)
         notes = [
             replace(noted, keywords=annotation.keywords, analyst=analyst.name, change=_change_of(annotation))
             for noted, annotation in zip(batch, annotations, strict=True)

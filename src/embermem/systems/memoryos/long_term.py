@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from embermem.changes import (
@@ -43,6 +43,9 @@ _Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
 CALLER = "caller"
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
+_NEWS = timedelta(days=60)
+"""A change told within so long of its day ("I moved last week") is the newest word; one of long ago ("in 2010") is
+history, and does not end what was said to hold since (ours)."""
 _YOUNG, _OLD = 20, 60
 """age_group: +1 at twenty and below, −1 at sixty and above, linear between (ours; the paper gives only the poles)."""
 
@@ -76,17 +79,19 @@ class Knowledge:
         decisions: list[Decision] = []
         for told in sorted(_resting(change.facts, said), key=lambda p: p.sources[0].seq):
             decisions += self._fact(told, said, no, at)
+        retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         decisions += self._over_cap(settings)
         decisions += [made for trait in _resting(change.traits, said) if (made := self._trait(trait, at)) is not None]
         decisions += [done for field in _resting(change.profile, said) if (done := self._field(field, at)) is not None]
-        return decisions
+        return [*decisions, *self._ended(retired)]
 
     # ------------------------------------------------------------------------------------------------------- facts
 
     def _fact(
         self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime
     ) -> list[FactAdded | FactStrengthened | FactRetired]:
-        when = proposal.valid_from or _said(proposal.sources, said)
+        told = _said(proposal.sources, said)
+        when = proposal.valid_from or told
         alike = [fact for fact in self._held.values() if _same_attribute(fact, proposal)]
         if proposal.retracts:
             return [
@@ -103,8 +108,12 @@ class Knowledge:
         added = self._add(proposal, when, no, at)
         decisions: list[FactAdded | FactStrengthened | FactRetired] = [added]
         if proposal.single:
-            newer = [fact for fact in alike if _later(fact.valid_from, when)]
-            decisions += [self._retire(fact, added.fact_id, when, at) for fact in alike if fact not in newer]
+            as_of = told if when is not None and told is not None and told - when <= _NEWS else when
+            newer = [fact for fact in alike if _later(fact.valid_from, as_of)]
+            for fact in alike:
+                if fact not in newer:
+                    until = fact.valid_from if _later(fact.valid_from, when) else when
+                    decisions.append(self._retire(fact, added.fact_id, until, at))
             if newer:  # said of an earlier time: true then, and already superseded
                 first = min(newer, key=lambda fact: fact.valid_from or at)
                 decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
@@ -193,12 +202,16 @@ class Knowledge:
         return TraitSet(dimension=proposal.dimension, level=level, confidence=confidence, sources=sources)
 
     def _field(self, proposal: ProfileProposal, at: datetime) -> ProfileSet | None:
+        """A profile line mirrors a fact that holds; one that speaks of an earlier time than the line does not."""
+        if any(_rest_alike(fact.sources, proposal.sources) and not fact.archived for fact in self._others.values()):
+            return None
         known = self._profile.get(proposal.name)
-        if known is not None:
-            newest = max((source.seq for source in known.sources), default=0)
-            told = max((source.seq for source in proposal.sources), default=0)
-            if known.set_by == CALLER or _same_value(known.value, proposal.value) or told <= newest:
-                return None
+        if known is not None and (
+            known.set_by == CALLER
+            or _same_value(known.value, proposal.value)
+            or self._order(proposal.sources) <= self._order(known.sources)
+        ):
+            return None
         self._profile[proposal.name] = ProfileField(
             whose=About.USER,
             name=proposal.name,
@@ -210,6 +223,23 @@ class Knowledge:
         return ProfileSet(
             whose=About.USER, name=proposal.name, value=proposal.value, sources=proposal.sources, set_by="analyst"
         )
+
+    def _order(self, sources: Sequence[Source]) -> tuple[float, int]:
+        """From when the fact behind a profile line holds, then when it was told: the later line wins."""
+        behind = [f.valid_from for f in self._held.values() if f.valid_from and _rest_alike(f.sources, sources)]
+        return max(when.timestamp() for when in behind) if behind else 0.0, max(s.seq for s in sources)
+
+    def _ended(self, retired: Iterable[Fact]) -> list[ProfileSet]:
+        """The lines that mirrored a fact which no longer holds, where nothing took their place."""
+        ended = []
+        for fact in retired:
+            for field in tuple(self._profile.values()):
+                if field.set_by != CALLER and _rest_alike(fact.sources, field.sources):
+                    del self._profile[field.name]
+                    ended.append(
+                        ProfileSet(whose=About.USER, name=field.name, value=None, sources=(), set_by=field.set_by)
+                    )
+        return ended
 
     def current(self) -> tuple[Fact, ...]:
         """The facts held, oldest confirmation first."""
@@ -258,6 +288,12 @@ def _same_value(one: str, other: str) -> bool:
     return " ".join(fold(one).split()).strip(" .,;!?。，；！？") == " ".join(fold(other).split()).strip(
         " .,;!?。，；！？"
     )
+
+
+def _rest_alike(one: Sequence[Source], other: Sequence[Source]) -> bool:
+    """Whether both rest on the same words of the same utterance."""
+    spans = {(source.seq, source.start, source.end) for source in one}
+    return any((source.seq, source.start, source.end) in spans for source in other)
 
 
 def _later(one: datetime | None, other: datetime | None) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem import equations
+from embermem import equations, paging
 from embermem.config import Settings
 from embermem.index.fusion import Fused, Query, View, fuse
 from embermem.index.snapshot import Snapshot
@@ -82,9 +82,13 @@ def rank(snapshot: Snapshot, query: Query, settings: Settings) -> Ranking:
 def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
     """Where a page is: in a segment, mid or archive; else among the newest, short; else pending."""
     segment = snapshot.segment(page)
-    if segment is not None:
-        return Tier.ARCHIVE if segment.archived else Tier.MID
-    return Tier.SHORT if page >= snapshot.pages - short_term_pages else Tier.PENDING
+    return paging.tier_of(
+        placed=segment is not None,
+        archived=segment is not None and segment.archived,
+        no=page + 1,
+        pages=snapshot.pages,
+        short=short_term_pages,
+    )
 
 
 def _ranked(view: View) -> Ranking:
