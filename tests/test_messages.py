@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from embermem import ids
+from embermem import OwnerMemory, ids
 from embermem.errors import InputError
 from embermem.messages import At, Inbox
 from embermem.types import Message, Owner, Role
@@ -202,3 +202,25 @@ def test_ids_made_later_sort_later_and_none_comes_twice() -> None:
     assert len(set(made)) == 2000
     assert made[0][:9] <= made[-1][:9]
     assert all(len(one) == 25 and one.startswith("p") for one in made)
+
+
+def test_refusals_spoken_words_and_custom_tools_are_kept(alice: OwnerMemory) -> None:
+    alice.add_messages(
+        [
+            {"role": "user", "content": "Sing it."},
+            {"role": "assistant", "content": None, "refusal": "I would rather not."},
+            {"role": "assistant", "content": None, "audio": {"id": "a", "transcript": "La la la."}},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "1", "type": "custom", "custom": {"name": "grep", "input": "heron"}}],
+            },
+        ]
+    )
+    (page,) = alice.pages()
+    assert [u.text for u in page.utterances] == [
+        "Sing it.",
+        "I would rather not.",
+        "La la la.",
+        "[tool call: grep(heron)]",
+    ]

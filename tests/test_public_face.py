@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -246,3 +248,29 @@ def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(tmp_path: Pa
     lines = [("I live in Lyon.", "2026-03-01T00:00Z"), ("I moved to Paris last week.", "2026-03-02T00:00Z")]
     _, profile = told(tmp_path, *lines, ("I moved to Nantes in 2010.", "2026-03-03T00:00Z"))
     assert profile == {"home": "Paris"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda alice: alice.recall("x", budget="5"),
+        lambda alice: alice.recall("x", budget=1.5),
+        lambda alice: alice.search("x", k=True),
+        lambda alice: alice.pages(limit="x"),
+        lambda alice: alice.pages(before=10**30),
+        lambda alice: alice.changes("x"),
+        lambda alice: alice.visit([5]),
+        lambda alice: alice.visit(None),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_an_input_error(tmp_path: Path, call: Callable[[Any], object]) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory, pytest.raises(InputError):
+        call(memory.of("alice"))
+
+
+def test_the_agents_description_can_be_taken_away(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        alice.set_agent_profile("a patient tutor of French", voice="calm")
+        alice.set_agent_profile(None)
+        assert {field.name: field.value for field in alice.agent_profile()} == {"voice": "calm"}

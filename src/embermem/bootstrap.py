@@ -41,6 +41,8 @@ def open_store(place: str | Path, settings: Settings) -> Store:
 
 def store_path(place: str | Path) -> Path:
     """The file that a path or an sqlite:/// URL names. Raises ConfigError."""
+    if not isinstance(place, (str, os.PathLike)):
+        raise ConfigError(f"{place!r} names no store; give a path such as memory.db")
     text = os.fspath(place)
     if "://" in text:
         parts = urlsplit(text)
@@ -54,8 +56,11 @@ def store_path(place: str | Path) -> Path:
     return Path(text)
 
 
-def make_embedder(name: str, settings: Settings) -> Embedder:
-    """An embedder by its setting: minilm, hashed, or openai:MODEL. Raises ConfigError, EmbedderMissing."""
+def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -> Embedder:
+    """An embedder by its setting: minilm, hashed, or openai:MODEL. `known_dim` is the length of the vectors
+    that a store holds of it; without, an endpoint is asked. Raises ConfigError, EmbedderMissing."""
+    if not isinstance(name, str) or name == OPENAI:
+        raise _no_embedder(name)
     if name == MINILM:
         from embermem.embedders.minilm import MiniLM
 
@@ -69,8 +74,12 @@ def make_embedder(name: str, settings: Settings) -> Embedder:
 
         base_url = settings.embedder_url or os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
         api_key = settings.embedder_key or os.environ.get("OPENAI_API_KEY", "")
-        return OpenAIEmbedder(base_url=base_url, api_key=api_key, model=name.removeprefix(OPENAI))
-    raise ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {MINILM}, {HASHED}, {OPENAI}MODEL")
+        return OpenAIEmbedder(base_url=base_url, api_key=api_key, model=name.removeprefix(OPENAI), known_dim=known_dim)
+    raise _no_embedder(name)
+
+
+def _no_embedder(name: object) -> ConfigError:
+    return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {MINILM}, {HASHED}, {OPENAI}MODEL")
 
 
 def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) -> Embedder:
@@ -81,7 +90,8 @@ def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) 
     wanted = settings.embedder
     if wanted == AUTO:
         wanted = _setting_for(known) if known and not reindex else _best()
-    embedder = make_embedder(wanted, settings)
+    known_dim = int(store.setting("dim") or 0) if wanted == known else 0
+    embedder = make_embedder(wanted, settings, known_dim or None)
     if known is None:
         remember(store, embedder)
     elif reindex:

@@ -6,15 +6,19 @@ A setting is taken from the first of: an argument, the environment (`EMBERMEM_<N
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem.errors import ConfigError
+
+logger = logging.getLogger(__name__)
 
 ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
@@ -240,6 +244,8 @@ def _from_environment() -> dict[str, tuple[object, str]]:
     found: dict[str, tuple[object, str]] = {}
     for key, value in os.environ.items():
         name = key.removeprefix(ENV_PREFIX).lower()
+        if key.startswith(ENV_PREFIX) and name not in known and (meant := get_close_matches(name, known, 1, 0.8)):
+            logger.warning("the environment variable %s is no setting; %s%s is", key, ENV_PREFIX, meant[0].upper())
         if key.startswith(ENV_PREFIX) and name in known and value != "":
             found[name] = (value, f"environment variable {key}")
     return found

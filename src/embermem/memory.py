@@ -236,8 +236,8 @@ class OwnerMemory:
         `at` is the time of asking; `thread` the conversation in which it is asked, whose open page is always told;
         `scope` narrows what may be found.
         """
-        if budget is not None and budget < 1:
-            raise InputError(f"budget = {budget} is not allowed; a whole number from 1")
+        if budget is not None:
+            messages.whole(budget, "budget", 1)
         inbox = self._inbox()
         return self._memory._system.recall(
             self.owner,
@@ -250,13 +250,15 @@ class OwnerMemory:
 
     def search(self, query: str, k: int = 10, *, scope: Scope | None = None) -> tuple[Hit, ...]:
         """The best `k` utterances for a query. Writes nothing."""
-        if k < 1:
-            raise InputError(f"k = {k} is not allowed; a whole number from 1")
+        messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._memory.settings.max_text_chars)
         return self._memory._system.search(self.owner, text, k, scope=scope)
 
     def visit(self, hits: Iterable[Hit]) -> None:
         """Count these hits as visits of their segments: their heat grows. The one write of a read."""
+        hits = tuple(hits) if isinstance(hits, Iterable) else (hits,)
+        if not all(isinstance(hit, Hit) for hit in hits):
+            raise InputError("visit takes hits, such as those of context.packed")
         self._memory._system.visit(self.owner, hits)
 
     def pages(
@@ -268,8 +270,9 @@ class OwnerMemory:
                 tier = Tier(tier)
             except ValueError as error:
                 raise InputError(f"tier = {tier!r} is not allowed; one of: {', '.join(Tier)}") from error
-        if limit is not None and limit < 0:
-            raise InputError(f"limit = {limit} is not allowed; a whole number from 0")
+        for where, number in (("limit", limit), ("before", before)):
+            if number is not None:
+                messages.whole(number, where, 0)
         short = self._memory.settings.short_term_pages
         return self._store.pages(self.owner.id, short, tier=tier, before=before, limit=limit)
 
@@ -342,13 +345,15 @@ class OwnerMemory:
         """
         self._set_profile(About.USER, fields)
 
-    def set_agent_profile(self, description: str | None = None, **fields: str | int | None) -> None:
-        """Set the agent's profile: a description of its role, or fields of any name."""
-        given = fields if description is None else {"description": description, **fields}
-        self._set_profile(About.AGENT, given)
+    def set_agent_profile(self, *description: str | None, **fields: str | int | None) -> None:
+        """Set the agent's profile: a description of its role, or fields of any name; None takes one away."""
+        if len(description) > 1:
+            raise InputError("give one description of the agent, and the rest as fields")
+        self._set_profile(About.AGENT, {**dict(zip(("description",), description, strict=False)), **fields})
 
     def changes(self, since: int = 0) -> tuple[Change, ...]:
         """The log of what was derived, and why."""
+        messages.whole(since, "since", 0)
         return self._store.changes(self.owner.id, since)
 
     def stats(self) -> OwnerStats:

@@ -140,6 +140,13 @@ def checked(text: object, where: str, longest: int) -> str:
     return text
 
 
+def whole(number: object, where: str, low: int, high: int = 2**53) -> int:
+    """A whole number in a range. Raises InputError."""
+    if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+        raise InputError(f"{where} = {number!r} is not allowed; a whole number from {low}")
+    return number
+
+
 def name(text: object, where: str, longest: int = _LONGEST_NAME) -> str:
     """A name that is not empty: a user's, an agent's, a thread's, a key."""
     if not isinstance(text, str) or not text.strip():

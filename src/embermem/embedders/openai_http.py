@@ -58,6 +58,7 @@ class OpenAIEmbedder:
         api_key: str | None,
         model: str,
         dimensions: int | None = None,
+        known_dim: int | None = None,
         batch_size: int = BATCH_SIZE,
         timeout: float = TIMEOUT_S,
         retries: int = RETRIES,
@@ -66,8 +67,10 @@ class OpenAIEmbedder:
     ) -> None:
         """`base_url` ends before "/embeddings", as in "http://localhost:11434/v1". No request is made yet.
 
-        `dimensions` is sent, for models that can shorten their vectors, and checked; otherwise the first reply
-        tells. `timeout` is in seconds, for one attempt. A text is cut after `max_chars`. Raises ConfigError.
+        `dimensions` is sent, for models that can shorten their vectors, and checked; otherwise the first reply tells.
+        `known_dim` is not sent: the length that a store already holds, so that nobody need be asked to open it; replies
+        are checked against it. `timeout` is in seconds, for one attempt. A text is cut after `max_chars`. Raises
+        ConfigError.
         """
         address = urlsplit(base_url)
         if address.scheme not in ("http", "https") or not address.hostname:
@@ -93,7 +96,7 @@ class OpenAIEmbedder:
         self._sleep = sleep
         self._opener = urllib.request.build_opener(_NoRedirects)
         self._lock = threading.Lock()
-        self._dim = dimensions
+        self._dim = dimensions if dimensions is not None else known_dim
 
     @property
     def name(self) -> str:

@@ -102,5 +102,8 @@ def run_installer(command: Sequence[str]) -> None:
     except OSError as error:
         raise EmbedderMissing(f"the weights could not be installed: {error}") from error
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip())[-EXCERPT_CHARS:]
-        raise EmbedderMissing(f"the weights could not be installed (exit {done.returncode}): {said}")
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines() or [""]
+        said = next((line for line in reversed(lines) if line.lower().startswith("error")), lines[-1])[-EXCERPT_CHARS:]
+        raise EmbedderMissing(
+            f"the weights could not be installed (exit {done.returncode}; is there a network?): {said}"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -70,6 +71,8 @@ def our_errors(path: Path) -> Iterator[None]:
         yield
     except (exc.SQLAlchemyError, sqlite3.Error, OverflowError) as error:
         said = str(getattr(error, "orig", None) or error)
+        if "unable to open" in said.lower() and path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+            raise StoreReadOnly(f"{path}: its folder may not be written, which SQLite needs even to read") from error
         for needle, kind, advice in _MESSAGES:
             if needle in said.lower():
                 raise kind(f"{path}: {advice} ({said})") from error

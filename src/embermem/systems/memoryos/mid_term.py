@@ -90,9 +90,9 @@ def grown(
 
 
 def with_part(parts: Sequence[SummaryPart], part: SummaryPart, limit: int) -> tuple[SummaryPart, ...]:
-    """A chain's summary takes the place of its older one, else it stands last; the oldest leave above `limit`
-    characters. The newest always stays."""
-    kept = [old for old in parts if old.chain_id is None or old.chain_id != part.chain_id]
+    """A chain's summary takes the place of its older one, and of its like; else it stands last; the oldest leave
+    above `limit` characters. The newest always stays."""
+    kept = [old for old in parts if old.text != part.text and (old.chain_id is None or old.chain_id != part.chain_id)]
     kept.append(part)
     while len(kept) > 1 and sum(len(one.text) + 1 for one in kept) > limit:
         del kept[0]
