@@ -117,7 +117,7 @@ messages = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(messages, st.data())
 def test_in_one_call_or_one_at_a_time_gives_the_same_pages(
     said: list[tuple[str, str, str]], data: st.DataObject

@@ -478,7 +478,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(steps)
 def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
     with (
