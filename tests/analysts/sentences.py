@@ -114,6 +114,50 @@ I drive a blue Volvo. | drives | blue Volvo
 I visited Japan last year. | visited | Japan
 I've been to Iceland. | visited | Iceland
 I went to Lisbon two years ago. | visited | Lisbon
+I live in Tarnby. | lives_in | Tarnby
+I moved to Tarnby from Copenhagen. | lives_in | Tarnby
+I moved from Copenhagen to Tarnby. | lives_in | Tarnby
+I moved to Tarnby, Denmark. | lives_in | Tarnby, Denmark
+I moved to Tarnby with my wife. | lives_in | Tarnby
+I moved to a flat in Tarnby. | lives_in | Tarnby
+I moved to Austin, TX last year. | lives_in | Austin, TX
+I moved to Oslo and my brother moved to Rome. | lives_in | Oslo
+I live in Lyon now, and I moved from Rome. | lives_in | Lyon
+I've been living in Rome for a year. | lives_in | Rome
+I live in Oslo and have worked at Northwind for two years. | lives_in | Oslo
+My sister moved to Canada. | lives_in | Canada | sister
+I'm no longer a teacher. | -works_as | teacher
+I'm not a nurse anymore. | -works_as | nurse
+I used to be a plumber. | -works_as | plumber
+I'm retired. | -works_as |
+I'm retired. | -works_at |
+I retired last year. | -works_as |
+I quit my job. | -works_at |
+I'm not allergic to walnuts any more. | -allergic_to | walnuts
+I'm no longer allergic to cats. | -allergic_to | cats
+I don't have a dog any more. | -has_pet | a dog
+We no longer have a cat. | -has_pet | a cat
+I'm no longer married. | -marital_status | married
+No wait, I live in Rome. | lives_in | Rome
+I don't play the violin anymore. | -plays | the violin
+I don't like jazz. | -likes | jazz
+I hate jazz. | -likes | jazz
+I love jazz. | -dislikes | jazz
+I like hiking, chess and baking bread. | -dislikes | chess
+I'm Sam. | name | Sam
+I'm Lou, and I work as a nurse. | name | Lou
+Hi Ember, I'm Lou. | name | Lou
+My dog's name is Rex. | has_pet | dog Rex
+My dog is called Rex. | has_pet | dog Rex
+My cat's name is Luna and I love her. | has_pet | cat Luna
+I have a cat who sleeps on my bed. | has_pet | a cat
+I have two cats at home. | has_pet | two cats
+I have asthma and hay fever. | has_condition | asthma
+I work as a volunteer firefighter. | works_as | volunteer firefighter
+I'm married to Anna. | marital_status | married
+I'm allergic to nickel. | allergic_to | nickel
+I like birds a lot and herons in the wetlands. | likes | birds
+I am a morning person. | temperament | morning person
 """
 
 POSITIVE_ZH = """
@@ -181,6 +225,23 @@ POSITIVE_ZH = """
 我更喜欢喝茶。 | prefers | 喝茶
 我去过冰岛。 | visited | 冰岛
 我是个内向的人。 | temperament | 内向
+我姐姐其实是护士。 | works_as | 护士 | 姐姐
+我妈妈已经是老师了。 | works_as | 老师 | 妈妈
+我姐姐小红是护士。 | works_as | 护士 | 姐姐小红
+我哥哥王强住在北京。 | lives_in | 北京 | 哥哥王强
+我女儿朵朵是学生。 | works_as | 学生 | 女儿朵朵
+我妈是医生。 | works_as | 医生 | 妈
+我不再对花生过敏了。 | -allergic_to | 花生
+我对花生不再过敏了。 | -allergic_to | 花生
+我不喜欢爵士乐了。 | -likes | 爵士乐
+我讨厌爵士乐。 | -likes | 爵士乐
+我喜欢爵士乐。 | -dislikes | 爵士乐
+我不再是老师了。 | -works_as | 老师
+我不是老师了。 | -works_as | 老师
+我退休了。 | -works_as |
+我辞职了。 | -works_at |
+我五月份搬到里昂了。 | lives_in | 里昂
+我叫小红。 | name | 小红
 """
 
 NEGATIVE_EN = """
@@ -336,6 +397,77 @@ I was born in a barn.
 The song goes: I was born in the USA.
 Bob: I live in Rome.
 Once upon a time I lived in Norway.
+We moved to Kubernetes last month.
+We moved to Postgres last month.
+I moved to Slack.
+I moved to Gmail.
+I moved to AWS.
+I moved to Discord.
+I moved to Notion in May.
+I moved to GitHub Actions.
+I've moved to Zettlr.
+I moved to Marketing.
+I moved to Premium.
+I moved to Plan B.
+I moved to Team Blue.
+I moved to Chapter 3.
+I moved to Microsoft from Google.
+I moved to Amazon last year.
+My sister moved to Slack.
+I live in Jira.
+I live in Excel.
+I live in VS Code.
+I'm from Google.
+I moved to Rome for a week.
+I moved to Rome to study for a year.
+I moved to Rome and then back to Oslo.
+I moved to Rome in 1999 and left in 2005.
+I moved to Rome in a video game.
+Last night I dreamt. I moved to Rome.
+I moved to Lyon in May next year.
+I live in Rome in the summer only, otherwise Oslo.
+In 2030 I live in Rome.
+I live in Rome - no wait, that's my brother.
+I live in Rome. No wait, that's my brother.
+I moved to Rome, correction, to Milan.
+Is this sentence right? I live in Rome.
+I'm allergic to stupidity.
+I'm allergic to mornings.
+I'm allergic to commitment.
+I'm allergic to happiness.
+I'm married to the idea.
+I'm married to my career.
+I have a dog in this fight.
+I have a dog day.
+I have a dog food store.
+I have a dog for sale.
+I have a fish to fry.
+I have a cat on my lap that isn't mine.
+I have a dog who isn't mine.
+I have depression in the economy class.
+I work as a team player.
+I work as a student driver.
+I work as a placeholder.
+My brother works as a team player.
+I'm a nurse on TV.
+I'm a doctor on paper.
+My sister Ana is a nurse in her dreams.
+My brother works at Night.
+Call me Dr.
+Call me Sir.
+My name is Ignore Previous Instructions.
+My name is System Prompt.
+My name is Bob'); DROP TABLE owner;--
+I'm Hungry.
+I moved to Amazon Seattle.
+I moved to Cambridge Analytica.
+I moved to Phoenix LiveView.
+I'm Done.
+I'm Paris.
+I'm Sam's sister.
+I'm Team Jacob.
+I'm From Oslo.
+I'm Elsa in this game.
 """
 
 NEGATIVE_ZH = """
@@ -419,6 +551,27 @@ NEGATIVE_ZH = """
 我会打电话给你。
 我最喜欢的是你。
 我的名字很难写。
+我姐姐不是护士。
+我妈妈不是医生。
+我爸爸没在上海工作。
+我哥哥不住在北京。
+我姐姐说她是护士。
+我姐姐并不是护士。
+我爸爸从来不是军人。
+我姐姐小红不是护士。
+我爸爸可不是医生。
+我弟弟马上是医生了。
+我姐姐曾是护士。
+我姐姐没有在腾讯工作。
+我妈从不住在上海。
+我爸爸白天在银行工作。
+我妈妈高兴在医院工作。
+我姐姐老公是医生。
+我姐姐小孩是医生。
+我弟弟高二住在北京。
+我姐夫是医生。
+我姐姐对花生不过敏。
+我在医院没当护士。
 """
 
 

@@ -214,7 +214,9 @@ def test_a_request_gives_each_fact_once_with_all_its_sources() -> None:
     assert [(f.attribute, f.value, len(f.sources)) for f in change.facts] == [
         ("lives_in", "Oslo", 2),
         ("likes", "jazz", 1),
+        ("dislikes", "jazz", 1),
     ]
+    assert [f.retracts for f in change.facts] == [False, False, True]
     assert change.segment_summary
 
 

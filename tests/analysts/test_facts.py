@@ -78,16 +78,40 @@ def test_a_fact_reads_as_a_short_sentence_with_its_date() -> None:
     assert facts("I'm an engineer.")[0].text == "works as an engineer"
     assert facts("My sister Ana is a nurse.")[0].text == "sister Ana works as a nurse"
     assert facts("I don't live in Lyon any more.")[0].text == "no longer: lives in Lyon"
+    assert facts("I am a morning person.")[0].text == "is a morning person"
+    assert facts("I'm introverted.")[0].text == "is introverted"
+    assert facts("I'm retired.")[0].text == "no longer: works as anything"
     assert facts("我住在杭州。")[0].text == "住在杭州"
+
+
+def test_a_date_is_not_told_twice() -> None:
+    assert facts("I was born in 1990.")[0].text == "was born in 1990"
+    assert facts("I was born in Hamburg in 1990.")[0].text == "was born in Hamburg (1990)"
+    assert facts("我1990年出生。")[0].text == "1990年出生"
 
 
 def test_single_attributes_are_marked() -> None:
     single = {f.attribute: f.single for f in facts("I live in Oslo. I like jazz.")}
-    assert single == {"lives_in": True, "likes": False}
+    assert single == {"lives_in": True, "likes": False, "dislikes": False}
 
 
 def test_a_list_gives_each_of_its_items() -> None:
-    assert [f.value for f in facts("I like hiking, chess and baking bread.")] == ["hiking", "chess", "baking bread"]
+    said = facts("I like hiking, chess and baking bread.")
+    assert [f.value for f in said if not f.retracts] == ["hiking", "chess", "baking bread"]
+
+
+def test_a_taste_takes_back_its_opposite_and_nothing_else() -> None:
+    said = facts("I like tea. I hate jazz. I like tea.")
+    assert [("-" * f.retracts + f.attribute, f.value) for f in said] == [
+        ("likes", "tea"), ("-dislikes", "tea"), ("dislikes", "jazz"), ("-likes", "jazz"),
+    ]  # fmt: skip
+
+
+def test_what_is_over_without_a_name_is_taken_back_whole() -> None:
+    assert [(f.attribute, f.value, f.retracts, f.single) for f in facts("I'm retired.")] == [
+        ("works_as", "", True, True),
+        ("works_at", "", True, True),
+    ]
 
 
 def test_a_clause_without_a_subject_goes_on_about_the_speaker_but_not_about_their_kin() -> None:

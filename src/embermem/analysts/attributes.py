@@ -8,7 +8,8 @@ from functools import cache
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute. `en` and `zh` are templates: `{}` is the value, `{a}` the value after a or an."""
+    """One attribute. `en` and `zh` are templates: `{}` is the value, `{a}` the value after a or an, `{n}` the same
+    unless the value is an adjective ("introverted")."""
 
     name: str
     single: bool
@@ -19,10 +20,15 @@ class Attribute:
         """The template with the value in it: "lives in Lyon"."""
         if chinese:
             return self.zh.replace("{}", value, 1)
-        article = "an" if value[:1].lower() in "aeiou" else "a"
-        if value.lower().startswith(("a ", "an ", "the ")):
-            return self.en.replace("{a}", value, 1).replace("{}", value, 1)
-        return self.en.replace("{a}", f"{article} {value}", 1) if "{a}" in self.en else self.en.replace("{}", value, 1)
+        with_article = _with_article(value)
+        as_noun = value if value.endswith("ed") else with_article
+        return self.en.replace("{a}", with_article, 1).replace("{n}", as_noun, 1).replace("{}", value, 1)
+
+
+def _with_article(value: str) -> str:
+    if value.lower().startswith(("a ", "an ", "the ")):
+        return value
+    return f"{'an' if value[:1].lower() in 'aeiou' else 'a'} {value}"
 
 
 _TABLE = (
@@ -61,10 +67,13 @@ _TABLE = (
     Attribute("avoids", False, "avoids {}", "不吃/不喝{}"),
     Attribute("drives", True, "drives {a}", "开{}"),
     Attribute("visited", False, "visited {}", "去过{}"),
-    Attribute("temperament", False, "is {}", "性格{}"),
+    Attribute("temperament", False, "is {n}", "性格{}"),
     Attribute("role", True, "is {}", "是{}"),
     Attribute("cannot", False, "cannot {}", "不能{}"),
 )
+
+OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
+"""Who says the one of a thing takes back the other."""
 
 FAVORITE_PREFIX = "favorite_"
 """`favorite_<thing>` (favorite_color, favorite_food, …) holds one value each."""

@@ -169,13 +169,21 @@ def agent_findings(screened: str) -> list[Finding]:
     return sorted(found, key=lambda f: f.start)
 
 
+_DATES = frozenset({"birth_year", "birthday"})
+"""What is a date itself needs no second one."""
+_ONCE = frozenset({"born_in"})
+"""What has one value but is an event: it was in that year, not since."""
+
+
 def _proposal(finding: Finding, utterance: Utterance, about: About, speaker: str) -> FactProposal:
     entry = attribute(finding.attribute)
     text = entry.sentence(finding.value, chinese=finding.chinese)
-    if finding.retracts:
+    if finding.retracts and not finding.value:
+        text = "不再工作" if finding.chinese else f"no longer: {finding.attribute.replace('_', ' ')} anything"
+    elif finding.retracts:
         text = f"不再{text}" if finding.chinese else f"no longer: {text}"
-    if finding.when is not None:
-        text += _dated(finding, single=entry.single)
+    if finding.when is not None and finding.attribute not in _DATES:
+        text += _dated(finding, single=entry.single and finding.attribute not in _ONCE)
     subject = speaker
     if finding.subject != USER:
         subject = finding.subject if about is About.USER or speaker == _AGENT else f"{speaker}'s {finding.subject}"
@@ -212,7 +220,7 @@ def _merged(facts: Iterable[FactProposal]) -> tuple[FactProposal, ...]:
             old = kept[same[key]]
             kept[same[key]] = replace(old, sources=_unique((*old.sources, *fact.sources)))
             continue
-        if fact.single or fact.retracts:
+        if fact.single:
             same.clear()
         same.pop((key[0], not fact.retracts), None)
         same[key] = len(kept)

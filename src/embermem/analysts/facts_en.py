@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
+from embermem.analysts.attributes import OPPOSITE
 from embermem.analysts.finding import USER, Finding
 from embermem.analysts.lexicon import words
 from embermem.analysts.when import When, find_en
@@ -45,10 +46,17 @@ _BEFORE = re.compile(
 )
 _ANYWHERE = re.compile(
     r"\b(?:said|says|saying|told|tells|asked|asks|replied|replies|claims?|claimed|wrote|writes|texted|yelled|shouted|whispered"
-    r"|screamed|announced|insists?|insisted|according to|jk|as a joke|in (?:the|this|a|my) (?:game|dream|movie|play|film|story|book|novel|show|sims)"
-    r"|in my (?:dreams|head|mind)|or something|yeah right|not really|as if|sarcas\w+|in another life|hypothetical\w*)\b|\s/\s|\?",
+    r"|screamed|announced|insists?|insisted|according to|jk|as a joke|in (?:the|this|an?|my) (?:\w+ )?(?:game|dream|movie|play|film|story|book|novel|show|sims|simulation|sitcom|series)"
+    r"|in (?:my|your|his|her|their|our) (?:wildest )?(?:dreams|head|mind)|or something|yeah right|not really|as if|sarcas\w+|in another life|hypothetical\w*)\b|\s/\s|\?",
     re.IGNORECASE,
 )
+_TAKEN_BACK = re.compile(
+    r"(?:^|[-–—,;.…]\s*|\b(?:oh|um|uh|er)\s+)(?:no,? wait|wait,? no|scratch that|strike that|correction\b|my mistake|not me\b|that(?:'s| is| was) my (?:brother|sister|friend|mom|mum|mother|dad|father|wife|husband|cousin|boss|partner|roommate|neighbou?r|colleague|twin|joke|character)\b(?!'))",
+    re.IGNORECASE,
+)
+"""What a speaker says to unsay the sentence it stands in or the one before."""
+_DREAMT = re.compile(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
+"""What follows in the paragraph may be the dream."""
 _ALLOWED_SAY = re.compile(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
 _AFTER = re.compile(
     r"\s*,?\s*(?:if|unless|or|whenever|when|once|but only if|not|at heart|anymore|any more|any longer)\b", re.IGNORECASE
@@ -65,22 +73,50 @@ _TIME_LEAD = re.compile(
 def find(text: str, said_at: datetime) -> Iterator[Finding]:
     """The statements of a screened text, in order. Positions are those of the text given."""
     yield from _introduction(text)
-    for start, end in sentences(text):
-        yield from _sentence(text[start : min(end, start + _SENTENCE_CHARS)], start, said_at)
+    spans = sentences(text)
+    dreamt_until = 0
+    for i, (start, end) in enumerate(spans):
+        sentence = text[start : min(end, start + _SENTENCE_CHARS)]
+        if _DREAMT.search(sentence):
+            line_end = text.find("\n", end)
+            dreamt_until = line_end if line_end >= 0 else len(text)
+        if start < dreamt_until:
+            continue
+        if i + 1 < len(spans) and _TAKEN_BACK.match(text[spans[i + 1][0] : spans[i + 1][0] + 80]):
+            continue
+        yield from _sentence(sentence, start, said_at)
 
 
 _INTRODUCTION = re.compile(
-    r"\s*(?:[Hh]i|[Hh]ello|[Hh]ey|[Gg]ood (?:morning|evening|afternoon))(?: there| everyone| all| everybody)?\s*[,!.]?\s+"
-    r"(?P<said>(?:I'm|I am|[Tt]his is) (?P<v>[A-ZÀ-Þ][a-zà-ÿ]{1,15}(?: [A-ZÀ-Þ][a-zà-ÿ]{1,15}){0,2}))(?=\s*(?:[,.!]|$|and I\b|and I'm\b|from\b))"
+    r"\s*(?P<greeting>(?:[Hh]i|[Hh]ello|[Hh]ey|[Gg]ood (?:morning|evening|afternoon))(?: there| everyone| all| everybody| [A-Z][a-z]{1,15})?\s*[,!.]?\s+)?"
+    r"(?P<said>(?:I'm|I am|(?<=\s)[Tt]his is) (?P<v>[A-ZÀ-Þ][a-zà-ÿ]{1,15}(?: [A-ZÀ-Þ][a-zà-ÿ]{1,15}){0,2}))(?=\s*(?:[,.!]|$|and I\b|and I'm\b|from\b))"
 )
 
 
+_ADJECTIVE = re.compile(r"(?:ing|ful|less|ous|able|ible|sted|ized|ished|ated|ivated)$")
+
+
 def _introduction(text: str) -> Iterator[Finding]:
-    """ "Hi, I'm Alice.": a bare "I'm" gives a name only in a greeting that opens the text."""
+    """ "Hi, I'm Alice.", "I'm Alice.": a bare "I'm" gives a name only where the text opens."""
     match = _INTRODUCTION.match(text)
     if match is None or _NATIONALITY.fullmatch(match["v"]):
         return
-    if match["v"].split()[0].lower() in _NO_NAME or match["v"].lower().split()[-1] in words("occupations_en"):
+    first, *rest = match["v"].lower().split()
+    if first in _NO_NAME or (rest or [first])[-1] in words("occupations_en"):
+        return
+    if (
+        any(word in words("names_not") for word in (first, *rest))
+        or first in _NP_FIRST_DENIED
+        or _ANYWHERE.search(text[: _SENTENCE_CHARS // 4])
+    ):
+        return
+    strange = (
+        _ADJECTIVE.search(first)
+        or first in words("places_not")
+        or first in _NO_PLACE
+        or match["v"].lower() in words("places")
+    )
+    if strange and match["greeting"] is None:
         return
     start, end = match.span("said")
     yield Finding(subject=USER, attribute="name", value=match["v"], start=start, end=end)
@@ -91,7 +127,7 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
         return
     if _HEAD.search(sentence) is None:
         return
-    if _ANYWHERE.search(_ALLOWED_SAY.sub("", sentence)):
+    if _ANYWHERE.search(_ALLOWED_SAY.sub("", sentence)) or _TAKEN_BACK.search(sentence, 1):
         return
     reached = 0
     for head in _HEAD.finditer(sentence):
@@ -100,6 +136,8 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
             continue
         lead = sentence[max(0, pos - 40) : pos]
         timed = _TIME_LEAD.search(lead)
+        if timed and _in_future(timed.group(), said_at):
+            continue
         if not (_LEAD.search(lead) or (timed and _LEAD.search(lead[: timed.start()] or ""))):
             continue
         for found in _statement(sentence, pos, said_at, timed.group() if timed else ""):
@@ -108,6 +146,15 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
                 subject=found.subject, attribute=found.attribute, value=found.value, start=found.start + offset,
                 end=found.end + offset, when=found.when, retracts=found.retracts,
             )  # fmt: skip
+
+
+_FUTURE = re.compile(r"\b(?:next (?:year|month|week|spring|summer|fall|autumn|winter)|tomorrow)\b", re.IGNORECASE)
+_ANY_YEAR = re.compile(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IGNORECASE)
+
+
+def _in_future(text: str, said_at: datetime) -> bool:
+    """Whether a later time is named: a plan, not a fact."""
+    return bool(_FUTURE.search(text)) or any(int(y) > said_at.year for y in _ANY_YEAR.findall(text))
 
 
 def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> Iterator[Finding]:
@@ -120,6 +167,10 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
             continue
         value, end = value_at
         if _refused_after(sentence, end, retracts):
+            continue
+        if not retracts and _in_future(_clause_rest(sentence, end), said_at):
+            continue
+        if attribute == "lives_in" and not retracts and _short_stay(sentence, pos, end):
             continue
         if "kin" in match.groupdict():
             kin = _kin_subject(match)
@@ -138,10 +189,47 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
             subject=subject, attribute=attribute, value=bare, start=pos, end=last, when=when, retracts=retracts
         )  # fmt: skip
         if attribute in ("likes", "dislikes", "hobby") and not retracts:
-            yield from _more(sentence, pos, end, subject, attribute, value)
+            more = list(_more(sentence, pos, end, subject, attribute, value))
+            yield from more
+            if attribute in OPPOSITE:
+                for said, until in ((value, last), *((m.value, m.end) for m in more)):
+                    yield Finding(subject=subject, attribute=OPPOSITE[attribute], value=said, start=pos, end=until, retracts=True)  # fmt: skip
         if not retracts:
             yield from _second(sentence, pos, end, subject, attribute)
+        if (attribute, value) == ("works_as", ""):
+            yield Finding(subject=subject, attribute="works_at", value="", start=pos, end=last, retracts=True)
         return
+
+
+_AWAY = re.compile(
+    r"\b(?:and|but|before|then)(?: i| we)?(?: later| then| soon| have since|'ve since| eventually)? "
+    r"(?:left\b(?! (?:my|the|our|an?|some|behind)\b)|(?:moved|moving) (?:to|on|away|out|again)\b|returned|returning|(?:came|went|going|coming|moved)? ?back\b|(?:go|come|move) back\b)"
+    r"|\b(?:until|till|otherwise|temporarily|briefly|part of the year|half (?:of )?the (?:year|time)|most of the (?:year|time)|on (?:weekends|weekdays)|during the (?:week|summer|winter))\b"
+    r"|\b(?:summers?|winters?|season|weekends?|week|year|time|moment|now) only\b|^ only\b",
+    re.IGNORECASE,
+)
+_STAY = re.compile(
+    r"(?:^|\s)(?:just )?for (?:only |just |about |almost )?(?:an?|one|two|three|four|five|six|\d+|a few|a couple of|the|some|several) (?:\w+ )?"
+    r"(?:days?|weeks?|months?|years?|weekends?|summer|winter|spring|autumn|semester|term|season|holidays?|while|bit)\b(?! now| already| so far)",
+    re.IGNORECASE,
+)
+
+
+_IN_SEASON = re.compile(r"^ in (?:the )?(?:summers?|winters?)\b", re.IGNORECASE)
+
+
+def _short_stay(sentence: str, pos: int, end: int) -> bool:
+    """Whether the rest of the sentence says that the home was one for a time only, or is one of two."""
+    rest = sentence[end:]
+    perfect = re.compile(r"(?:[Ii]|[Ww]e)(?:'ve| have)\b").match(sentence, pos) is not None
+    if _AWAY.search(rest) or (_IN_SEASON.match(rest) and "liv" in sentence[pos:end]):
+        return True
+    return not perfect and _STAY.search(_clause_rest(sentence, end)) is not None
+
+
+def _clause_rest(sentence: str, end: int) -> str:
+    stop = re.compile(r"[,;.!()]|\b(?:because|but|and|so|where|while|which|who)\b").search(sentence, end, end + 80)
+    return sentence[end : stop.start() if stop else end + 80]
 
 
 _SECOND = {
@@ -255,6 +343,7 @@ _THE = re.compile(
 _RESTRICTED = re.compile(r"\s+(?:that|who|which|where|whose)\b")
 """People who lie are not people: what is narrowed down in a clause of its own is not taken."""
 _INTENSITY = re.compile(r" (?:the (?:most|best)|a lot|very much|so much|a bit|a ton|now and then|best|most)$")
+_MEASURE = re.compile(r"\s+(?:lot|bit|ton|much)\b(?! of)")
 _TOKEN = re.compile(r"\s*([^\s,.;!?():\ue000]+)")
 _LIKED_TO = re.compile(
     r"to (?=(?:cook|bake|read|paint|draw|dance|sing|travel|swim|run|hike|garden|knit|sew|ski|surf|fish|camp|climb|write|play"
@@ -272,6 +361,11 @@ _NO_NAME = frozenset(
     monday tuesday wednesday thursday friday saturday sunday what whatever anytime asap naive paranoid ishmael just
     also really still never always your my his her our their""".split()
 )
+_TITLES = frozenset("dr mr mrs ms miss prof professor sir madam mister".split())
+_ORDERS = frozenset(
+    """ignore disregard forget previous instructions instruction system prompt admin administrator override drop table
+    select delete insert update""".split()
+)
 _LIST_PETS = r"dogs?|cats?|pupp(?:y|ies)|kittens?|hamsters?|parrots?|rabbits?|bunn(?:y|ies)|goldfish|fish|turtles?|tortoises?|snakes?|lizards?|guinea pigs?|ferrets?|horses?|pon(?:y|ies)|birds?|chickens|geckos?|budgies?|canar(?:y|ies)|iguanas?|hedgehogs?"
 _COUNT = r"(?:an?|one|two|three|four|five|six|\d)"
 _PETS = re.compile(
@@ -281,7 +375,7 @@ _CHILDREN = re.compile(
     rf"(?:{_COUNT} (?:[a-z-]+ ){{0,2}}?(?:kids?|children|child|sons?|daughters?|brothers?|sisters?|siblings|twins|grandchildren|grandsons?|granddaughters?|nieces?|nephews?)\b)(?P<names>,? (?:named|called) {_CAP}(?:(?:, |,? and ){_CAP}){{0,3}}|, {_CAP}(?:(?:, |,? and ){_CAP}){{0,3}}(?=\s*[.!;]|$))?"
 )
 _CONDITIONS = re.compile(
-    r"(?:type (?:1|2|one|two) diabetes|diabetes|asthma|ADHD|adhd|ADD|OCD|epilepsy|arthritis|migraines|chronic migraines|celiac disease|coeliac disease|dyslexia|tinnitus|insomnia|hypertension|high blood pressure|depression|bipolar disorder|autism|endometriosis|PTSD|PCOS|hay fever|Crohn's disease|IBS|eczema|psoriasis|lupus|scoliosis|multiple sclerosis)\b(?! (?:medic|patient|about|test|symptom|in the family))"
+    r"(?:type (?:1|2|one|two) diabetes|diabetes|asthma|ADHD|adhd|ADD|OCD|epilepsy|arthritis|migraines|chronic migraines|celiac disease|coeliac disease|dyslexia|tinnitus|insomnia|hypertension|high blood pressure|depression|bipolar disorder|autism|endometriosis|PTSD|PCOS|hay fever|Crohn's disease|IBS|eczema|psoriasis|lupus|scoliosis|multiple sclerosis)\b(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|because|too|as|which|that|when|now|anymore|any more|any longer|type|last|this|at age|at the age|two|three|a few|\d|recently|years?|for (?:\d|many|years|the|over|as long)|in (?:\d{4}|[A-Z]\w+|my (?:teens|twenties|thirties|forties|childhood)))\b)"
 )
 _LANGUAGES = re.compile(
     r"(?:(?:fluent|some|a little|a bit of|basic|native|good|conversational) )?(?:English|French|German|Spanish|Italian|Portuguese|Mandarin|Cantonese|Chinese|Japanese|Korean|Russian|Arabic|Hindi|Turkish|Dutch|Swedish|Norwegian|Danish|Finnish|Polish|Czech|Greek|Hebrew|Vietnamese|Thai|Hungarian|Romanian|Ukrainian|Urdu|Bengali|Tamil|Swahili|Persian|Farsi|Catalan|Irish|Welsh|Latin|ASL|sign language)\b"
@@ -309,7 +403,7 @@ _DIET = re.compile(
     r"(?:an? |strict |lifelong |a strict |a lifelong )?(vegetarian|vegan|pescatarian|pescetarian|lactose[- ]intolerant|gluten[- ]intolerant|gluten[- ]free|teetotal|kosher|halal)\b(?! (?:food|restaurant|recipe|chef|cook|diet|option|dish|meal|friend|at heart|curious|on))"
 )
 _MARITAL = re.compile(
-    r"(?:happily |recently |newly )?(married|single|divorced|engaged|widowed|a widow|a widower|separated)\b(?=\s*(?:[,.;!)]|$|(?:and|but|since|for|with (?:\w+ )?(?:kids|children)|now|to (?!my (?:job|work)\b|the (?:job|sea)\b)|at the moment|again|last|in [A-Z\d])))"
+    r"(?:happily |recently |newly )?(married|single|divorced|engaged|widowed|a widow|a widower|separated)\b(?=\s*(?:[,.;!)]|$|(?:and|but|since|for|with (?:\w+ )?(?:kids|children)|now|to (?=[A-Z]|my (?:\w+ )?(?:wife|husband|partner|friend|love|sweetheart|soulmate)\b|the love|an? (?:\w+ )?(?:man|woman|doctor|nurse|teacher|lawyer|engineer|guy)\b)|at the moment|again|last|in [A-Z\d])))"
 )
 _GENDER = re.compile(
     r"(?:an? )?(trans(?:gender)? (?:wo)?man|woman|man|girl|guy|female|male|boy|non-?binary)\b(?=\s*(?:[,.;!)]|$|(?:and|but|so)\b|in my (?:twenties|thirties|forties|fifties|sixties)))"
@@ -402,11 +496,22 @@ def _organisation(sentence: str, pos: int) -> tuple[str, int] | None:
         )
         return (lower.group(), lower.end()) if lower[1] in _INSTITUTIONS and not vague else None
     found = _place(sentence, pos)
+    if found is not None and found[0].lower() in (
+        "night",
+        "noon",
+        "midnight",
+        "dawn",
+        "dusk",
+        "weekends",
+        "large",
+        "home",
+    ):
+        return None
     return found if (found and found[0][:1].isupper()) or (found and found[0].startswith("the ")) else None
 
 
 _OCC = re.compile(
-    r"an? ((?:[A-Za-z-]+ ){0,3}?[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|by|now|too|here|with|working|from|and|who|since|but|because|so|specializing|specialising|on)\b)"
+    r"an? ((?:[A-Za-z-]+ ){0,3}?[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|by|now|too|here|with|working|from|and|who|since|but|because|so|specializing|specialising|on|any ?more|any longer)\b)"
 )
 _NOT_OCC = frozenset(
     """bad good great terrible horrible decent fast slow big quick lifelong visual former ex aspiring future wannabe would-be amateur lousy
@@ -425,10 +530,20 @@ def _occupation(sentence: str, pos: int) -> tuple[str, int] | None:
     if not known or any(t in _NOT_OCC for t in tokens):
         return None
     if re.compile(
-        r" (?:in (?:my|another|the game|this|training|a |disguise|the making)|at heart|by nature|for (?:a day|Halloween|once)|and a half|on (?:the side|weekends))"
+        r" (?:in (?:my|your|his|her|their|our|another|the game|this|training|a |disguise|the making|name)|at (?:heart|parties)|by nature|for (?:a day|Halloween|once)|and a half|on (?:the side|weekends|tv|TV|television|stage|screen|paper|Halloween))"
     ).match(sentence, match.end()):
         return None
     return match.group(), match.end()
+
+
+_JOB_END = re.compile(
+    r"(?:er|or|ist|ian|ant|ent|man|woman|person|eer|ess|tech|rep|lead|hand|aide|clerk|head|officer|sitter|au pair|apprentice|consul|fellow|dj|DJ|ceo|cto|cfo|coach|host|maid|volunteer|cop|sommelier|temp|steward)$"
+)
+_NOT_JOB = frozenset(
+    """number matter order parent filter character member partner winner loser deterrent answer letter paper power weather other
+    brother sister mother father never ever together barrier buffer placeholder client incentive supplement statement container
+    computer error mirror color colour anchor sponsor replacement""".split()
+)
 
 
 def _job(sentence: str, pos: int) -> tuple[str, int] | None:
@@ -436,17 +551,13 @@ def _job(sentence: str, pos: int) -> tuple[str, int] | None:
     match = re.compile(
         r"(?:an? |the )([A-Za-z][\w-]*(?: [A-Za-z][\w-]*){0,3}?)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|and|but|with|from|because|since|on|near|now|so|here|these|when|while)\b)"
     ).match(sentence, pos)
-    if match is None or match[1].lower().split()[-1] in (
-        "team",
-        "couple",
-        "group",
-        "whole",
-        "rule",
-        "result",
-        "unit",
-        "charm",
-        "way",
-    ):
+    if match is None:
+        return None
+    *before, last = match[1].lower().split()
+    known = last in words("occupations_en") or _JOB_END.search(last)
+    if not known or last in _NOT_JOB or "student" in before or any(t in _NOT_OCC for t in (*before, last)):
+        return None
+    if last == "player" and (not before or before[-1] in ("team", "key", "major", "solo", "dvd", "record")):
         return None
     return match.group(), match.end()
 
@@ -472,6 +583,7 @@ def _noun_phrase(sentence: str, pos: int, first: str | None = None) -> tuple[str
         if tokens and (
             word in _BOUNDARY
             or (word in ("any", "these") and _GONE.match(sentence, end))
+            or (word in ("a", "very", "so") and _MEASURE.match(sentence, token.end()))
             or (word in ("with", "for", "in", "at") and _private(sentence, token.end()))
         ):
             break
@@ -552,7 +664,10 @@ def _name(sentence: str, pos: int) -> tuple[str, int] | None:
     if len(tokens) > 1 and tokens[-1] in ("I", "I'm", "I've", "My"):
         value = value[: -len(tokens[-1])].rstrip()
         end = pos + len(value)
-    value = value.removesuffix("'s") if value.endswith("'s") else value
+    value = value.removesuffix("'s")
+    spoken = [t.lower().strip(".") for t in value.split()]
+    if value.endswith("'") or len(spoken) > 3 or spoken[-1] in _TITLES or any(t in _ORDERS for t in spoken):
+        return None
     return (value, pos + len(value)) if not sentence[end : end + 1].isalnum() and len(value) > 1 else None
 
 
@@ -604,11 +719,19 @@ def _subject_of_study(sentence: str, pos: int) -> tuple[str, int] | None:
 
 def _pets(sentence: str, pos: int) -> tuple[str, int] | None:
     match = _PETS.match(sentence, pos)
-    if match is None or re.compile(
-        r" (?:in (?:my|the) (?:throat|race|fight)|person|people|lover|at work|sitter|food|toy|bed|hair|allergy|video|walker|nap|shelter|to (?:draw|feed|sell|walk))"
-    ).match(sentence, match.end()):
+    if match is None or not _PET_END.match(sentence, match.end()) or _NOT_MINE.search(sentence, match.end()):
         return None
     return match.group(), match.end()
+
+
+_PET_END = re.compile(
+    r"\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|since|at home|named|called|too|now|as (?:well|pets?|a pet)|yesterday|today|last|this (?:week|month|year|summer|spring|morning)|(?:two|three|four|a few|\d+|an?) (?:days?|weeks?|months?|years?)"
+    r"|who|that (?:loves?|likes?|sleeps?|barks?|is|are|I|we)|with|from|for (?:the|over|about|almost|\d|two|three|four|many|my)|already|whom|which|of my own|in (?:the|my|our) (?:house|home|apartment|flat|garden|yard)|when|while|these days|recently|any ?more|any longer|together|I|we|in (?:\d{4}|[A-Z]\w+))\b"
+)
+"""A pet is one only where its noun phrase ends: "a dog day" and "a dog in this fight" are none."""
+_NOT_MINE = re.compile(
+    r"\b(?:isn't|aren't|is not|are not|not)(?: \w+)? (?:mine|ours|my own|real)\b|\bbelongs?\b|\bmy neighbou?r's\b|\bcosplay"
+)
 
 
 def _children(sentence: str, pos: int) -> tuple[str, int] | None:
@@ -635,6 +758,11 @@ _ADV = r"(?:(?:really|absolutely|also|just|actually|currently|now|still|truly|to
 _I = rf"(?:[Ii]|[Ww]e) {_ADV}"
 _IM = rf"(?:[Ii]'m|[Ii] am|[Ii]m) {_ADV}"
 _IVE = rf"(?:[Ii]'ve|[Ii] have|[Ww]e have|[Ww]e've) {_ADV}"
+
+
+_NO_LONGER = r"(?:[Ii]'m|[Ii] am) no longer "
+_ANY_MORE = r"[^.,;!?]{2,60}\b(?:any ?more|any longer)\b"
+_END_OR_TIME = r"(?=\s*(?:[.;!,]|$)|\s+(?:last|yesterday|today|this|in \d|two|three|a few|and|because|but|now)\b)"
 
 
 def _kin_subject(match: re.Match[str]) -> str | None:
@@ -669,6 +797,23 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("diet", r"(?:[Ii]'m|[Ii] am) (?:no longer|not) ", _regex(_DIET, 1), retracts=True),
         _rule("likes", rf"[Ii] (?:no longer {_ADV}|don't {_ADV})(?:like|love|enjoy) (?=[^.,;!?]{{2,60}}\b(?:anymore|any more|any longer))", _noun_phrase, retracts=True),
         _rule("likes", r"[Ii] no longer (?:like|love|enjoy) ", _noun_phrase, retracts=True),
+        _rule("works_as", rf"{_NO_LONGER}(?=an? )", _occupation, retracts=True),
+        _rule("works_as", rf"{_IM}not (?=an? {_ANY_MORE})", _occupation, retracts=True),
+        _rule("works_as", r"[Ii] used to be (?=an? )", _occupation, retracts=True),
+        _rule("works_as", rf"(?:{_IM}(?:fully )?retired|[Ii] {_ADV}retired|[Ii]'ve retired)(?=\s*(?:[.;!,]|$)|\s+(?:now|last|in \d|this|from|and|but|since|two|three|\d+|a few)\b)", _nothing, retracts=True),
+        _rule("works_at", rf"[Ii] {_ADV}(?:quit|left|lost) my job{_END_OR_TIME}", _nothing, retracts=True),
+        _rule("works_at", rf"(?:[Ii] (?:got|was) {_ADV}(?:laid off|fired)|{_IM}unemployed){_END_OR_TIME}", _nothing, retracts=True),
+        _rule("allergic_to", rf"{_NO_LONGER}allergic to ", _allergen, retracts=True),
+        _rule("allergic_to", rf"{_IM}not allergic to (?={_ANY_MORE})", _allergen, retracts=True),
+        _rule("has_condition", r"[Ii] no longer have ", _regex(_CONDITIONS), retracts=True),
+        _rule("has_condition", rf"[Ii] don't have (?={_ANY_MORE})", _regex(_CONDITIONS), retracts=True),
+        _rule("has_pet", r"(?:[Ii]|[Ww]e) no longer (?:have|own) ", _pets, retracts=True),
+        _rule("has_pet", rf"(?:[Ii]|[Ww]e) (?:don't|do not) (?:have|own) (?={_ANY_MORE})", _pets, retracts=True),
+        _rule("marital_status", _NO_LONGER, _regex(_MARITAL, 1), retracts=True),
+        _rule("marital_status", rf"{_IM}not (?={_ANY_MORE})", _regex(re.compile(r"(married|single|engaged)(?= any)"), 1), retracts=True),
+        _rule("plays", rf"[Ii] (?:no longer play |don't play (?={_ANY_MORE}))", _regex(_SKILLS), retracts=True),
+        _rule("dislikes", r"[Ii] no longer (?:hate|dislike) ", _noun_phrase, retracts=True),
+        _rule("dislikes", rf"[Ii] don't (?:hate|dislike) (?={_ANY_MORE})", _noun_phrase, retracts=True),
         # who one is
         _rule("name", r"[Mm]y (?:full |real |first )?name(?: is|'s) (?:\")?", _ended_name),
         _rule("name", r"(?:[Ii]'m|[Ii] am) (?:called|named) ", _ended_name),
@@ -691,11 +836,13 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("marital_status", rf"(?:[Ii]|[Ww]e) {_ADV}got ", _regex(re.compile(r"(married|divorced|engaged)(?=\s*(?:[,.;!]|$|(?:in|last|on|this|yesterday|to [A-Z]|two|three|a few)\b))"), 1)),
         _rule("marital_status", _IVE + r"been (?:happily )?", _regex(re.compile(r"(married)(?= (?:for|since)\b)"), 1)),
         # where
-        _rule("lives_in", _I + r"(?:live|reside) in (?:downtown |central |the city of |northern |southern )?", _place),
-        _rule("lives_in", rf"(?:[Ii]'m|[Ii] am|[Ww]e're) {_ADV}(?:living|based|residing) in ", _place),
-        _rule("lives_in", _IVE + r"(?:lived|been living|moved) (?:in|to) ", _place),
-        _rule("lives_in", _I + r"(?:moved|relocated) (?:back |over |here )?(?:from [A-Z]\w+(?: [A-Z]\w+)? )?to ", _lived_place),
-        _rule("comes_from", _IM + r"from ", _place),
+        _rule("lives_in", _I + r"(?:live|reside) in (?:downtown |central |the city of |northern |southern )?", _lived_place),
+        _rule("lives_in", rf"(?:[Ii]'m|[Ii] am|[Ww]e're) {_ADV}(?:living|based|residing) in ", _lived_place),
+        _rule("lives_in", _IVE + r"(?:lived|been living) in ", _lived_place),
+        _rule("lives_in", _IVE + r"moved to ", _moved_place),
+        _rule("lives_in", _I + r"(?:moved|relocated) (?:back |over |here )?(?:from [A-Z]\w+(?: [A-Z]\w+)? )?to ", _moved_place),
+        _rule("lives_in", _I + r"(?:live|moved|relocated) (?:in|to|into) (?:an?|the|our) (?:\w+ )?(?:flat|apartment|house|place|town|village|city|suburb|neighbou?rhood|cottage|condo|studio) (?:in|of|called) ", _lived_place),
+        _rule("comes_from", _IM + r"from ", _lived_place),
         _rule("comes_from", _I + r"(?:come|hail) from ", _place),
         _rule("comes_from", r"[Mm]y home ?town is ", _place),
         _rule("visited", _I + r"(?:visited|went to|travell?ed to|flew to|(?:just )?(?:got|came) back from (?:a (?:\w+ )?(?:trip|vacation|holiday) (?:to|in) )?|took a trip to) ?", _visited_place),
@@ -730,13 +877,15 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("avoids", r"[Ii] (?:don't|do not|never|can't|cannot) (?:eat|drink) (?:any )?", _regex(_DRINKS)),
         # who belongs to one
         _rule("has_pet", rf"(?:[Ii]|[Ww]e|[Ii]'ve|[Ww]e've) (?:{_ADV})(?:have|own|got|adopted) (?:got )?", _pets),
+        _rule("has_pet", rf"[Mm]y (?=(?:{_LIST_PETS})(?:'s name| is (?:called|named)))", _called_pet),
         _rule("has_pet", rf"[Mm]y (?=(?:{_LIST_PETS}),? (?:named |called )?[A-Z][a-z]+\b(?!'))", _named_pet),
         _rule("has_relative", rf"(?:[Ii]|[Ww]e) (?:{_ADV})have ", _children),
         _rule("name", rf"{_MY_KIN_S}(?:'s name is|'s name's| is (?:called|named)) ", _ended_name),
         _rule("works_as", _MY_KIN + r"(?:is|'s) (?=an? )", _occupation),
         _rule("works_as", _MY_KIN + r"works as ", _job),
         _rule("works_at", _MY_KIN + r"works (?:at|for) ", _organisation),
-        _rule("lives_in", _MY_KIN + r"(?:lives|is living|moved) (?:in|to) ", _lived_place),
+        _rule("lives_in", _MY_KIN + r"(?:lives|is living) in ", _lived_place),
+        _rule("lives_in", _MY_KIN + r"moved to ", _moved_place),
         _rule("age", _MY_KIN + r"is ", _age(_AGE_OLD)),
         _rule("allergic_to", _MY_KIN + r"is allergic to ", _allergen),
         _rule("diet", _MY_KIN + r"is ", _regex(_DIET, 1)),
@@ -768,20 +917,57 @@ def _capital_name(sentence: str, pos: int) -> tuple[str, int] | None:
     return _ended_name(sentence, pos) if sentence[pos : pos + 1].isupper() else None
 
 
+_CAMEL = re.compile(r"[a-z][A-Z]")
+_INITIALS = frozenset("UK US USA UAE NYC LA DC SF".split())
+_FROM_PLACE = re.compile(rf"\s+from ({_CAP}(?: {_CAP})?)")
+_CAME_FROM = re.compile(r"\bfrom ([A-Z][\w-]+(?: [A-Z][\w-]+)?) to $")
+_HOMELY = re.compile(
+    r"\b(?:city|town|village|apartment|flat|house|neighbou?rhood|rent|suburbs?|countryside|mortgage|landlord|roommates?)\b"
+    r"|\bwith my (?:\w+ )?(?:family|wife|husband|kids|parents|partner|boyfriend|girlfriend|mom|mum|dad|fiancée?)\b"
+)
+
+
+_PARTS = frozenset(
+    "north south east west northern southern eastern western central downtown upper lower greater inner".split()
+)
+
+
+def _known_place(value: str) -> bool:
+    """Whether the list of places has it, or its end after a comma ("Tarnby, Denmark"), or its beginning ("New York City")."""
+    names = words("places")
+    whole = value.lower().removeprefix("the ").strip()
+    head, _, tail = whole.partition(", ")
+    if whole in names or head in names or (tail and (tail in names or re.fullmatch(r"[A-Z]{2}", value[-2:]))):
+        return True
+    first, _, last = head.partition(" ")
+    return head.removesuffix(" city") in names or (first in _PARTS and last in names)
+
+
 def _lived_place(sentence: str, pos: int) -> tuple[str, int] | None:
+    """A place to live in: any name that is not known as something else."""
     found = _place(sentence, pos)
-    if found is None or found[0].split()[-1] in (
-        "Street",
-        "Avenue",
-        "Windows",
-        "Linux",
-        "Android",
-        "Python",
-        "Google",
-        "Apple",
+    if found is None or _known_place(found[0]):
+        return found
+    first = found[0].removeprefix("the ").split()[0].rstrip(",")
+    if first.lower() in words("places_not") or found[0].split()[-1] in ("Street", "Avenue"):
+        return None
+    if _CAMEL.search(re.sub(r"\b(?:Mc|Mac|De|La|Le|Du)(?=[A-Z])", "", found[0])) or (
+        first.isupper() and first not in _INITIALS
     ):
         return None
-    return found
+    numbered = re.compile(r" \d+(?! (?:days?|weeks?|months?|years?)\b)").match(sentence, found[1])
+    return None if numbered else found
+
+
+def _moved_place(sentence: str, pos: int) -> tuple[str, int] | None:
+    """After "moved to", which is also said of tools, employers and teams: a known place, or one that the sentence vouches for."""
+    found = _lived_place(sentence, pos)
+    if found is None or _known_place(found[0]):
+        return found
+    origin = _FROM_PLACE.match(sentence, found[1]) or _CAME_FROM.search(sentence, 0, pos)
+    if (origin and _known_place(origin[1])) or _HOMELY.search(sentence, found[1]):
+        return found
+    return None
 
 
 def _named_pet(sentence: str, pos: int) -> tuple[str, int] | None:
@@ -793,6 +979,21 @@ def _named_pet(sentence: str, pos: int) -> tuple[str, int] | None:
     return f"{match[1]} {match[2]}", match.end()
 
 
+def _called_pet(sentence: str, pos: int) -> tuple[str, int] | None:
+    """ "My dog is called Rex": the same value as of "my dog Rex"."""
+    match = re.compile(
+        rf"({_LIST_PETS})(?:'s name is|'s name's| is (?:called|named)) ([A-Z][a-z]+)(?=\s*(?:[,.;!)]|$|(?:and|but)\b))"
+    ).match(sentence, pos)
+    if match is None or match[2].lower() in _NO_PLACE or match[2].lower() in _NO_NAME:
+        return None
+    return f"{match[1]} {match[2]}", match.end()
+
+
+def _nothing(sentence: str, pos: int) -> tuple[str, int] | None:
+    """No value: whatever it was, it is over."""
+    return "", pos
+
+
 def _learnt(sentence: str, pos: int) -> tuple[str, int] | None:
     for pattern in (_LANGUAGE_LIST, _SKILLS):
         match = pattern.match(sentence, pos)
@@ -801,8 +1002,26 @@ def _learnt(sentence: str, pos: int) -> tuple[str, int] | None:
     return None
 
 
+_ABSTRACT = re.compile(r"(?:ity|ness|ism|ship|hood|dom)$")
+_NO_ALLERGEN = frozenset(
+    """morning mornings monday mondays sunday sundays work people drama nonsense effort commitment math maths homework fun boredom
+    meeting meetings love politics rules change bullshit deadlines small-talk losing failure winter school marriage feelings emotions
+    money taxes adulting spreadsheets excuses lies liars silence noise waiting exercise cleaning cooking housework paperwork""".split()
+)
+
+
 def _allergen(sentence: str, pos: int) -> tuple[str, int] | None:
-    return _noun_phrase(sentence, pos, "most" if sentence.startswith(("most ", "all "), pos) else None)
+    found = _noun_phrase(sentence, pos, "most" if sentence.startswith(("most ", "all "), pos) else None)
+    if found is None:
+        return None
+    tokens = found[0].lower().split()
+    if (
+        tokens[0] in _NO_ALLERGEN
+        or tokens[-1] in _NO_ALLERGEN
+        or any(_ABSTRACT.search(t) for t in (tokens[0], tokens[-1]))
+    ):
+        return None
+    return found
 
 
 def _favorite(sentence: str, pos: int) -> tuple[str, int] | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache, lru_cache
 
+from embermem.analysts.attributes import OPPOSITE
 from embermem.analysts.finding import USER, Finding
 from embermem.analysts.lexicon import words
 from embermem.analysts.when import find_zh, number_zh
@@ -30,26 +31,30 @@ _BLOCKED_ALWAYS_BUT = re.compile(r"以前|曾经")
 _CLAUSE = re.compile(r"[^，,、：:。！？!?；;\s]+(?:、[^，,、：:。！？!?；;\s]+)*")
 _LEAD = re.compile(
     r"(?:嗯|哦|噢|啊|哈哈|嘿|对了|其实|另外|顺便说一下|话说|你好|您好|大家好|因为|所以|但是|但|不过|而且|然后|还有|并且|同时|现在|目前|最近|那|"
-    r"昨天|前天|今天|上周|上个?月|这个月|去年|前年|今年|\d{1,2}个?[月年天]前|[一二两三四五六七八九十]{1,2}个?[月年]前|(?:19|20)\d\d年|\d{1,2}月(?:份)?|平时|一直以来|说实话|老实说|没错|是的|对|好的|从小|自从){0,3}"
+    r"昨天|前天|今天|上周|上个?月|这个月|去年|前年|今年|\d{1,2}个?[月年天]前|[一二两三四五六七八九十]{1,2}个?[月年]前|(?:19|20)\d\d年|\d{1,2}月(?:份)?|[一二三四五六七八九十]{1,3}月(?:份)?|平时|一直以来|说实话|老实说|没错|是的|对|好的|从小|自从){0,3}"
 )
 _CARRIED = re.compile(
     r"(?:但是?|而且)?(?:也|还|现在|目前|平时)?(?:今年\d|今年[一二三四五六七八九十]|\d{1,2}岁|在|住在|是|来自|喜欢|讨厌|不喜欢|对|会说|养了|有[一两二三]|专业是)"
 )
 """A clause without a subject that goes on about the speaker, after a clause that was understood to be of them."""
 _TAIL = r"(?:了|的|啦|呀|哦|啊|呢|哈|嘛|~|～)*$"
-_ADV = r"(?:现在|目前|一直|也|还|都|就|最近|已经|一个人|刚|刚刚|今年|平时|真的|特别|非常|很|超级|超|最|比较|挺|十分|真|从小就?|其实|本来就|上个?月|去年|前年|昨天|前天|上周|今年|这个月|这周|\d{1,2}个?[月年天]前|[一二两三四五六七八九十]{1,2}个?[月年]前|(?:19|20)\d\d年(?:\d{1,2}月)?|\d{1,2}月份?|从(?:19|20)\d\d年(?:起|开始)(?:就)?|和\w{1,4}一起){0,3}"
+_ADV = r"(?:现在|目前|一直|也|还|都|就|最近|已经|一个人|刚|刚刚|今年|平时|真的|特别|非常|很|超级|超|最|比较|挺|十分|真|从小就?|其实|本来就|上个?月|去年|前年|昨天|前天|上周|今年|这个月|这周|\d{1,2}个?[月年天]前|[一二两三四五六七八九十]{1,2}个?[月年]前|(?:19|20)\d\d年(?:\d{1,2}月)?|\d{1,2}月份?|[一二三四五六七八九十]{1,3}月份?|从(?:19|20)\d\d年(?:起|开始)(?:就)?|和\w{1,4}一起){0,3}"
 _I = rf"(?:我|我们|咱们|俺)(?:家)?{_ADV}"
 _KIN = (
     r"妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|母亲|父亲|老婆|老公|妻子|丈夫|太太|先生|儿子|女儿|女朋友|男朋友|女友|男友|爷爷|奶奶|外公|外婆|姥姥|姥爷|叔叔|阿姨|舅舅|姑姑|"
-    r"表妹|表姐|表哥|表弟|堂妹|堂姐|堂哥|堂弟|闺蜜|室友|同事|老板|朋友|大女儿|小女儿|大儿子|小儿子|妈|爸|姐|哥|妹|弟"
-)
-_MY_KIN = (
-    rf"我(?:的|家|最好的)?(?P<kin>{_KIN})(?P<who>(?!.{{0,2}}[的和跟与])[一-鿿]{{2,3}}(?=是|在|住|叫))?(?!的){_ADV}"
+    r"表妹|表姐|表哥|表弟|堂妹|堂姐|堂哥|堂弟|闺蜜|室友|同事|老板|朋友|大女儿|小女儿|大儿子|小儿子|妈(?!妈)|爸(?!爸)|姐(?!姐|夫)|哥(?!哥)|妹(?!妹|夫)|弟(?!弟|妹|媳)"
 )
 _PRONOUN = re.compile(r"[你您他她它咱这那]|们|自己|别人|大家|人家|某|什么|怎么")
 _SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文欧阳司马诸葛上官慕容"
 )
+_NAME_BEGINS = "".join(sorted(_SURNAMES)) + "小阿老大"
+_MY_KIN = (
+    rf"我(?:的|家|最好的)?(?P<kin>{_KIN})"
+    rf"(?P<who>(?!常常|刚刚|天天|偏偏|仅仅|渐渐|往往|明明|好好|慢慢|早早|老家|老是|大学|大概|大约|大多|小学|小区|高中|常年|马上|方才|万一|于是|从|和)"
+    rf"(?:[{_NAME_BEGINS}]|([一-鿿])(?=\3))[^\W\d_A-Za-z不没未别也都还才只就又再很并曾已说是在住想要会可能一最真太更的和跟与]{{1,2}}(?=是|在|住|叫))?(?!的){_ADV}"
+)
+"""A kin and, perhaps, a name. What is not built like a name is left: between 姐姐 and 是 stand also 不, 其实 and 才."""
 _NOT_IN_NAME = re.compile(
     r"[你您他她它我们了外卖车来去过不没醒住停着吗的得地吃喝走起帮做是在有给把被叫]|保安|医生|老板|师傅|服务|妈|爸|爷|奶|警|救命|朋友|家人"
 )
@@ -116,6 +121,12 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
                 subject=subject, attribute=attribute, value=value, start=start, end=end, when=when,
                 retracts=retracts, chinese=True,
             )  # fmt: skip
+            if attribute in OPPOSITE and not retracts:
+                yield Finding(
+                    subject=subject, attribute=OPPOSITE[attribute], value=value, start=start, end=end, retracts=True, chinese=True
+                )  # fmt: skip
+            if (attribute, value) == ("works_as", ""):
+                yield Finding(subject=subject, attribute="works_at", value="", start=start, end=end, retracts=True, chinese=True)  # fmt: skip
 
 
 def _statement(body: str, following: str) -> Iterator[tuple[str, str, str, bool, bool]]:
@@ -130,6 +141,8 @@ def _statement(body: str, following: str) -> Iterator[tuple[str, str, str, bool,
         if value is None:
             continue
         subject = USER
+        if groups.get("who") and not _is_name(groups["who"]):
+            continue
         if groups.get("kin"):
             subject = groups["kin"] + (groups.get("who") or "")
         if groups.get("thing"):
@@ -176,6 +189,19 @@ def _human_name(value: str) -> str | None:
         return None
     surnamed = value[0] in _SURNAMES and (len(value) <= 3 or value[:2] in ("欧阳", "司马", "诸葛", "上官", "慕容"))
     return value if surnamed or value[0] in "小阿老大" or (len(value) == 2 and value[0] == value[1]) else None
+
+
+_NO_NAME_END = re.compile(r"[人年月日天时候一二三四五]$")
+
+
+@lru_cache(maxsize=4096)
+def _is_name(who: str) -> bool:
+    """Whether what stands after a kin is a name, and no word of the dictionary such as 白天, 高兴 or 老板."""
+    import rjieba
+
+    if _NO_NAME_END.search(who) or re.fullmatch(_KIN, who):
+        return False
+    return all(len(word) == 1 or tag in ("nr", "nz", "ns", "q", "x") for word, tag in rjieba.tag(who, False))
 
 
 def _any_name(value: str) -> str | None:
@@ -236,6 +262,16 @@ def _age(value: str) -> str | None:
     return str(number) if number is not None and 4 <= number <= 119 else None
 
 
+def _allergen(value: str) -> str | None:
+    value = re.sub(r"(?:也|都|特别|非常|很|严重|轻微)+$", "", value)
+    return None if _ALLERGENS_NO.search(value) or re.search(r"[不没]", value) else _plain(12)(value)
+
+
+def _nothing(_: str) -> str:
+    """No value: whatever it was, it is over."""
+    return ""
+
+
 _FIXED = {"女的": "女", "女生": "女", "女性": "女", "女孩": "女", "女孩子": "女", "女人": "女", "女士": "女",
           "男的": "男", "男生": "男", "男性": "男", "男孩": "男", "男孩子": "男", "男人": "男"}  # fmt: skip
 
@@ -264,6 +300,14 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("likes", rf"我(?:现在)?(?:不再|已经不)(?:喜欢|爱){v}了?", _liked, retracts=True),
         _rule("likes", r"我(?:现在)?不(?:喜欢|爱)(?P<v>.{1,12}?)了", _liked, retracts=True),
         _rule("diet", r"我(?:现在)?(?:不再|已经不|不)吃(?P<v>素)了", _plain(), retracts=True),
+        _rule("allergic_to", rf"我(?:现在|目前)?(?:不再|已经不再|已经不)对{v}过敏", _allergen, retracts=True),
+        _rule("allergic_to", rf"我(?:现在|目前)?不对{v}过敏了", _allergen, retracts=True),
+        _rule("allergic_to", rf"我(?:现在|目前)?对{v}(?:已经)?(?:不再过敏|不过敏了)", _allergen, retracts=True),
+        _rule("works_as", rf"我(?:现在|目前)?(?:不再是|已经不是|早就不是){v}", _occupation, retracts=True),
+        _rule("works_as", rf"我(?:现在|目前)?不(?:再)?(?:是|当|做){v}了", _occupation, retracts=True),
+        _rule("works_as", rf"我{_ADV}退休(?:了|[一二两三四五六七八九十\d]+年)", _nothing, retracts=True),
+        _rule("works_at", rf"我{_ADV}(?:辞职|离职|失业|被裁员?|被解雇)了", _nothing, retracts=True),
+        _rule("dislikes", r"我(?:现在|已经)*(?:不再|不)(?:讨厌)(?P<v>.{1,12}?)了", _liked, retracts=True),
         _rule("name", r"我(?:的)?(?:名字|姓名|全名|真名|本名)(?:是|叫)(?P<v>[^的]{1,16}?)", _any_name),
         _rule("name", r"我(?:就)?叫(?:做)?(?P<v>[A-Za-z一-鿿 ]{2,16}?)", _human_name),
         _rule("nickname", r"(?:你|你们|大家|朋友|朋友们)?(?:都|可以|都可以|平时)?叫我(?P<v>[A-Za-z一-鿿]{1,8}?)(?:吧|就好|就行|就可以|好)", _any_name),
@@ -288,16 +332,16 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("lives_in", rf"{_MY_KIN}住在{v}", _place),
         _rule("name", rf"我(?:的|家)?(?P<kin>{_KIN})(?:的名字)?叫(?P<v>[A-Za-z一-鿿]{{2,12}}?)", _human_name),
         _rule("age", rf"我(?:的|家)?(?P<kin>{_KIN})(?:今年|已经)?(?P<v>{_NUM})岁", _age),
-        _rule("allergic_to", rf"我(?:的|家)?(?P<kin>{_KIN})对{v}过敏", _plain(10)),
+        _rule("allergic_to", rf"我(?:的|家)?(?P<kin>{_KIN})对{v}过敏", _allergen),
         _rule("works_as", r"我(?:现在|目前|以后)?(?<!以后)是(?P<v>[一-鿿]{2,12}?)", _occupation),
         _rule("works_as", r"我的(?:职业|工作)是(?P<v>[一-鿿]{2,10}?)", _occupation),
-        _rule("works_as", rf"{_I}在[^，]{{1,14}}?(?:当|做|担任)(?P<v>[一-鿿]{{2,10}}?)", _occupation),
+        _rule("works_as", rf"{_I}在[^，不没别未]{{1,14}}?(?:当|做|担任)(?P<v>[一-鿿]{{2,10}}?)", _occupation),
         _rule("works_at", rf"{_I}在{v}(?:工作|上班|任职)", _organisation),
         _rule("studies_at", rf"{_I}(?:在|就读于)(?P<v>[一-鿿A-Za-z]{{2,14}}?(?:大学|学院|中学|高中))(?:读书|上学|念书|读研|读博|就读|学习|读大学|读本科|读[一-鿿]{{2,6}})?", _plain(14)),
         _rule("graduated_from", rf"我{_ADV}毕业于(?P<v>[一-鿿]{{2,12}}?(?:大学|学院|中学))", _plain(14)),
         _rule("studies", r"我(?:的)?专业是(?P<v>[一-鿿]{2,10}?)(?:专业)?", _plain(10)),
         _rule("studies", r"我(?:是)?(?:学|读)(?P<v>[一-鿿]{2,8}?)专业", _plain(10)),
-        _rule("allergic_to", rf"我(?:从小)?(?:就)?对{v}(?:严重)?过敏", lambda s: None if _ALLERGENS_NO.search(s) or s.endswith(("不", "没")) else _plain(12)(s)),
+        _rule("allergic_to", rf"我(?:从小)?(?:就)?对{v}(?:严重)?过敏", _allergen),
         _rule("diet", r"我(?:一直|现在|已经|开始)?(?P<v>吃素|不吃肉)(?:好几年|很久|[一二两三四五六七八九十\d]+年)?", _plain()),
         _rule("diet", r"我是(?:一?个|一?名)?(?P<v>素食主义者|素食者|纯素食者|乳糖不耐受)", _plain()),
         _rule("avoids", r"我(?:从来?|一直)?不(?:吃|喝|能吃|能喝)(?P<v>牛肉|猪肉|羊肉|海鲜|香菜|葱|蒜|辣|辣的|酒|咖啡|牛奶|甜食|鱼|内脏|花生|鸡蛋)", _plain()),

@@ -21,7 +21,8 @@ _WHOLE = re.compile(
     r"\.\s*not[.!]|\b(?:translat|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
     r"|i'?m joking|i am joking|april fool|in character|stay in role|correct (?:this|my|the)"
     r"|(?:check|fix|improve) (?:this|my|the) (?:grammar|sentence|text|english|paragraph|email|essay)|summari[sz]e (?:this|the)"
-    r"|grammar of|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[A-Z]\w+,)|sincerely|(?:best|kind|warm) regards"
+    r"|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"
+    r"|does (?:this|the following) (?:\w+ )?(?:sentence|phrase|sound|read)|which (?:sentence|phrase) is|example sentences?|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[A-Z]\w+,)|sincerely|(?:best|kind|warm) regards"
     r"|yours (?:truly|faithfully)|cover letter|once upon a time|for my (?:novel|story|character)|my character)"
     r"|翻译|润色|改写|歌词|角色扮演|开玩笑|骗你的|造句|这句话|语法|此致|敬礼|尊敬的|扮演|台词|人设|小说|剧本|自我介绍模板",
     re.IGNORECASE,
