@@ -42,3 +42,13 @@ def test_a_store_of_another_embedder_can_be_opened_to_be_reindexed(tmp_path: Pat
 def test_a_place_that_names_no_file_is_refused(place: str) -> None:
     with pytest.raises(ConfigError):
         Memory(place)
+
+
+def test_a_reindex_names_what_it_makes_again(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+        memory.of("alice").add("The heron is back.", "Lovely.")
+        memory.of("alice").settle()
+        assert memory.reindex("hashed") == 0  # made by it already
+        assert memory.reindex() == 2  # all of them
+        assert memory.reindex("minilm") == 2  # by another
+        assert memory.reindex("minilm") == 0

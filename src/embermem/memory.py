@@ -113,18 +113,21 @@ class Memory:
         return self._system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
 
     def reindex(self, embedder: str | None = None, progress: Callable[[int, int], None] | None = None) -> int:
-        """Make every vector again, with this embedder or another; the number of utterances embedded.
+        """Make every vector again; the number of utterances embedded.
 
-        It may be interrupted: what is done is kept, recall goes on by words for what is not, and calling it again
-        (or just working on) does the rest.
+        With an embedder named, those that it has not made; without, all of them, by the one in use. It may be
+        interrupted: what is done is kept, recall goes on by words for what is not, and calling it again (or just
+        working on) does the rest.
         """
         from embermem import bootstrap
 
         if embedder is not None:
             self._embedder = bootstrap.make_embedder(embedder, self.settings)
-        name = self._embedder.name
-        if not (self._store.setting("embedder") == self._store.setting(_REINDEXING) == name):
-            self._store.begin_reindex(name, self._embedder.dim, self._clock())
+        name, dim = self._embedder.name, self._embedder.dim
+        made_by_it = (self._store.setting("embedder"), self._store.setting("dim")) == (name, str(dim))
+        goes_on = embedder is not None or self._store.setting(_REINDEXING) == name
+        if not (made_by_it and goes_on):
+            self._store.begin_reindex(name, dim, self._clock())
             bootstrap.remember(self._store, self._embedder)
             self._store.remember({_REINDEXING: name})
         self._system = bootstrap.make_system(self._store, self._embedder, self.settings, self._clock)

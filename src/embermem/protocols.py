@@ -171,7 +171,6 @@ class NotedPage:
     view: PageView
     chain_id: ChainId | None
     keywords: tuple[str, ...]
-    analyst: str
     change: PersonaChange
     attempts: int
     retry_at: datetime | None

@@ -184,7 +184,6 @@ def noted_pages(
             view=view,
             chain_id=view.page.chain_id,
             keywords=view.page.keywords,
-            analyst=row.note_analyst or "",
             change=PersonaChange() if row.proposals is None else from_json(row.proposals, PersonaChange),
             attempts=row.attempts,
             retry_at=None if row.retry_at is None else moment(row.retry_at),

@@ -367,7 +367,7 @@ def _is_pending(short: int) -> Any:
 
 
 def _with_note(query: Any) -> Any:
-    return query.add_columns(schema.note.c.proposals, schema.note.c.analyst.label("note_analyst"))
+    return query.add_columns(schema.note.c.proposals)
 
 
 def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:

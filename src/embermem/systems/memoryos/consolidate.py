@@ -94,6 +94,7 @@ class _Held:
     embedded_seq: int
     segments: dict[SegmentId, SegmentState] | None = None
     knowledge: Knowledge | None = None
+    stale_segments: tuple[SegmentId, ...] | None = None
 
 
 def consolidate(
@@ -202,6 +203,14 @@ class _Consolidation:
         return self._held.segments
 
     @property
+    def _stale_segments(self) -> tuple[SegmentId, ...]:
+        """Segments whose vectors are of another embedder, read once a claim: a reindex begun later ends the lease."""
+        if self._held.stale_segments is None:
+            embedder = self._parts.embedder.name
+            self._held.stale_segments = self._store.segments_without_vector(self._owner.id, embedder)
+        return self._held.stale_segments
+
+    @property
     def _knowledge(self) -> Knowledge:
         """Long-term memory, read once a claim, when it is first needed."""
         if self._held.knowledge is None:
@@ -300,7 +309,7 @@ class _Consolidation:
     def _place(self) -> bool:
         """One batch of pending pages into segments, if it is full, old enough, or asked for."""
         settings, now = self._settings, self._parts.clock()
-        if self._store.segments_without_vector(self._owner.id, self._parts.embedder.name):
+        if self._stale_segments:
             return False  # a reindex is on its way: nothing could be compared with them
         batch = self._store.pending(self._owner.id, settings.short_term_pages, settings.batch_pages, now)
         asked = self._whole and self._ahead is None  # more is on its way: only full batches until then
@@ -366,7 +375,7 @@ class _Consolidation:
             return list(batch), [], extractive.name
         decisions = short_term.chained(tails, views, annotations, analyst.name, self._next_no)
         notes = [
-            replace(noted, keywords=annotation.keywords, analyst=analyst.name, change=_change_of(annotation))
+            replace(noted, keywords=annotation.keywords, change=_change_of(annotation))
             for noted, annotation in zip(batch, annotations, strict=True)
         ]
         return notes, decisions, analyst.name
@@ -379,17 +388,12 @@ class _Consolidation:
         known = self._store.chain_summaries(self._owner.id, sorted(set(of.values())))
         parts: dict[PageId, SummaryPart] = {}
         for page_id, chain_id in of.items():
-            if chain_id in fresh:
-                parts[page_id] = SummaryPart(
-                    chain_id=chain_id, text=fresh[chain_id].summary, sources=fresh[chain_id].sources
-                )
-            else:
-                chain = known.get(chain_id)
-                parts[page_id] = SummaryPart(
-                    chain_id=chain_id,
-                    text="" if chain is None else chain.summary,
-                    sources=() if chain is None else chain.sources,
-                )
+            chain = fresh.get(chain_id) or known.get(chain_id)
+            parts[page_id] = SummaryPart(
+                chain_id=chain_id,
+                text="" if chain is None else chain.summary,
+                sources=() if chain is None else chain.sources,
+            )
         return parts
 
     def _placed_in(
@@ -495,8 +499,7 @@ class _Consolidation:
 
     def _renew_segment_vectors(self) -> bool:
         """After a reindex, once every utterance has its new vector: each segment's from its pages'."""
-        embedder = self._parts.embedder.name
-        stale = self._store.segments_without_vector(self._owner.id, embedder)
+        embedder, stale = self._parts.embedder.name, self._stale_segments
         if not stale or self._store.utterances(self._owner.id, self._held.embedded_seq, 1):
             return False
         sums: dict[SegmentId, Vector] = {}
@@ -507,7 +510,7 @@ class _Consolidation:
         if not sums:
             return False
         self._apply(Cause.REINDEX, embedder, [], segment_vectors=sums)
-        self._held.segments = None
+        self._held.segments = self._held.stale_segments = None
         return True
 
 

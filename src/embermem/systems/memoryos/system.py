@@ -78,7 +78,6 @@ class MemoryOS:
 
         Raises EmbedderError, StoreError. What was understood until then stays.
         """
-        placed = 0
         patience = time.monotonic() + max(self._settings.lease_s, 1.0) * 2
         while True:
             try:
@@ -86,7 +85,7 @@ class MemoryOS:
             except StaleLease:
                 done = None
             if done is not None:
-                return placed + done
+                return done
             if time.monotonic() > patience and not self._advances(owner):
                 raise StoreBusy(f"another worker holds {owner.user}/{owner.agent} and does not go on; try again")
             time.sleep(_CLAIM_PAUSE_S)
