@@ -14,7 +14,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install dev demo test format lint lock size clean
+.PHONY: help install dev demo test format lint peers lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -45,6 +45,9 @@ size:  ## Measure the default install, weights included, in an environment of it
 	@du -sm .venv-size/lib/python*/site-packages/* | sort -rn | head -8
 	@rm -rf .venv-size
 
+peers:  ## Make .venv-peers: Ember and the systems that benchmarks/peers.sh compares it with.
+	@$(MAKE) --no-print-directory .venv-peers/.peers VENV=.venv-peers
+
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.
 # What is pinned stays; for newer versions: make lock ARGS=--upgrade
 COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -55,6 +58,7 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	$(COMPILE) pyproject.toml --group build --group dev -o locks/dev.txt
 	$(COMPILE) pyproject.toml -c locks/dev.txt -o locks/run.txt
 	$(COMPILE) --group build -c locks/dev.txt -o locks/build.txt
+	$(COMPILE) pyproject.toml --group build --group peers -o locks/peers.txt
 	rm -rf .venv-lock
 
 clean:  ## Take away the virtual environments, caches and what was built.
@@ -81,4 +85,10 @@ $(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml $(VENV)/.made $
 dev: $(VENV)/.dev
 $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 	$(PIP) install $(LOCKED) locks/dev.txt
+	@touch $@
+
+# Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.
+$(VENV)/.peers: locks/peers.txt pyproject.toml $(VENV)/.made $(VENV)/.weights
+	$(PIP) install $(LOCKED) locks/peers.txt
+	$(PIP) install --no-deps --no-build-isolation --no-index -e .
 	@touch $@

@@ -16,13 +16,27 @@ import embermem
 
 ROOT = Path(embermem.__file__).parent
 
-BASE = {"changes", "config", "equations", "errors", "ids", "messages", "paging", "protocols", "text", "traits", "types"}
+BASE = {
+    "changes",
+    "config",
+    "dates",
+    "equations",
+    "errors",
+    "ids",
+    "messages",
+    "paging",
+    "protocols",
+    "text",
+    "traits",
+    "types",
+}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "text": set(),
     "traits": set(),
     "types": set(),
     "background": set(),
+    "dates": set(),
     "changes": {"types"},
     "config": {"errors"},
     "equations": {"types"},

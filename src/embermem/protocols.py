@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from embermem.changes import Cause, Change, Decision, KeywordCount, SummaryPart
 from embermem.types import (
@@ -56,6 +56,30 @@ class Embedder(Protocol):
         """Vectors of shape (len(texts), dim), float32, L2 norm 1 (0 for a text with nothing to embed).
 
         Safe to call from several threads. Raises EmbedderError; never returns a guess.
+        """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class TokenVectors:
+    """One text's tokens: `words` (t,), the word that each stands in, as it was cut out of the text (lower case), and
+    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed."""
+
+    words: tuple[str, ...]
+    vectors: Vectors
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also gives a vector for each token, for late interaction (ColBERT, arXiv 2004.12832)."""
+
+    @property
+    def token_dim(self) -> int:
+        """The length of one token's vector; even."""
+
+    def embed_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        """What `embed` gives, and each text's tokens, in one run. A long text's tokens reach further than its vector.
+
+        Safe to call from several threads. Raises EmbedderError.
         """
 
 
@@ -111,7 +135,8 @@ class PageMark:
 class Delta:
     """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
 
-    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for. `persona` is whole,
+    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for; `tokens` (n) are their
+    packed token vectors (index/late.py), empty where the embedder gives none. `persona` is whole,
     and None if nothing of it changed. `archived_facts` are those the cap moved out since. `pages` are those
     that a change touched: a page not named yet is in no segment.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild).
@@ -125,6 +150,7 @@ class Delta:
     pages: tuple[PageMark, ...]
     segments: tuple[Segment, ...]
     persona: Persona | None
+    tokens: tuple[bytes, ...] = ()
     archived_facts: tuple[Fact, ...] = ()
     reset: bool = False
 
@@ -388,11 +414,12 @@ class Store(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VectorBatch:
-    """Vectors of utterances: seqs (n,), vectors (n, dim), and whose they are."""
+    """Vectors of utterances: seqs (n,), vectors (n, dim), whose they are, and packed token vectors (n) if any."""
 
     embedder: str
     seqs: Sequence[int]
     vectors: Vectors
+    tokens: Sequence[bytes] = ()
 
 
 # ------------------------------------------------------------------------------------------------------- memory systems
