@@ -5,26 +5,33 @@
 Loss: −ln of the share that the evidence has in a softmax over all candidates; the mean over the evidence where
 utterances are named, their sum where whole threads are. Every data set weighs the same. A small penalty on the
 square of the weights keeps them low where the data do not decide. One segment a thread stands in for segments.
+
+Every figure is of the package's own `recall`, with the weights that were fitted on the other conversations.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embermem.bench import metrics
 from embermem.bench.datasets import Conversation, Dataset, Question, load
 from embermem.config import Settings
 from embermem.embedders.minilm import MiniLM
-from embermem.index.fusion import EVIDENCE, PRIORS, Query, View, evidence, priors
+from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
-from embermem.index.vectors import embedded_text, page_vector
+from embermem.index.vectors import embedded, page_vector
+from embermem.index.view import Query, View
 from embermem.protocols import Delta, PageMark, Scope
 from embermem.systems.memoryos.retrieval import recall
 from embermem.text import terms
@@ -35,10 +42,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-NAMES = (*(c.name for c in EVIDENCE), "near 1", "near 2", *(c.name for c in PRIORS))
-E, K = len(EVIDENCE), len(NAMES)
+NAMES = (*EVIDENCE_NAMES, *NEIGHBOURS, *PRIOR_NAMES)
+SETTINGS = tuple(f"recall_{name.replace(' ', '_')}" for name in NAMES)
+E, D, K = len(EVIDENCE_NAMES), len(EVIDENCE_NAMES) + len(NEIGHBOURS), len(NAMES)
 STEPS, RATE, PENALTY = 120, 0.08, 0.02
-BUDGETS = (300, 600, 1200)
+WORDS = (300, 600, 1200)
+RANKED = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,118 +55,141 @@ class Case:
     """One question: the channels over its candidates (channels, n), and which rows are evidence."""
 
     fold: str
-    dataset: str
     weight: float
     whole_threads: bool
     gold: NDArray[np.int64]
     allowed: NDArray[np.bool_]
     evidence: Floats
-    near: tuple[Floats, Floats]
+    near: tuple[Floats, ...]
     priors: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A conversation with its memory and its questions."""
+
+    data: Dataset
+    talk: Conversation
+    memory: Snapshot
+    asked: tuple[tuple[Question, Query], ...]
+
+
+CASES: list[Case] = []
+TALKS: list[Talk] = []
 
 
 def main() -> None:
     arguments = _arguments()
-    owners = [
-        (data, talk, *_memory(talk, arguments.cache))
-        for data in map(load, arguments.data)
-        for talk in data.conversations
-    ]
-    cases = [case for data, talk, memory, asked in owners for case in _cases(data, talk, memory, asked)]
-    shipped = _shipped(Settings())
-    print("channels:", ", ".join(NAMES))
-    held_out = _held_out(cases, shipped, frozenset())
-    print("\nfitted, held out by conversation")
-    _report(cases, held_out)
-    print("fitted on all:", np.round(fit(cases, shipped, frozenset()), 2))
-    print("\nas shipped:", shipped)
-    _report(cases, {case.fold: shipped for case in cases})
-    _report_packing(owners)
-    if arguments.without:
-        for name in NAMES:
-            print(f"\nwithout {name}, fitted again, held out")
-            _report(cases, _held_out(cases, shipped, frozenset({NAMES.index(name)})))
+    for data in map(load, arguments.data):
+        TALKS.extend(_talk(data, conversation, arguments.cache) for conversation in data.conversations)
+    CASES.extend(case for talk in TALKS for case in _cases(talk))
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("fork")) as pool:
+        print("channels:", ", ".join(NAMES))
+        print("\nfitted, each conversation with the weights fitted on the others")
+        _report(pool, _held_out(pool, frozenset()))
+        everywhere = fit("", frozenset())
+        print("fitted on all:", ", ".join(f"{name} {w:.2f}" for name, w in zip(NAMES, everywhere, strict=True)))
+        print("\nas shipped")
+        _report(pool, {talk.talk.id: _shipped() for talk in TALKS})
+        if arguments.without:
+            for name in NAMES:
+                print(f"\nwithout {name}, fitted again, held out")
+                _report(pool, _held_out(pool, frozenset({NAMES.index(name)})))
+            print("\nwithout coverage (told), held out")
+            _report(pool, _held_out(pool, frozenset()), recall_told=0.0)
 
 
-def fit(cases: Sequence[Case], start: Floats, locked: frozenset[int]) -> Floats:
-    """Weights of the least loss, by Adam; those locked stay 0."""
+def fit(but: str, locked: frozenset[int]) -> Floats:
+    """Weights of the least loss on all conversations but one, by Adam; those locked stay 0."""
+    cases = [case for case in CASES if case.fold != but]
     free = np.array([k not in locked for k in range(K)], dtype=np.float64)
-    w, m, v = start * free, np.zeros(K), np.zeros(K)
+    w, m, v = _shipped() * free, np.zeros(K), np.zeros(K)
     total = sum(case.weight for case in cases)
     for step in range(1, STEPS + 1):
         gradient = (sum((case.weight * _gradient(w, case) for case in cases), np.zeros(K)) / total + PENALTY * w) * free
         m, v = 0.9 * m + 0.1 * gradient, 0.99 * v + 0.01 * gradient**2
         w = w - RATE * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.99**step)) + 1e-8)
+        w[E:D] = np.maximum(w[E:D], 0.0)
     return w
 
 
-def _scores(w: Floats, case: Case) -> tuple[Floats, Floats, Floats]:
-    near_1, near_2 = w[:E] @ case.near[0], w[:E] @ case.near[1]
-    scores = w[:E] @ case.evidence + w[E] * near_1 + w[E + 1] * near_2 + w[E + 2 :] @ case.priors
-    return np.where(case.allowed, scores, -np.inf), near_1, near_2
-
-
 def _gradient(w: Floats, case: Case) -> Floats:
-    scores, near_1, near_2 = _scores(w, case)
+    near = [w[:E] @ one for one in case.near]
+    scores = w[:E] @ case.evidence + sum(a * one for a, one in zip(w[E:D], near, strict=True)) + w[D:] @ case.priors
+    scores = np.where(case.allowed, scores, -np.inf)
     share = np.exp(scores - scores.max())
     share /= share.sum()
     wanted = np.zeros_like(share)
     wanted[case.gold] = (
         share[case.gold] / (share[case.gold].sum() + 1e-12) if case.whole_threads else 1 / len(case.gold)
     )
-    d = share - wanted
-    mixed = case.evidence + w[E] * case.near[0] + w[E + 1] * case.near[1]
-    return np.concatenate([mixed @ d, [near_1 @ d, near_2 @ d], case.priors @ d])
+    d = (share - wanted).astype(np.float32)
+    of_evidence = case.evidence @ d + sum(a * (one @ d) for a, one in zip(w[E:D], case.near, strict=True))
+    return np.concatenate([of_evidence, [one @ d for one in near], case.priors @ d])
 
 
-def _held_out(cases: Sequence[Case], start: Floats, locked: frozenset[int]) -> dict[str, Floats]:
+def _held_out(pool: ProcessPoolExecutor, locked: frozenset[int]) -> dict[str, Floats]:
     """For each conversation, the weights fitted on all the others."""
-    folds = dict.fromkeys(case.fold for case in cases)
-    return {fold: fit([case for case in cases if case.fold != fold], start, locked) for fold in folds}
+    folds = [talk.talk.id for talk in TALKS]
+    return dict(zip(folds, pool.map(fit, folds, [locked] * len(folds)), strict=True))
 
 
-def _report(cases: Sequence[Case], weights: dict[str, Floats]) -> None:
-    for name in dict.fromkeys(case.dataset for case in cases):
-        figures: dict[str, list[float]] = {}
-        for case in (case for case in cases if case.dataset == name):
-            order = np.argsort(-_scores(weights[case.fold], case)[0], kind="stable")
-            found = np.isin(order, case.gold)
-            for k in (5, 10):
-                label, value = (
-                    (f"any@{k}", found[:k].any())
-                    if case.whole_threads
-                    else (f"rec@{k}", found[:k].sum() / len(case.gold))
-                )
-                figures.setdefault(label, []).append(float(value))
-            figures.setdefault("MRR", []).append(1 / (1 + int(found.argmax())))
-        print(f"  {name}: " + ", ".join(f"{label} {np.mean(values):.3f}" for label, values in figures.items()))
+def _report(pool: ProcessPoolExecutor, weights: dict[str, Floats], **others: float) -> None:
+    figures: dict[str, dict[str, list[float]]] = {}
+    measured = pool.map(_measured, range(len(TALKS)), [weights[t.talk.id] for t in TALKS], [others] * len(TALKS))
+    for talk, found in zip(TALKS, measured, strict=True):
+        for name, values in found.items():
+            figures.setdefault(talk.data.name, {}).setdefault(name, []).extend(values)
+    for data, values_of in figures.items():
+        print(
+            f"  {data}: " + ", ".join(f"{name} {np.mean(values):.3f}" for name, values in values_of.items()), flush=True
+        )
 
 
-def _report_packing(owners: Sequence[tuple[Dataset, Conversation, Snapshot, Floats]]) -> None:
+def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[str, list[float]]:
+    """Each figure's values over one conversation's questions."""
+    talk, figures = TALKS[number], dict[str, list[float]]()
+    chosen = {name: float(w) for name, w in zip(SETTINGS, weights, strict=True)}
+    settings = replace(Settings(), hits=RANKED, **chosen, **others)  # type: ignore[arg-type]
     words = counter("words")
-    figures: dict[tuple[str, int], list[float]] = {}
-    for data, talk, memory, asked in owners:
-        for question, query in _queries(data, talk, memory, asked):
-            for budget in BUDGETS:
-                packed = [
-                    hit.utterance for hit in recall(memory, replace(query, budget=budget), Settings(), words).packed
-                ]
-                if question.evidence:
-                    value = len(question.evidence & {u.id for u in packed}) / len(question.evidence)
-                else:
-                    value = float(not question.evidence_threads.isdisjoint(u.thread for u in packed))
-                figures.setdefault((data.name, budget), []).append(value)
-    for (name, budget), values in figures.items():
-        print(f"  {name}: packed within {budget} words {np.mean(values):.3f}")
+    for question, query in talk.asked:
+        gold, by = (question.evidence, "id") if question.evidence else (question.evidence_threads, "thread")
+        contexts = {n: recall(talk.memory, replace(query, budget=n), settings, words) for n in WORDS}
+        ranking = [hit.utterance for hit in contexts[WORDS[0]].hits]
+        ranked = [str(getattr(u, by)) for u in ranking]
+        values: dict[str, float] = {}
+        for k in (5, 10):
+            if by == "id":
+                values[f"rec@{k}"] = metrics.recall_at(ranked, gold, k)
+            else:
+                values[f"any@{k}"] = metrics.any_at(ranked, gold, k)
+        values["MRR"] = metrics.reciprocal_rank(ranked, gold)
+        if by == "id":
+            values["by rank within 600 words"] = metrics.recall_at(ranked, gold, _within(ranking, 600))
+        for n, context in contexts.items():
+            packed = [str(getattr(hit.utterance, by)) for hit in context.packed]
+            found = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
+            values[f"packed@{n}w"] = found
+        if question.category in "1234" and by == "id":
+            values[f"rec@10 of category {question.category}"] = values["rec@10"]
+        for name, value in values.items():
+            figures.setdefault(name, []).append(value)
+    return figures
+
+
+def _within(ranking: Sequence[Utterance], words: int) -> int:
+    """How many of the first have no more words in all."""
+    so_far = np.cumsum([len(u.text.split()) for u in ranking])
+    return int(np.count_nonzero(so_far <= words))
 
 
 # -------------------------------------------------------------------------------------------------- data → channels
 
 
-def _memory(talk: Conversation, cache: Path | None) -> tuple[Snapshot, Floats]:
-    """A snapshot of all that was said, and the questions' vectors (questions, dim)."""
+def _talk(data: Dataset, talk: Conversation, cache: Path | None) -> Talk:
+    """A conversation with a snapshot of all that was said."""
     utterances = list(_utterances(talk))
-    vectors = _embedded(talk.id, [embedded_text(u) for u in utterances], cache)
+    vectors, tokens = _embedded(talk.id, utterances, cache)
     segments: list[Segment] = []
     marks: list[PageMark] = []
     for thread in dict.fromkeys(u.thread for u in utterances):
@@ -192,9 +224,10 @@ def _memory(talk: Conversation, cache: Path | None) -> tuple[Snapshot, Floats]:
         pages=tuple(marks),
         segments=tuple(segments),
         persona=None,
+        tokens=tokens,
     )
-    memory = Snapshot.empty(OwnerId(talk.id), vectors.shape[1]).extended(everything)
-    return memory, _embedded(talk.id + ".questions", [question.text for question in talk.questions], cache)
+    memory = Snapshot.empty(OwnerId(talk.id), vectors.shape[1], MiniLM().token_dim).extended(everything)
+    return Talk(data=data, talk=talk, memory=memory, asked=tuple(_queries(data, talk, memory)))
 
 
 def _utterances(talk: Conversation) -> Iterator[Utterance]:
@@ -212,56 +245,68 @@ def _utterances(talk: Conversation) -> Iterator[Utterance]:
         )
 
 
-def _embedded(name: str, texts: Sequence[str], cache: Path | None) -> Any:
-    path = None if cache is None else cache / f"{name}.npy"
+def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) -> tuple[Any, tuple[bytes, ...]]:
+    path = None if cache is None else cache / f"{name}.npz"
     if path is not None and path.is_file():
-        return np.load(path)
-    vectors = MiniLM().embed(texts)
+        kept = np.load(path)
+        ends = np.cumsum(kept["lengths"])
+        return kept["vectors"], tuple(part.tobytes() for part in np.split(kept["tokens"], ends[:-1]))
+    vectors, tokens = embedded(MiniLM(), utterances)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, vectors)
-    return vectors
+        joined = np.frombuffer(b"".join(tokens), dtype=np.uint8)
+        np.savez(path, vectors=vectors, tokens=joined, lengths=[len(one) for one in tokens])
+    return vectors, tuple(tokens)
 
 
-def _queries(data: Dataset, talk: Conversation, memory: Snapshot, asked: Floats) -> Iterator[tuple[Question, Query]]:
+def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
     seqs = {u.id: u.seq for u in memory.utterances}
-    for question, vector in zip(talk.questions, asked, strict=True):
-        if data.headline is not None and question.category not in data.headline:
-            continue
+    questions = [q for q in talk.questions if data.headline is None or q.category in data.headline]
+    vectors, tokens = MiniLM().embed_tokens([question.text for question in questions])
+    for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
         scope = None
         if question.after_turn is not None:
             asked_in = memory.utterances[seqs[UtteranceId(question.after_turn)] - 1]
             scope = Scope(before_seq=asked_in.seq, not_threads=frozenset({asked_in.thread}))
-        yield question, Query(text=question.text, vector=vector, keywords=frozenset(terms(question.text)), scope=scope)
+        yield (
+            question,
+            Query(
+                text=question.text,
+                vector=vector,
+                tokens=its_tokens,
+                keywords=frozenset(terms(question.text)),
+                at=question.at,
+                scope=scope,
+            ),
+        )
 
 
-def _cases(data: Dataset, talk: Conversation, memory: Snapshot, asked: Floats) -> Iterator[Case]:
-    count = sum(len(other.questions) for other in data.conversations)
-    for question, query in _queries(data, talk, memory, asked):
-        view = View(memory, query, Settings())
-        said = memory.utterances[: view.n]
+def _cases(talk: Talk) -> Iterator[Case]:
+    count = sum(len(other.questions) for other in talk.data.conversations)
+    for question, query in talk.asked:
+        view = View(talk.memory, query, Settings())
+        said = talk.memory.utterances[: view.n]
         gold = np.array(
             [row for row, u in enumerate(said) if u.id in question.evidence or u.thread in question.evidence_threads]
         )
         if len(gold) == 0 or not view.candidates.any():
             continue
-        channels = np.stack([normal for _, _, normal in evidence(view)])
+        channels = np.stack([normal for _, _, normal in evidence(view)]).astype(np.float32)
+        near = [[one for _, _, one in neighbours(view, channel)] for channel in channels]
         yield Case(
-            fold=talk.id,
-            dataset=data.name,
+            fold=talk.talk.id,
             weight=1 / count,
             whole_threads=not question.evidence,
             gold=gold,
             allowed=view.candidates,
             evidence=channels,
-            near=tuple(np.stack([view.links.near(channel, d) for channel in channels]) for d in (1, 2)),  # type: ignore[arg-type]
-            priors=np.stack([normal for _, _, normal in priors(view)]),
+            near=tuple(np.stack(of_each).astype(np.float32) for of_each in zip(*near, strict=True)),
+            priors=np.stack([normal for _, _, normal in priors(view)]).astype(np.float32),
         )
 
 
-def _shipped(settings: Settings) -> Floats:
-    near = [settings.recall_near_1, settings.recall_near_2]
-    return np.array([*(c.weight(settings) for c in EVIDENCE), *near, *(c.weight(settings) for c in PRIORS)])
+def _shipped() -> Floats:
+    return np.array([getattr(Settings(), name) for name in SETTINGS])
 
 
 def _arguments() -> argparse.Namespace:

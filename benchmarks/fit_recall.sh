@@ -3,4 +3,4 @@
 #   benchmarks/fit_recall.sh locomo.json realmem.json
 set -eu
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-python}" benchmarks/fit_recall.py "$@"
+exec "${PYTHON:-.venv/bin/python}" benchmarks/fit_recall.py "$@"

@@ -35,22 +35,22 @@ IR = 9
 
 
 def build() -> onnx.ModelProto:
-    """The model: `ids` int64 (n, t), padded with 0 → `tokens` (n, t, 384) and `sentence` (n, 384).
+    """The model: `ids` int64 (n, t), padded with 0 → `sentence` (n, 384), `tokens` and `before` (n·t, 384).
 
-    `tokens` is the last hidden state. `sentence` is the mean of a text's token vectors, with L2 norm 1. Rows of
-    `tokens` at padded places mean nothing.
+    `tokens` is the last hidden state, `before` the one before the last layer, the rows of all texts under each
+    other; rows at padded places mean nothing. `sentence` is the mean of a text's `tokens`, with L2 norm 1.
     """
     graph = _Graph()
-    graph.transformer()
-    graph.pooling()
+    graph.pooling(graph.transformer())
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "all-MiniLM-L6-v2",
             inputs=[helper.make_tensor_value_info("ids", TensorProto.INT64, ["n", "t"])],
             outputs=[
-                helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["n", "t", HIDDEN]),
                 helper.make_tensor_value_info("sentence", TensorProto.FLOAT, ["n", HIDDEN]),
+                helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["rows", HIDDEN]),
+                helper.make_tensor_value_info("before", TensorProto.FLOAT, ["rows", HIDDEN]),
             ],
             initializer=graph.initializers,
         ),
@@ -68,7 +68,8 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
 
-    def transformer(self) -> None:
+    def transformer(self) -> str:
+        """The layers; the name of the last hidden state, (n, t, 384)."""
         shape = self.op("Shape", "ids")
         flat = self.integers("flat", [-1, HIDDEN])
         rows = self.op("Reshape", self.embeddings(shape), flat)
@@ -80,9 +81,10 @@ class _Graph:
             rows = self.layer_norm(self.op("Add", rows, mixed), f"{layer}.attention.output.LayerNorm")
             inner = self.op("Gelu", self.dense(rows, f"{layer}.intermediate.dense", HIDDEN, INNER))
             outer = self.dense(inner, f"{layer}.output.dense", INNER, HIDDEN)
-            rows = self.layer_norm(self.op("Add", rows, outer), f"{layer}.output.LayerNorm")
+            output = {LAYERS - 2: "before", LAYERS - 1: "tokens"}.get(number)
+            rows = self.layer_norm(self.op("Add", rows, outer), f"{layer}.output.LayerNorm", output)
         unflat = self.op("Concat", shape, self.integers("hidden", [HIDDEN]), axis=0)
-        self.op("Reshape", rows, unflat, output="tokens")
+        return self.op("Reshape", rows, unflat)
 
     def embeddings(self, shape: str) -> str:
         words = self.weight("embeddings.word_embeddings.weight", [VOCABULARY, HIDDEN])
@@ -112,10 +114,10 @@ class _Graph:
         joined = self.op("Reshape", self.op("Transpose", mixed, perm=[0, 2, 1, 3]), flat)
         return self.dense(joined, f"{name}.output.dense", HIDDEN, HIDDEN)
 
-    def pooling(self) -> None:
+    def pooling(self, tokens: str) -> None:
         real = self.op("Cast", self.op("Not", self.op("Equal", "ids", "pad")), to=TensorProto.FLOAT)
         row = self.op("Unsqueeze", real, "one")
-        total = self.op("Squeeze", self.op("MatMul", row, "tokens"), "one")
+        total = self.op("Squeeze", self.op("MatMul", row, tokens), "one")
         count = self.op("ReduceSum", real, "one", keepdims=1)
         self.op("LpNormalization", self.op("Div", total, count), axis=-1, p=2, output="sentence")
 
@@ -124,9 +126,9 @@ class _Graph:
         weight, bias = self.weight(f"{name}.weight", [out, wide]), self.weight(f"{name}.bias", [out])
         return self.op("Gemm", rows, weight, bias, transB=1)
 
-    def layer_norm(self, rows: str, name: str) -> str:
+    def layer_norm(self, rows: str, name: str, output: str | None = None) -> str:
         weight, bias = self.weight(f"{name}.weight", [HIDDEN]), self.weight(f"{name}.bias", [HIDDEN])
-        return self.op("LayerNormalization", rows, weight, bias, axis=-1, epsilon=LAYER_NORM_EPSILON)
+        return self.op("LayerNormalization", rows, weight, bias, axis=-1, epsilon=LAYER_NORM_EPSILON, output=output)
 
     def op(self, kind: str, *inputs: str, output: str | None = None, **attributes: object) -> str:
         output = output or f"{kind.lower()}_{len(self.nodes)}"

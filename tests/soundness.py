@@ -36,6 +36,7 @@ def assert_sound(file: Path) -> None:
         assert [c["no"] for c in changes] == list(range(1, owner["revision"] + 1))
         assert_pages_agree_with_their_utterances(file, mine, pages)
         assert_single_membership(file, mine, pages)
+        assert_vectors_are_whole(file, mine, seqs)
         assert_every_derived_row_says_where_it_comes_from(file, mine, {c["no"]: c["recorded_at"] for c in changes})
 
 
@@ -64,6 +65,19 @@ def assert_single_membership(file: Path, mine: str, pages: list[dict[str, Any]])
     counted = Counter(m["segment_id"] for m in current)
     segments = rows(file, "SELECT segment_id, pages FROM segment WHERE owner_id = ?", mine)
     assert {s["segment_id"]: s["pages"] for s in segments} == dict(counted)
+
+
+def assert_vectors_are_whole(file: Path, mine: str, seqs: list[int]) -> None:
+    """Vectors are of what was said, and as long as their embedder's others; tokens are bytes or missing."""
+    told = rows(
+        file,
+        "SELECT seq, embedder, length(data) AS size, typeof(tokens) AS tokens FROM vector WHERE owner_id = ?",
+        mine,
+    )
+    assert {row["seq"] for row in told} <= set(seqs)
+    assert {row["tokens"] for row in told} <= {"blob", "null"}
+    sizes = {(row["embedder"], row["size"]) for row in told}
+    assert len(sizes) == len({embedder for embedder, _ in sizes})
 
 
 def assert_every_derived_row_says_where_it_comes_from(file: Path, mine: str, changes: dict[int, int]) -> None:

@@ -264,17 +264,150 @@ def test_chinese_dates(text: str, expected: str) -> None:
         "call 555-2023",
         "I recently saw it the other day, some day soon, a while ago.",
         "the last time, the next step, this one, last chance",
-        "over the last year, for the next month",
+        "over the last day, for the next month, the last three days of it, last 2 weekends",
         "more than a week",
         "in a day",
         "today2 xtoday 2023-13-45",
         "一周三次，每周三，三个星期，十几年前，三天，五年",
         "说明年轻人都忙，登上月球，做完了以后天天来，证明年龄",
         "今 昨 上 下 周 二月三十日",
+        "in the 90s, 20s, her 1980 shoes; Q3, Q5 2023, the third quarter of the game",
+        "附近两天，将近三年，最近三年级，过去半天",
     ],
 )
 def test_what_is_no_date(text: str) -> None:
     assert said(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the last 3 days", "2023-08-13..2023-08-16"),
+        ("the past week", "2023-08-09..2023-08-16"),
+        ("over the last year", "2022-08-16..2023-08-16"),
+        ("in the last two months", "2023-06-16..2023-08-16"),
+        ("past few weeks", "2023-07-12..2023-08-16"),
+        ("the last couple of weeks", "2023-07-26..2023-08-16"),
+        ("the next three days", "2023-08-16..2023-08-19"),
+        ("最近三天", "2023-08-13..2023-08-16"),
+        ("过去一周", "2023-08-09..2023-08-16"),
+        ("近两个月", "2023-06-16..2023-08-16"),
+        ("过去的三年", "2020-08-16..2023-08-16"),
+        ("过去半年", "2023-02-16..2023-08-16"),
+        ("最近几天", "2023-08-11..2023-08-16"),
+        ("接下来两周", "2023-08-16..2023-08-30"),
+    ],
+)
+def test_the_last_units_end_and_the_next_begin_with_the_day_of_speech(text: str, expected: str) -> None:
+    assert one(text) == expected
+
+
+def test_a_month_back_from_its_last_day_is_the_last_day_that_there_is() -> None:
+    assert one("the last two months", datetime(2023, 4, 30)) == "2023-02-28..2023-04-30"
+    assert one("the past year", datetime(2024, 2, 29)) == "2023-02-28..2024-02-29"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Q3 2023", "2023-07-01..2023-09-30"),
+        ("2022Q1", "2022-01-01..2022-03-31"),
+        ("the third quarter of 2022", "2022-07-01..2022-09-30"),
+        ("Q4 of last year", "2022-10-01..2022-12-31"),
+        ("去年第四季度", "2022-10-01..2022-12-31"),
+        ("2023年二季度", "2023-04-01..2023-06-30"),
+        ("the 1990s", "1990-01-01..1999-12-31"),
+        ("the 2010s", "2010-01-01..2019-12-31"),
+        ("music from the 80s", "1980-01-01..1989-12-31"),
+        ("the '70s", "1970-01-01..1979-12-31"),
+        ("九十年代", "1990-01-01..1999-12-31"),
+        ("2010年代", "2010-01-01..2019-12-31"),
+        ("the last Friday in January 2022", "2022-01-28"),
+        ("the first Monday of May 2023", "2023-05-01"),
+    ],
+)
+def test_quarters_decades_and_the_first_and_last_weekdays(text: str, expected: str) -> None:
+    assert one(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("done last Friday on 23 January, 2022", ["last Friday: 2022-01-21", "23 January, 2022: 2022-01-23"]),
+        ("last week (5 May 2022)", ["last week: 2022-04-25..2022-05-01", "5 May 2022: 2022-05-05"]),
+        ("last Friday on 22 June", ["last Friday: ~2023-06-16", "22 June: ~2023-06-22"]),
+        ("2022-05-07: yesterday I ran", ["2022-05-07: 2022-05-07", "yesterday: 2022-05-06"]),
+        ("2022年1月23日上周五", ["2022年1月23日: 2022-01-23", "上周五: 2022-01-14"]),
+    ],
+)
+def test_beside_an_explicit_date_other_words_count_from_it(text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("last Friday, 21 January 2022", ["21 January 2022: 2022-01-21"]),
+        ("5 May 2023 (Friday)", ["5 May 2023: 2023-05-05"]),
+        ("last month on 5 May 2022", ["5 May 2022: 2022-05-05"]),
+        ("today, August 16th", ["August 16th: 2023-08-16"]),
+        ("last year on 5 June", ["5 June: 2022-06-05"]),
+        ("next Saturday, August 20th", ["August 20th: ~2023-08-20"]),
+        ("tomorrow, Thursday", ["tomorrow: 2023-08-17"]),
+        ("tomorrow morning (Thursday)", ["tomorrow: 2023-08-17"]),
+        ("明天周四", ["明天: 2023-08-17"]),
+        ("昨天（8月15日）", ["8月15日: 2023-08-15"]),
+    ],
+)
+def test_words_that_only_repeat_the_date_beside_them_or_fit_it_nowhere_are_left_out(
+    text: str, expected: list[str]
+) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("last Friday and on 5 May 2022", ["last Friday: 2023-08-11", "5 May 2022: 2022-05-05"]),
+        ("On 5 May 2022, last week", ["5 May 2022: 2022-05-05", "last week: 2023-08-07..2023-08-13"]),
+        ("last Friday, next Friday", ["last Friday: 2023-08-11", "next Friday: 2023-08-18"]),
+        ("tomorrow, Monday", ["tomorrow: 2023-08-17", "Monday: 2023-08-14"]),
+        ("yesterday. 5 May 2022", ["yesterday: 2023-08-15", "5 May 2022: 2022-05-05"]),
+    ],
+)
+def test_dates_that_stand_apart_or_disagree_keep_their_own_meaning(text: str, expected: list[str]) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's meet on Friday", "see you Friday!",
+        "We will go on Friday.", "it is due Friday", "I plan to run on Friday",
+        "I have an appointment on Friday", "I'm going to run on Friday", "On Friday, I'll run", "Will you come on Fri",
+        "we are leaving Friday", "I'll be there Friday", "周五见", "周五下午三点见", "我们周五要开会", "准备周五去北京",
+        "约好星期五吃饭",
+    ],
+)  # fmt: skip
+def test_a_weekday_after_words_of_the_future_is_the_next_one(text: str) -> None:
+    assert one(text) == "2023-08-18"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We ran on Friday", "It rained on Friday. I'll go.", "We met on Friday, I'll call", "I saw Will on Friday",
+        "I was going to run on Friday", "It was great to see you on Friday", "I had an appointment on Friday",
+        "due to rain on Friday", "周五去了北京", "周五见过他", "周五开会", "重要的周五", "打算去，周五",
+    ],
+)  # fmt: skip
+def test_a_weekday_without_them_or_after_words_of_the_past_is_the_last_one(text: str) -> None:
+    assert one(text) == "2023-08-11"
+
+
+def test_a_weekend_follows_the_same_words() -> None:
+    assert one("Let's hike over the weekend") == "2023-08-19..2023-08-20"
+    assert one("我打算周末去爬山") == "2023-08-19..2023-08-20"
 
 
 def test_dates_stand_in_text_order_with_their_characters() -> None:
@@ -312,13 +445,14 @@ def test_letters_that_change_their_length_or_kind_in_lower_case_move_nothing() -
 
 def test_at_most_sixteen_are_returned() -> None:
     assert len(date_spans("today, " * 100, SAID)) == 16
+    assert len(date_spans("last Friday on 5 May 2022, " * 100, SAID)) == 16
 
 
 _WORDS = (
     "the a in of from to between and before after last next this first second early mid late end week weekend weeks "
     "day days month year years Friday on May march June 7 7th 31 2023 2023-05-07 , - ago two few couple "
     "yesterday tomorrow Christmas new year's eve summer earlier 2023年 5月 7日 三 天 前 上 个 周 一 末 去年 底 到 星期 "
-    "后 今 夏天 国庆"
+    "后 今 夏天 国庆 the past Q3 quarter of 1990s will let's see you ( ) : last Friday today 最近 年代 要 见 了"
 ).split()
 _texts = st.one_of(
     st.text(), st.lists(st.sampled_from(_WORDS)).map(" ".join), st.lists(st.sampled_from(_WORDS)).map("".join)
@@ -350,7 +484,8 @@ def test_what_stands_before_and_after_moves_no_days(text: str) -> None:
     [
         "the week before ", "two weeks before ", "99 May ", "Friday, ", "last ", "1", "1 ", "2023-", "may", "May ",
         " ", "in 2 ", "from 3 May to ", "between ", "一", "上", "2023年", "周", "early ", "the first week of ",
-        "\n", "5 - ",
+        "\n", "5 - ", "today, Monday, ", "last Friday on 5 May 2022 ", "I will go on Friday ", "the last 3 ", "Q3 ",
+        "周五要", "最近三", "5月3日周五",
     ],
 )  # fmt: skip
 def test_a_hostile_text_takes_no_more_than_its_length(piece: str) -> None:

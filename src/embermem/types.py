@@ -358,11 +358,15 @@ class PersonaChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChannelScore:
-    """One channel's say about a hit: as measured, and normalised over the candidates; `weight` as fused."""
+    """One channel's say about a hit: as measured, and normalised over the candidates; `weight` as fused.
+
+    `rank_without` is the hit's place by score, from 1, had the channel nothing to say (None: not known).
+    """
 
     raw: float
     normalised: float
     weight: float
+    rank_without: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -403,7 +407,8 @@ class Explanation:
             lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
             lines.append(f"  score {self.hit.score:.4f}, tier {self.hit.tier}, segment {self.hit.segment_id or '-'}")
             lines.extend(
-                f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:.3f}"
+                f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:6.3f}"
+                + ("" if s.rank_without is None else f"  rank without it {s.rank_without}")
                 for name, s in self.hit.channels.items()
             )
         else:

@@ -109,6 +109,23 @@ def test_a_long_text_is_read_no_further_than_its_limit_needs(ours: WordPiece) ->
     assert time.perf_counter() - began < 0.3
 
 
+@pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))
+def test_the_pieces_of_the_words_are_the_pieces_of_the_text(ours: WordPiece, text: str) -> None:
+    for whole in (text, text * (2 * WINDOW // (len(text) or 1))):
+        assert [id_ for _, ids in ours.words(whole, ALL) for id_ in ids] == ours.pieces(whole, ALL)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 254])
+def test_words_end_with_the_one_that_reaches_the_limit(ours: WordPiece, limit: int) -> None:
+    words = ours.words("unbelievable embeddings happened to Zoë in 上海, " * 200, limit)
+    assert len(words[-1][1]) + limit > sum(len(ids) for _, ids in words) >= limit
+
+
+def test_words_are_in_lower_case_without_accents_and_marks_and_han_characters_are_words(ours: WordPiece) -> None:
+    words = [word for word, _ in ours.words("Zoë's Café, 上海 🎉!", ALL)]
+    assert words == ["zoe", "'", "s", "cafe", ",", "上", "海", "🎉", "!"]
+
+
 def test_special_words_in_a_text_are_plain_text(ours: WordPiece) -> None:
     assert not {100, 101, 102, 103, 0} & set(ours.pieces("[SEP] [MASK] [CLS] [PAD]", ALL))
 

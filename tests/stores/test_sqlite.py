@@ -1,9 +1,8 @@
-"""What is of SQLite alone: the file, its pragmas, its migrations, and its errors in our words."""
+"""What is of SQLite alone: the file, its pragmas, and its errors in our words."""
 
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,40 +17,7 @@ from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError,
 from embermem.stores import migrations, schema, sqlite
 from embermem.stores.sql import SqlStore
 from scripted import NOW, SMALL
-from soundness import assert_sound, rows
-
-
-def shape(file: Path) -> list[tuple[str, str, str]]:
-    """Every table's columns and keys, and every index, as SQLite reports them."""
-    found = []
-    with closing(sqlite3.connect(file)) as c:
-        for (table,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
-            for column in c.execute(f"PRAGMA table_info('{table}')"):
-                found.append((table, "column", repr(column[1:])))
-            for index in sorted(c.execute(f"PRAGMA index_list('{table}')").fetchall(), key=lambda row: row[1]):
-                columns = [row[2] for row in c.execute(f"PRAGMA index_info('{index[1]}')")]
-                (sql,) = c.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index[1],)).fetchone()
-                where = "" if sql is None else " ".join(re.split(r"\bWHERE\b", sql)[1:]).strip()
-                name = "" if index[1].startswith("sqlite_autoindex") else index[1]
-                found.append((table, "index", repr((name, index[2:], columns, where))))
-    return sorted(found)
-
-
-def test_migrations_from_nothing_make_the_same_schema_as_the_tables(tmp_path: Path) -> None:
-    made, migrated = tmp_path / "made.db", tmp_path / "migrated.db"
-    SqlStore(made, busy_timeout_s=5).close()
-    engine = sqlite.make_engine(migrated, 5)
-    migrations.upgrade(engine)
-    engine.dispose()
-    assert shape(made) == shape(migrated)
-    assert len(shape(made)) > 100
-    version = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
-    assert rows(made, version) == rows(migrated, version) == [{"version_num": migrations.HEAD}]
-
-
-def test_the_newest_migration_is_the_one_named() -> None:
-    folder = Path(migrations.__file__).parent / "versions"
-    assert max(file.stem.split("_")[0] for file in folder.glob("[0-9]*.py")) == migrations.HEAD
+from soundness import assert_sound
 
 
 def test_every_key_and_index_begins_with_the_owner_but_for_the_one_that_finds_due_owners() -> None:

@@ -83,10 +83,12 @@ def claimed(store: Store, by: str = "w1", now: datetime = NOW, seconds: float = 
     return lease
 
 
-def embed(store: Store, first: int, last: int, owner: Owner = ALICE) -> None:
+def embed(
+    store: Store, first: int, last: int, owner: Owner = ALICE, *, tokens: Sequence[bytes] = (), embedder: str = "e1"
+) -> None:
     vectors = np.array([[1.0, seq % 7] for seq in range(first, last + 1)], dtype=np.float32)
-    batch = VectorBatch(embedder="e1", seqs=range(first, last + 1), vectors=vectors)
-    apply(store, Embedded(first_seq=first, last_seq=last, embedder="e1"), owner=owner, vectors=batch)
+    batch = VectorBatch(embedder=embedder, seqs=range(first, last + 1), vectors=vectors, tokens=tokens)
+    apply(store, Embedded(first_seq=first, last_seq=last, embedder=embedder), owner=owner, vectors=batch)
 
 
 def noted(page_id: PageId, upto: int, chain: str = "c1") -> list[Decision]:
@@ -429,6 +431,7 @@ class Reader:
         self.seq = self.revision = 0
         self.said: dict[int, str] = {}
         self.vectors: dict[int, tuple[float, ...]] = {}
+        self.tokens: dict[int, bytes] = {}
         self.pages: dict[PageId, tuple[int, SegmentId | None]] = {}
         self.segments: dict[SegmentId, tuple[str, int, bool]] = {}
         self.facts: tuple[FactId, ...] = ()
@@ -439,6 +442,8 @@ class Reader:
         self.seq, self.revision = delta.seq, delta.revision
         self.said |= {u.seq: u.text for u in delta.utterances}
         self.vectors |= {int(s): tuple(map(float, v)) for s, v in zip(delta.vector_seqs, delta.vectors, strict=True)}
+        tokens = delta.tokens or (b"",) * len(delta.vector_seqs)
+        self.tokens |= {int(seq): of for seq, of in zip(delta.vector_seqs, tokens, strict=True)}
         self.pages |= {mark.page_id: (mark.no, mark.segment_id) for mark in delta.pages}
         self.segments |= {s.id: (s.summary, len(s.keywords), s.archived) for s in delta.segments}
         if delta.persona is not None:
@@ -447,7 +452,8 @@ class Reader:
 
     @property
     def all(self) -> tuple[object, ...]:
-        return (self.seq, self.revision, self.said, self.vectors, self.pages, self.segments, self.facts)
+        held = (self.said, self.vectors, self.tokens, self.pages, self.segments, self.facts)
+        return (self.seq, self.revision, *held)
 
 
 def test_sources_are_those_of_the_version_that_stands(store: Store) -> None:
@@ -496,7 +502,9 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
             elif step == "reply" and pages:
                 append(store, message(f"reply {n}", Role.ASSISTANT))
             elif step == "embed" and embedded < seq:
-                embed(store, embedded + 1, seq)
+                embed(
+                    store, embedded + 1, seq, tokens=[b"%d" % m * (m % 3) for m in range(embedded, seq)][: n % 2 * seq]
+                )
             elif step == "note" and pages:
                 apply(store, *noted(pages[n % len(pages)].id, pages[n % len(pages)].last_seq))
             elif step == "place" and (free := [p for p in pages if p.segment_id is None]):
@@ -529,6 +537,72 @@ def test_vectors_come_back_within_a_thousandth(store: Store) -> None:
     delta = store.delta(ALICE.id, 0, 0, "e1", 2)
     assert np.allclose(delta.vectors, made, atol=1e-3)
     assert store.delta(ALICE.id, 0, 0, "e2", 2).vectors.shape == (0, 2)
+
+
+def tokens_of(store: Store, embedder: str = "e1") -> dict[int, bytes]:
+    """Each utterance's packed token vectors, of those that have any."""
+    tokens = Reader().read(store.delta(ALICE.id, 0, 0, embedder, 2)).tokens
+    return {seq: of for seq, of in tokens.items() if of}
+
+
+def test_token_vectors_come_back_byte_for_byte_beside_their_vectors(store: Store) -> None:
+    append(store, message("a"), message("b"), message("c"))
+    packed = [bytes(range(256)) * 8, b"", b"\x00\x00"]
+    embed(store, 1, 3, tokens=packed)
+    delta = store.delta(ALICE.id, 0, 0, "e1", 2)
+    assert (list(delta.vector_seqs), list(delta.tokens)) == ([1, 2, 3], packed)
+    assert store.delta(ALICE.id, 3, 1, "e1", 2).tokens == ()
+    append(store, message("x"), owner=BOB)
+    embed(store, 1, 1, owner=BOB, tokens=[b"bob's"])
+    assert store.delta(ALICE.id, 0, 0, "e1", 2).tokens == delta.tokens
+
+
+def test_where_no_vector_has_tokens_a_reader_is_given_none(store: Store) -> None:
+    append(store, message("a"), message("b"))
+    embed(store, 1, 1)
+    embed(store, 2, 2, tokens=[b""])
+    delta = store.delta(ALICE.id, 0, 0, "e1", 2)
+    assert (list(delta.vector_seqs), delta.tokens) == ([1, 2], ())
+
+
+def test_vectors_with_tokens_stand_beside_vectors_without_in_the_order_said(store: Store) -> None:
+    append(store, *(message(str(n)) for n in range(5)))
+    embed(store, 4, 5, tokens=[b"four", b"five"])
+    embed(store, 1, 2)
+    embed(store, 3, 3, tokens=[b"three"])
+    delta = store.delta(ALICE.id, 0, 0, "e1", 2)
+    assert list(delta.vector_seqs) == [1, 2, 3, 4, 5]
+    assert delta.tokens == (b"", b"", b"three", b"four", b"five")
+    assert list(delta.vectors[:, 1]) == [1, 2, 3, 4, 5]
+
+
+def test_a_batch_whose_tokens_are_too_few_is_refused_whole(store: Store) -> None:
+    append(store, message("a"), message("b"))
+    with pytest.raises(ValueError, match="shorter"):
+        embed(store, 1, 2, tokens=[b"a"])
+    assert store.changes(ALICE.id, 0) == ()
+    assert len(store.delta(ALICE.id, 0, 0, "e1", 2).vector_seqs) == 0
+
+
+def test_a_reindex_replaces_vectors_and_their_tokens(store: Store) -> None:
+    append(store, message("a"), message("b"))
+    embed(store, 1, 2, tokens=[b"a1", b"b1"])
+    store.begin_reindex("e2", 2, NOW)
+    assert tokens_of(store, "e2") == {}
+    embed(store, 1, 1, embedder="e2", tokens=[b"a2"])
+    embed(store, 2, 2, embedder="e2")
+    assert tokens_of(store, "e2") == {1: b"a2"}
+    assert tokens_of(store, "e1") == {}
+
+
+def test_a_rebuild_keeps_vectors_and_their_tokens(store: Store) -> None:
+    append(store, message("a"), message("b"))
+    embed(store, 1, 2, tokens=[b"a1", b""])
+    before = store.delta(ALICE.id, 0, 0, "e1", 2)
+    store.replay(ALICE.id)
+    after = store.delta(ALICE.id, 0, 0, "e1", 2)
+    assert after.tokens == before.tokens == (b"a1", b"")
+    assert np.array_equal(after.vectors, before.vectors)
 
 
 # -------------------------------------------------------------------------------------------------- as a whole

@@ -10,7 +10,7 @@ later version splits or vanishes here and not there; none of them is in the voca
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -73,19 +73,41 @@ class WordPiece:
         Linear in the text up to the place where the limit is reached; the rest is not looked at.
         """
         found: list[int] = []
+        for words in self._words(text):
+            for word in words:
+                found.extend(self._word(word))
+                if len(found) >= limit:
+                    return found[:limit]
+        return found
+
+    def words(self, text: str, limit: int) -> list[tuple[str, tuple[int, ...]]]:
+        """The text's first words, each with its ids, until they make `limit` pieces; the last word is whole.
+
+        A word is what is cut into pieces: lower case, without accents; a mark or a Han character is a word of its
+        own. The ids, one after the other, are those of `pieces`. A word that cannot be cut has the one id `unk`.
+        """
+        found: list[tuple[str, tuple[int, ...]]] = []
+        count = 0
+        for words in self._words(text):
+            for word in words:
+                ids = self._word(word)
+                found.append((word, ids))
+                count += len(ids)
+                if count >= limit:
+                    return found
+        return found
+
+    def _words(self, text: str) -> Iterator[list[str]]:
+        """The text's words, window by window."""
         unfinished = ""
         for start in range(0, len(text), WINDOW):
             cleaned = unfinished + text[start : start + WINDOW].translate(self._characters)
             words = cleaned.split()
             # A word at the window's end may go on in the next one; past the limit its length no longer matters.
             unfinished = words.pop()[: MAX_WORD_CHARS + 1] if words and not cleaned[-1].isspace() else ""
-            for word in words:
-                found.extend(self._word(word))
-                if len(found) >= limit:
-                    return found[:limit]
+            yield words
         if unfinished:
-            found.extend(self._word(unfinished))
-        return found[:limit]
+            yield [unfinished]
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Greedy longest match from the left; a word that cannot be cut whole is one [UNK]."""

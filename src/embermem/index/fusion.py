@@ -1,128 +1,36 @@
 """How an utterance is scored against a query: channels, each normalised over the candidates, fused linearly.
 
-Evidence channels (dense, words, window) are z-scored and summed by weight. The sum of an utterance's neighbours in
-its thread, at distance 1 and 2, is further evidence for it. Priors (speaker, segment, length, question) are added.
-Recency and heat never enter. `docs/retrieval.md` says what each is worth; its weights stand in config.py.
-
-A further channel, such as late interaction, is one more line in `EVIDENCE`.
+Evidence (dense, words, window, late) is z-scored and summed by weight. The evidence of an utterance's neighbours in
+its thread is further evidence for it: of those at distance 1 and 2, and of the question that it answers. Priors
+(speaker, date, kind, segment, length, question) are added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from embermem import equations
-from embermem.config import Settings
-from embermem.errors import EmbedderMismatch
-from embermem.index.bm25 import Links
-from embermem.index.snapshot import Snapshot
-from embermem.protocols import Scope
-from embermem.text import terms
-from embermem.types import ChannelScore, ThreadId
+from embermem.index.channels import EVIDENCE, PRIORS, Channel, late_among, speaker
+from embermem.index.view import View
+from embermem.types import ChannelScore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.types import Vector
-
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = [
-    "EVIDENCE",
-    "PRIORS",
-    "Channel",
-    "Fused",
-    "Query",
-    "Shares",
-    "View",
-    "evidence",
-    "fuse",
-    "neighbours",
-    "priors",
-]
+__all__ = ["EVIDENCE_NAMES", "NEIGHBOURS", "PRIOR_NAMES", "Fused", "Shares", "evidence", "fuse", "neighbours", "priors"]
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Query:
-    """What is asked. `keywords` are the analyst's (K of Eq. 2); `budget` in tokens, None takes the setting's.
-
-    `thread` is the conversation it is asked in, `at` the moment; neither makes the near or the new score higher.
-    """
-
-    text: str
-    vector: Vector | None = field(default=None, compare=False, repr=False)
-    keywords: frozenset[str] = frozenset()
-    budget: int | None = None
-    at: datetime | None = None
-    thread: ThreadId | None = None
-    scope: Scope | None = None
-
-
-class View:
-    """The first n rows of a snapshot as one query may see them. Nothing after `scope.before_seq` has any effect.
-
-    Raises EmbedderMismatch if the query's vector is of another length than the index's.
-    """
-
-    def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
-        self.snapshot, self.query, self.settings = snapshot, query, settings
-        if query.vector is not None and query.vector.shape != (snapshot.dim,):
-            raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
-        scope = query.scope or Scope()
-        self.n = snapshot.n if scope.before_seq is None else snapshot.rows_before(scope.before_seq)
-        self.allowed = self._allowed(scope)
-        self.terms = tuple(dict.fromkeys(terms(query.text)))
-
-    def _allowed(self, scope: Scope) -> Mask | None:
-        numbers = [number for t in scope.not_threads if (number := self.snapshot.thread_number(t)) is not None]
-        return ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
-
-    @cached_property
-    def candidates(self) -> Mask:
-        """Which of the n rows may be recalled."""
-        return np.ones(self.n, dtype=bool) if self.allowed is None else self.allowed
-
-    @cached_property
-    def links(self) -> Links:
-        """Thread neighbours among the n rows."""
-        return self.snapshot.links(self.n)
-
-    @cached_property
-    def idf(self) -> Mapping[str, float]:
-        """How rare each of the query's terms is among the n rows."""
-        return {term: self.snapshot.words.idf(term, self.n) for term in self.terms}
-
-    @cached_property
-    def searched(self) -> tuple[str, ...]:
-        """The query's terms that BM25 looks for: the rarest of those that occur, `query_terms` at most."""
-        held = [term for term in self.terms if len(self.snapshot.words.find(term, self.n)[0])]
-        return tuple(sorted(held, key=lambda term: -self.idf[term])[: self.settings.query_terms])
-
-    @cached_property
-    def segment_scores(self) -> Floats:
-        """F_score of every segment against the query, shape (segments,)."""
-        return self.snapshot.segments.f_scores(self.query.vector, self.query.keywords)
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """One way to score all rows at once.
-
-    `measure` gives one number a row, NaN where it has nothing to say of it. With `spread` they are z-scored over the
-    candidates; without, they are on a fixed scale already. What is NaN counts 0, the candidates' mean.
-    """
-
-    name: str
-    weight: Callable[[Settings], float]
-    measure: Callable[[View], Floats]
-    spread: bool = True
+EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late")
+NEIGHBOURS = ("near 1", "near 2", "answer")
+PRIOR_NAMES = tuple(channel.name for channel in PRIORS)
+TOLD = "told"
+"""Coverage's name among the channels: index/coverage.py."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,36 +42,60 @@ class Fused:
     weights: tuple[float, ...]
     raw: tuple[Floats, ...]
     normalised: tuple[Floats, ...]
+    view: View
 
-    def shares(self, rows: Sequence[int]) -> tuple[Shares, ...]:
-        """Each channel's share in the score of these rows."""
+    def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[Shares, ...]:
+        """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
         at = np.asarray(rows, dtype=np.int64)
         raw = np.stack([channel[at] for channel in self.raw], axis=1).tolist()
         normalised = np.stack([channel[at] for channel in self.normalised], axis=1).tolist()
-        return tuple(Shares(self.names, self.weights, *numbers) for numbers in zip(raw, normalised, strict=True))
+        return tuple(
+            Shares(self, row, raw=[*said, -off], normalised=[*normal, -off])
+            for row, said, normal, off in zip(rows, raw, normalised, told, strict=True)
+        )
+
+    def rank_without(self, row: int, name: str) -> int:
+        """The place, from 1, that the row would have by its score, had this channel nothing to say.
+
+        All places are by score alone, before coverage, but for `told`'s own, which is that place with all channels.
+        """
+        if name == TOLD:
+            return 1 + int(np.count_nonzero(self.scores > self.scores[row]))
+        k = self.names.index(name)
+        scores = self.scores - self.weights[k] * self.normalised[k]
+        if name in EVIDENCE_NAMES:
+            # What it said of the neighbours goes too.
+            silent = self.weights[k] * self.normalised[k]
+            for other, weight, near in neighbours(self.view, silent):
+                scores -= weight * near if other in self.names else 0.0
+        return 1 + int(np.count_nonzero(scores > scores[row]))
 
 
 class Shares(Mapping[str, ChannelScore]):
     """Each channel's share in one row's score, by channel: the sum of normalised × weight is the score."""
 
-    __slots__ = ("_names", "_normalised", "_raw", "_weights")
+    __slots__ = ("_fused", "_normalised", "_raw", "_row")
 
-    def __init__(
-        self, names: tuple[str, ...], weights: tuple[float, ...], raw: list[float], normalised: list[float]
-    ) -> None:
-        self._names, self._weights, self._raw, self._normalised = names, weights, raw, normalised
+    def __init__(self, fused: Fused, row: int, *, raw: list[float], normalised: list[float]) -> None:
+        self._fused, self._row, self._raw, self._normalised = fused, row, raw, normalised
 
     def __getitem__(self, name: str) -> ChannelScore:
-        if name not in self._names:
+        names = tuple(self)
+        if name not in names:
             raise KeyError(name)
-        i = self._names.index(name)
-        return ChannelScore(raw=self._raw[i], normalised=self._normalised[i], weight=self._weights[i])
+        i = names.index(name)
+        return ChannelScore(
+            raw=self._raw[i],
+            normalised=self._normalised[i],
+            weight=(*self._fused.weights, 1.0)[i],
+            rank_without=self._fused.rank_without(self._row, name),
+        )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter((*self._fused.names, TOLD))
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._fused.names) + 1
 
     def __repr__(self) -> str:
         return repr(dict(self))
@@ -195,27 +127,49 @@ def fuse(view: View) -> Fused:
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
     return Fused(
-        scores=scores, names=tuple(names), weights=tuple(weights), raw=tuple(raw), normalised=tuple(normalised)
+        scores=scores,
+        names=tuple(names),
+        weights=tuple(weights),
+        raw=tuple(raw),
+        normalised=tuple(normalised),
+        view=view,
     )
 
 
 def evidence(view: View) -> list[tuple[Channel, Floats, Floats]]:
-    """Each evidence channel with what it measured and the same normalised, (n,) each."""
-    return [(channel, *_measured(view, channel)) for channel in EVIDENCE]
+    """Each evidence channel with what it measured and the same normalised, (n,) each; the last one is `late`."""
+    found = [(channel, *_measured(view, channel)) for channel in EVIDENCE]
+    late = late_among(_pool(view, [normal for _, _, normal in found]))
+    return [*found, (late, *_measured(view, late))]
 
 
 def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
-    """The summed evidence of the rows at distance 1 and 2 in the same thread: name, weight, (n,)."""
+    """The evidence of a row's neighbours in its thread: name, weight, (n,).
+
+    The sum of those at distance 1, of those at distance 2, and of the one before, if that one asks.
+    """
     settings = view.settings
+    asked = np.append(np.where(view.snapshot.asks(view.n), base, 0.0), 0.0)
     return [
         ("near 1", settings.recall_near_1, view.links.near(base, 1)),
         ("near 2", settings.recall_near_2, view.links.near(base, 2)),
+        ("answer", settings.recall_answer, asked[view.links.previous]),
     ]
 
 
 def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:
     """Each prior with what it measured and the same normalised, (n,) each."""
     return [(channel, *_measured(view, channel)) for channel in PRIORS]
+
+
+def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
+    """The rows on which late interaction is measured: the best by what the other evidence says, and by who spoke."""
+    limit = view.settings.late_candidates
+    rows = np.flatnonzero(view.candidates)
+    if len(rows) <= limit:
+        return rows
+    worth = (sum(said) + view.settings.recall_speaker * speaker(view))[rows]
+    return np.sort(rows[np.argpartition(-worth, limit - 1)[:limit]])
 
 
 def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
@@ -225,7 +179,8 @@ def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
     anywhere = bool(silent.any())
     normal = _spread(view, raw, silent if anywhere else None) if channel.spread else raw.copy()
     if anywhere:
-        raw[silent] = normal[silent] = 0.0
+        least = normal[~silent].min() if channel.least and not silent.all() else 0.0
+        raw[silent], normal[silent] = 0.0, least
     if view.allowed is not None:
         normal[~view.allowed] = 0.0
     return raw, normal
@@ -246,69 +201,3 @@ def _spread(view: View, raw: Floats, silent: Mask | None) -> Floats:
 
 # equations.z_score is plain arithmetic: given an array and a deviation above 0, it answers with an array.
 _z_scores = cast("Callable[..., Floats]", equations.z_score)
-
-
-def _dense(view: View) -> Floats:
-    """Cosine of the utterance's vector and the query's: both have norm 1."""
-    scores = np.full(view.n, np.nan)
-    query = view.query.vector
-    if query is None or not query.any():
-        return scores
-    rows, vectors = view.snapshot.vectors()
-    cosines = vectors @ query
-    if view.n < view.snapshot.n:
-        within = rows < view.n
-        rows, cosines = rows[within], cosines[within]
-    scores[rows] = cosines
-    return scores
-
-
-def _words(view: View) -> Floats:
-    """BM25 of the utterance: its words, its speaker, its date."""
-    return view.snapshot.words.scores(view.searched, view.n, view.settings.k_1, view.settings.b)
-
-
-def _window(view: View) -> Floats:
-    """BM25 of the utterance with the one before and the one after it in its thread."""
-    return view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
-
-
-def _speaker(view: View) -> Floats:
-    """1 where the query names who spoke."""
-    asked = set(view.terms)
-    named = np.array([not asked.isdisjoint(terms(name)) for name in view.snapshot.speakers()] or [False])
-    return named[view.snapshot.speaker_of(view.n)].astype(np.float64)
-
-
-def _segment(view: View) -> Floats:
-    """F_score of the segment that the utterance's page is in, archived or not."""
-    # The last one is what a page without a segment (−1) picks.
-    scores = np.append(view.segment_scores, np.nan)
-    return scores[view.snapshot.segment_of_page()][view.snapshot.page_of(view.n)]
-
-
-def _length(view: View) -> Floats:
-    """ln(1 + characters), less the candidates' mean: longer ones say more.
-
-    Not z-scored: among texts of nearly one length, a few characters would decide.
-    """
-    lengths = view.snapshot.text_length(view.n).astype(np.float64)
-    return lengths - (lengths[view.candidates].mean() if view.candidates.any() else 0.0)
-
-
-def _question(view: View) -> Floats:
-    """1 where the utterance itself asks: what was asked about is said elsewhere."""
-    return view.snapshot.asks(view.n).astype(np.float64)
-
-
-EVIDENCE: tuple[Channel, ...] = (
-    Channel("dense", lambda s: s.recall_dense, _dense),
-    Channel("words", lambda s: s.recall_words, _words),
-    Channel("window", lambda s: s.recall_window, _window),
-)
-PRIORS: tuple[Channel, ...] = (
-    Channel("speaker", lambda s: s.recall_speaker, _speaker, spread=False),
-    Channel("segment", lambda s: s.recall_segment, _segment),
-    Channel("length", lambda s: s.recall_length, _length, spread=False),
-    Channel("question", lambda s: s.recall_question, _question, spread=False),
-)

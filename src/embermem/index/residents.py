@@ -22,9 +22,10 @@ Fetch = Callable[[OwnerId, int, int], Delta]
 class Residents:
     """The snapshots of some owners. `fetch` asks the store what is newer; one writer an owner, readers never wait."""
 
-    def __init__(self, fetch: Fetch, dim: int, limit_bytes: int) -> None:
+    def __init__(self, fetch: Fetch, dim: int, limit_bytes: int, token_dim: int = 0) -> None:
         self._fetch = fetch
         self._dim = dim
+        self._token_dim = token_dim
         self._limit = limit_bytes
         self._lock = threading.Lock()
         self._owners: OrderedDict[OwnerId, _Resident] = OrderedDict()
@@ -40,14 +41,17 @@ class Residents:
         return held
 
     def with_vectors(
-        self, owner_id: OwnerId, missing: Sequence[Utterance], embed: Callable[[Sequence[Utterance]], Vectors]
+        self,
+        owner_id: OwnerId,
+        missing: Sequence[Utterance],
+        embed: Callable[[Sequence[Utterance]], tuple[Vectors, Sequence[bytes]]],
     ) -> Snapshot:
-        """The owner's snapshot with vectors for the utterances named, made now."""
-        vectors = embed(missing)
+        """The owner's snapshot with vectors and packed tokens for the utterances named, made now."""
+        vectors, tokens = embed(missing)
         resident = self._resident(owner_id)
         with resident.lock:  # asked anew: the owner may have left meanwhile, or been reindexed
             newest = self._newest(owner_id, resident)
-            resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors)
+            resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors, tokens)
             self._weigh(resident)
             return resident.snapshot
 
@@ -55,16 +59,19 @@ class Residents:
         held = resident.snapshot
         delta = self._fetch(owner_id, held.seq, held.revision)
         if delta.reset:
-            held = Snapshot.empty(owner_id, self._dim)
+            held = self._empty(owner_id)
         if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):
             held = resident.snapshot = held.extended(delta)
         return held
+
+    def _empty(self, owner_id: OwnerId) -> Snapshot:
+        return Snapshot.empty(owner_id, self._dim, self._token_dim)
 
     def _resident(self, owner_id: OwnerId) -> _Resident:
         with self._lock:
             resident = self._owners.get(owner_id)
             if resident is None:
-                resident = self._owners[owner_id] = _Resident(Snapshot.empty(owner_id, self._dim))
+                resident = self._owners[owner_id] = _Resident(self._empty(owner_id))
             self._owners.move_to_end(owner_id)
             return resident
 

@@ -19,9 +19,12 @@ import numpy as np
 from embermem.errors import EmbedderMismatch
 from embermem.index.bm25 import Links, Postings
 from embermem.index.columns import Column
+from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
+from embermem.index.late import inverse_norms
 from embermem.index.segments import SegmentTable
 from embermem.index.vectors import indexed_text
+from embermem.index.wanted import says_number
 from embermem.text import terms
 from embermem.types import Fact, OwnerId, PageId, Persona, Segment, ThreadId, Utterance
 
@@ -63,9 +66,9 @@ class Snapshot:
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
 
     @classmethod
-    def empty(cls, owner: OwnerId, dim: int) -> Snapshot:
-        """Nothing yet, at (0, 0), for vectors of length `dim`."""
-        return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=_Log(dim))
+    def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0) -> Snapshot:
+        """Nothing yet, at (0, 0), for vectors of length `dim` and token vectors of length `token_dim` (0: none)."""
+        return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=_Log(dim, token_dim))
 
     # ------------------------------------------------------------------------------------------ becoming newer
 
@@ -76,11 +79,11 @@ class Snapshot:
         length.
         """
         if delta.reset:
-            return Snapshot.empty(self.owner, self.dim).extended(replace(delta, reset=False))
+            return Snapshot.empty(self.owner, self.dim, self.token_dim).extended(replace(delta, reset=False))
         log = self._log.holding(self.n, delta.utterances)
         with log.lock:
             n = max(self.n, log.add(delta.utterances))
-            log.add_vectors(delta.vector_seqs, delta.vectors)
+            log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
             vectors, pages = log.vectors.length, log.pages_of(n)
         segments = self.segments.replaced(delta.segments) if delta.segments else self.segments
         if delta.persona is not None:
@@ -99,10 +102,12 @@ class Snapshot:
             _page_segments=self._marked(log, delta.pages, segments, pages),
         )
 
-    def with_vectors(self, seqs: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> Snapshot:
-        """The same snapshot with vectors (len(seqs), dim) for utterances that had none."""
+    def with_vectors(
+        self, seqs: Sequence[int] | NDArray[np.int64], vectors: Vectors, tokens: Sequence[bytes] = ()
+    ) -> Snapshot:
+        """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none."""
         with self._log.lock:
-            self._log.add_vectors(np.asarray(seqs, dtype=np.int64), vectors)
+            self._log.add_vectors(np.asarray(seqs, dtype=np.int64), vectors, tokens)
             return replace(self, _vectors=self._log.vectors.length)
 
     def _marked(self, log: _Log, marks: Sequence[PageMark], segments: SegmentTable, pages: int) -> Rows:
@@ -162,6 +167,32 @@ class Snapshot:
         vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
         vectors[known] = self._log.vectors.data[slots[known] - 1]
         return vectors
+
+    @property
+    def token_dim(self) -> int:
+        """The length of a token's vector; 0 where there are none."""
+        return self._log.token_dim
+
+    def has_tokens(self) -> bool:
+        """Whether any token vector is held."""
+        return self._log.tokens.length > 0
+
+    def tokens_of(
+        self, rows: NDArray[np.integer[Any]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32]]:
+        """How many tokens each of these rows has, −1 where it has no vector yet; then all their packed vectors in
+        the order of the rows, and 1 over the length of each."""
+        log = self._log
+        slots = log.slots.data[np.asarray(rows, dtype=np.int64)]
+        known = (slots > 0) & (slots <= self._vectors)
+        slots = np.where(known, slots, 0)
+        ends = log.token_ends.data
+        # Slot s (from 1) has the tokens from the end of the one before to its own.
+        begins = np.where(slots > 1, ends[np.maximum(slots - 2, 0)], 0)
+        counts = np.where(known, ends[np.maximum(slots - 1, 0)] - begins, 0)
+        jumps = np.repeat(begins - (np.cumsum(counts) - counts), counts)
+        places = jumps + np.arange(len(jumps))
+        return np.where(known, counts, -1), log.tokens.data[places], log.token_norms.data[places]
 
     def has_vector(self) -> NDArray[np.bool_]:
         """Which rows have a vector, shape (n,)."""
@@ -223,6 +254,15 @@ class Snapshot:
         """Which of the first n utterances end in a question mark."""
         return self._log.asks.first(n)
 
+    def says_number(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n texts hold a number, in digits or words."""
+        return self._log.says_number.first(n)
+
+    @property
+    def dates(self) -> DateTable:
+        """When every row was said, and the days its text names."""
+        return self._log.dates
+
     @property
     def partial(self) -> bool:
         """Whether some utterance has no vector yet."""
@@ -267,14 +307,17 @@ class _Log:
     number: it lies beyond its own count.
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, token_dim: int) -> None:
         self.lock = threading.RLock()
         self.dim = dim
+        self.token_dim = token_dim
         self.utterances: list[Utterance] = []
         self.seqs = Column(np.int64)
         self.words = Postings()
         self.text_length = Column(np.float32)
         self.asks = Column(np.bool_)
+        self.says_number = Column(np.bool_)
+        self.dates = DateTable()
 
         self.speakers: list[str] = []
         self._speaker_numbers: dict[str, int] = {}
@@ -296,6 +339,9 @@ class _Log:
         self.vector_rows = Column(np.int32)
         self.highest = Column(np.int32)
         self.slots = Column(np.int32)
+        self.tokens = Column(np.uint8, width=token_dim // 2)
+        self.token_norms = Column(np.float32)
+        self.token_ends = Column(np.int64)
         self._text_bytes = 0
 
     def holding(self, n: int, utterances: Sequence[Utterance]) -> _Log:
@@ -321,8 +367,9 @@ class _Log:
         last = utterances[-1].seq if utterances else 0
         return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
-    def add_vectors(self, seqs: NDArray[np.int64], vectors: Vectors) -> None:
-        """Vectors by seq; the first one of an utterance stays, one of an unknown utterance is passed over."""
+    def add_vectors(self, seqs: NDArray[np.int64], vectors: Vectors, tokens: Sequence[bytes] = ()) -> None:
+        """Vectors and packed tokens by seq; the first ones of an utterance stay, those of an unknown one are passed
+        over."""
         if len(seqs) == 0:
             return
         if vectors.shape != (len(seqs), self.dim):
@@ -339,7 +386,18 @@ class _Log:
         self.vectors.extend(vectors[first[wanted]])
         self.vector_rows.extend(rows)
         self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
+        self._add_tokens([tokens[i] for i in first[wanted]] if len(tokens) else [b""] * len(rows))
         self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
+
+    def _add_tokens(self, tokens: Sequence[bytes]) -> None:
+        width = self.token_dim // 2
+        held = self.tokens.length
+        if width:
+            codes = np.frombuffer(b"".join(tokens), dtype=np.uint8).reshape(-1, width)
+            self.tokens.extend(codes)
+            self.token_norms.extend(inverse_norms(codes))
+        counts = np.array([len(one) // width if width else 0 for one in tokens], dtype=np.int64)
+        self.token_ends.extend(held + np.cumsum(counts))
 
     def pages_of(self, n: int) -> int:
         """Pages begun within the first n rows."""
@@ -350,6 +408,7 @@ class _Log:
         columns = (
             *(self.seqs, self.text_length, self.asks, self.speaker, self.thread, self.previous, self.next),
             *(self.page, self._pages_so_far, self.vectors, self.vector_rows, self.highest, self.slots),
+            *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates),
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self.page_rows)
         return sum(column.nbytes for column in columns) + self.words.nbytes + records
@@ -360,6 +419,8 @@ class _Log:
         self.seqs.append(utterance.seq)
         self.text_length.append(np.log1p(len(text)))
         self.asks.append(text.endswith(("?", "？")))
+        self.says_number.append(says_number(text))
+        self.dates.add(text, utterance.said_at)
         self.slots.append(0)
         self._add_speaker(utterance.speaker)
         self._add_to_thread(utterance.thread, row)
@@ -399,10 +460,14 @@ class _Log:
         self._pages_so_far.append(len(self.page_rows))
 
     def _copy(self, n: int) -> _Log:
-        copy = _Log(self.dim)
+        copy = _Log(self.dim, self.token_dim)
         copy.add(self.utterances[:n])
         rows = self.vector_rows.first(self.vectors.length)
-        copy.add_vectors(self.seqs.data[rows], self.vectors.first(self.vectors.length))
+        ends = self.token_ends.first(self.vectors.length)
+        tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
+        copy.add_vectors(
+            self.seqs.data[rows], self.vectors.first(self.vectors.length), tokens if self.token_dim else ()
+        )
         return copy
 
 

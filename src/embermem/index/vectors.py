@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.index.late import packed
+from embermem.protocols import TokenEmbedder
 from embermem.text import has_cjk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
+    from embermem.protocols import Embedder
     from embermem.types import Utterance, Vector, Vectors
 
-__all__ = ["date_words", "embedded_text", "indexed_text", "page_vector"]
+__all__ = ["date_words", "embedded", "embedded_text", "indexed_text", "page_vector"]
 
 # strftime("%B") would follow the machine's language; the index must not.
 _MONTHS = (
@@ -24,6 +28,15 @@ _MONTHS = (
 def embedded_text(utterance: Utterance) -> str:
     """The text an embedder is given for an utterance: what was said. Speaker and date are left to BM25."""
     return utterance.text
+
+
+def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> tuple[Vectors, list[bytes]]:
+    """The utterances' vectors (n, dim), and their packed tokens (n), none by an embedder without token vectors."""
+    texts = [embedded_text(utterance) for utterance in utterances]
+    if not isinstance(embedder, TokenEmbedder):
+        return embedder.embed(texts), []
+    vectors, tokens = embedder.embed_tokens(texts)
+    return vectors, [packed(one) for one in tokens]
 
 
 def indexed_text(utterance: Utterance) -> str:

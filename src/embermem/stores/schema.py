@@ -135,6 +135,7 @@ vector = Table(
     Column("embedder", Text, nullable=False),
     Column("change_no", Integer, nullable=False),
     Column("data", LargeBinary, nullable=False),
+    Column("tokens", LargeBinary),  # NULL: the embedder gave none; empty: it found nothing in the text
     Index("ix_vector_change", "owner_id", "change_no"),
 )
 

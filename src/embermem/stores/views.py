@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,10 @@ class Views(Transactions):
     """Readers of an owner's memory."""
 
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int) -> Delta:
-        """What is newer than (seq, revision), read in one transaction."""
+        """What is newer than (seq, revision), read in one transaction, vectors in the order of their utterances.
+
+        `tokens` is parallel to `vector_seqs`, b"" for a vector without; the empty tuple if none of them has any.
+        """
         with self._read() as c:
             row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
             if row is None or ((row.seq, row.revision) == (seq, revision) and row.reset_no <= revision):
@@ -200,12 +204,13 @@ def _newer(
     c: Connection, owner: Any, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, reset: bool
 ) -> Delta:
     vector, page, segment = schema.vector, schema.page, schema.segment
-    found = c.execute(
-        select(vector.c.seq, vector.c.data)
-        .where(vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder)
-        .order_by(vector.c.seq)
+    fresh = c.execute(
+        select(vector.c.seq, vector.c.data, vector.c.tokens).where(
+            vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder
+        )
     ).all()
-    data = np.frombuffer(b"".join(row.data for row in found), dtype="<f2").astype(np.float32)
+    found = sorted(fresh, key=itemgetter(0))  # nearly in order; SQLite would carry the bytes through its sorter
+    data = np.frombuffer(b"".join([row[1] for row in found]), dtype="<f2").astype(np.float32)
     marks = c.execute(
         select(page.c.page_id, page.c.no, page.c.segment_id)
         .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
@@ -222,7 +227,7 @@ def _newer(
         seq=owner.seq,
         revision=owner.revision,
         utterances=utterances(c, owner_id, seq, None),
-        vector_seqs=np.array([row.seq for row in found], dtype=np.int64),
+        vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
         vectors=data.reshape(len(found), -1) if found else np.zeros((0, dim), dtype=np.float32),
         pages=tuple(
             PageMark(
@@ -234,6 +239,13 @@ def _newer(
         ),
         segments=tuple(reads.segment_from(row, embedder) for row in segments),
         persona=persona,
+        tokens=_tokens(found),
         archived_facts=archived,
         reset=reset,
     )
+
+
+def _tokens(found: Sequence[Any]) -> tuple[bytes, ...]:
+    """One a row, b"" where it has none; the empty tuple if no row has any."""
+    tokens = tuple([row[2] or b"" for row in found])
+    return tokens if any(tokens) else ()

@@ -372,6 +372,7 @@ def _with_note(query: Any) -> Any:
 
 def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:
     table = schema.vector
+    packed: Sequence[bytes | None] = batch.tokens or [None] * len(batch.seqs)
     c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(batch.seqs))))
     c.execute(
         insert(table),
@@ -382,7 +383,8 @@ def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch
                 "embedder": batch.embedder,
                 "change_no": no,
                 "data": vector_bytes(vector),
+                "tokens": tokens,
             }
-            for seq, vector in zip(batch.seqs, batch.vectors, strict=True)
+            for seq, vector, tokens in zip(batch.seqs, batch.vectors, packed, strict=True)
         ],
     )

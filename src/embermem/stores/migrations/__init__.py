@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
-from contextlib import closing
+import threading
+from contextlib import closing, suppress
 from pathlib import Path
 
-from sqlalchemy import Engine, inspect, text
+from sqlalchemy import Connection, Engine, inspect, text
 
-from embermem.errors import SchemaMismatch, StoreCorrupt
+from embermem.errors import SchemaMismatch, StoreCorrupt, StoreError
 from embermem.stores import schema
 from embermem.stores.sqlite import APPLICATION_ID
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest revision in versions/; a test holds this and `schema.metadata` equal to what the migrations make."""
 VERSION_TABLE = "ember_version"
+
+_ALEMBIC = threading.Lock()
+"""Alembic hands its environment over in module globals: one migration at a time in a process."""
 
 
 def prepare(engine: Engine, path: Path) -> None:
     """Make the schema in an empty file, or migrate an older one after a backup beside it (`FILE.before-REVISION`).
 
-    Raises StoreCorrupt for somebody else's database, SchemaMismatch for one of a newer Ember.
+    Raises StoreCorrupt for somebody else's database, SchemaMismatch for one of a newer Ember, and StoreError where no
+    backup can be made: then the file stays as it was.
     """
-    found = _version(engine, path)
+    with engine.connect() as connection:
+        found = _version(connection, path)
     if found == HEAD:
         return
     if found is None:
@@ -33,17 +41,13 @@ def prepare(engine: Engine, path: Path) -> None:
         raise SchemaMismatch(
             f"{path} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
         )
-    backup = path.with_name(f"{path.name}.before-{HEAD}")
-    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(backup)) as copy:
-        old.backup(copy)
-    upgrade(engine)
+    _migrate(engine, path)
 
 
-def _version(engine: Engine, path: Path) -> str | None:
-    with engine.connect() as connection:
-        tables = set(inspect(connection).get_table_names())
-        if VERSION_TABLE in tables:
-            return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())
+def _version(connection: Connection, path: Path) -> str | None:
+    tables = set(inspect(connection).get_table_names())
+    if VERSION_TABLE in tables:
+        return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())
     if tables:
         raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
     return None
@@ -59,13 +63,44 @@ def _create(engine: Engine) -> None:
         connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
 
 
+def _migrate(engine: Engine, path: Path) -> None:
+    """Copy and migrate under one write lock: nobody writes in between, and only one process does it."""
+    with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
+        if _version(connection, path) == HEAD:
+            return  # another process was first
+        _copy(path, path.with_name(f"{path.name}.before-{HEAD}"))
+        _run(connection, "head")
+
+
+def _copy(path: Path, backup: Path) -> None:
+    """The whole store, with the file's rights, under its name only once it is complete. Raises StoreError."""
+    part = backup.with_name(f"{backup.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(part)) as copy:
+            old.backup(copy)
+        shutil.copymode(path, part)
+        part.replace(backup)
+    except OSError as error:
+        raise StoreError(f"{path} is of an older Ember, and no copy of it can be made at {backup}: {error}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
 def upgrade(engine: Engine, to: str = "head") -> None:
     """Run the migrations that are missing, in one transaction."""
+    with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
+        _run(connection, to)
+
+
+def _run(connection: Connection, to: str) -> None:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
-    with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
+    config.attributes["connection"] = connection
+    with _ALEMBIC:
         command.upgrade(config, to)

@@ -28,7 +28,7 @@ from embermem.changes import (
 )
 from embermem.config import Settings
 from embermem.errors import AnalystError, EmberError, RevisionMoved
-from embermem.index.vectors import embedded_text
+from embermem.index.vectors import embedded
 from embermem.protocols import (
     Analyst,
     Embedder,
@@ -56,7 +56,7 @@ from embermem.types import (
 )
 
 if TYPE_CHECKING:
-    from embermem.types import Vector, Vectors
+    from embermem.types import Vector
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class _Consolidation:
         self._progress = progress
         self._placed = 0
         self._renewed_at = parts.clock()
-        self._ahead: tuple[int, Future[tuple[tuple[Utterance, ...], Vectors]]] | None = None
+        self._ahead: tuple[int, Future[tuple[tuple[Utterance, ...], VectorBatch]]] | None = None
         self._held = self._read_state()
 
     def run(self, stopping: Callable[[], bool]) -> int:
@@ -262,7 +262,7 @@ class _Consolidation:
         """Vectors for the next utterances that have none."""
         after = self._held.embedded_seq
         ahead, self._ahead = self._ahead, None
-        batch, vectors = ahead[1].result() if ahead is not None and ahead[0] == after else self._vectors_after(after)
+        batch, made = ahead[1].result() if ahead is not None and ahead[0] == after else self._vectors_after(after)
         if not batch:
             return False
         embedder = self._parts.embedder
@@ -274,14 +274,17 @@ class _Consolidation:
             Cause.EMBEDDING,
             embedder.name,
             [Embedded(first_seq=first, last_seq=last, embedder=embedder.name)],
-            vectors=VectorBatch(embedder=embedder.name, seqs=range(first, last + 1), vectors=vectors),
+            vectors=made,
         )
         self._held.embedded_seq = last
         return True
 
-    def _vectors_after(self, seq: int) -> tuple[tuple[Utterance, ...], Vectors]:
+    def _vectors_after(self, seq: int) -> tuple[tuple[Utterance, ...], VectorBatch]:
         batch = self._store.utterances(self._owner.id, seq, self._settings.embed_batch)
-        return batch, self._parts.embedder.embed([embedded_text(utterance) for utterance in batch])
+        vectors, tokens = embedded(self._parts.embedder, batch)
+        return batch, VectorBatch(
+            embedder=self._parts.embedder.name, seqs=[u.seq for u in batch], vectors=vectors, tokens=tokens
+        )
 
     # ---------------------------------------------------------------------------------------------------- annotate
 

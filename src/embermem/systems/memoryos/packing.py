@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from embermem.index.fusion import View
 from embermem.index.snapshot import Snapshot
+from embermem.index.view import View
 from embermem.protocols import TokenCounter
 from embermem.text import sentences, terms
 from embermem.types import Fact, LeftOut, Persona, ProfileField, ThreadId, Utterance

@@ -14,9 +14,11 @@ import numpy as np
 
 from embermem import equations, paging
 from embermem.config import Settings
-from embermem.index.fusion import Fused, Query, View, fuse
+from embermem.index.coverage import widened
+from embermem.index.fusion import Fused, fuse
 from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import page_vector
+from embermem.index.view import Query, View
 from embermem.protocols import TokenCounter
 from embermem.systems.memoryos.packing import Packing, open_page, pack, pack_all
 from embermem.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
@@ -108,13 +110,23 @@ def _rank(view: View) -> Ranking:
     settings = view.settings
     fused = fuse(view)
     best = _best(fused.scores, max(settings.hits, settings.pack_candidates))
-    rows = (*best, *(row for row in open_page(view) if row not in best))
+    places, told = widened(
+        best,
+        [float(fused.scores[row]) for row in best],
+        view.snapshot.thread_of(view.n)[list(best)],
+        np.expm1(view.snapshot.text_length(view.n)[list(best)].astype(np.float64)),
+        weight=settings.recall_told,
+        unit=settings.told_unit,
+        first=settings.hits,
+    )
+    penalties = {best[place]: penalty for place, penalty in zip(places, told, strict=True)}
+    rows = (*penalties, *(row for row in open_page(view) if row not in penalties))
     return _ranking(
         view,
         rows=rows,
-        scores=tuple(float(fused.scores[row]) for row in rows),
+        scores=tuple(float(fused.scores[row]) - penalties.get(row, 0.0) for row in rows),
         facts=_facts(view, fused),
-        shares=fused.shares,
+        shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
 
 

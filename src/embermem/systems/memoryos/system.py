@@ -18,8 +18,8 @@ from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
-from embermem.index.vectors import embedded_text
-from embermem.protocols import Scope
+from embermem.index.vectors import embedded
+from embermem.protocols import Scope, TokenEmbedder, TokenVectors
 from embermem.systems.memoryos import retrieval
 from embermem.systems.memoryos.consolidate import Parts, Progress, consolidate, due_at, pause
 from embermem.types import Added, Context, Hit, Message, Owner, OwnerId, SegmentId, ThreadId, Utterance
@@ -50,9 +50,10 @@ class MemoryOS:
             lambda owner_id, seq, revision: parts.store.delta(owner_id, seq, revision, embedder.name, embedder.dim),
             embedder.dim,
             parts.settings.resident_bytes,
+            embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
         )
         self._counter = counter(parts.settings.token_counter)
-        self._queries: OrderedDict[bytes, Vector] = OrderedDict()
+        self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
 
@@ -198,41 +199,49 @@ class MemoryOS:
         scope: Scope | None,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
         snapshot = self._residents.snapshot(owner.id)
-        vector, notes = None, []
+        vector, tokens, notes = None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
                 snapshot = self._residents.with_vectors(owner.id, missing, self._embed)
-            vector = self._query_vector(query)
+            vector, tokens = self._embedded_query(query)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
         asked = retrieval.Query(
             text=query,
             vector=vector,
+            tokens=tokens,
             keywords=frozenset(self._parts.keywords(query, _QUERY_KEYWORDS)),
             budget=self._settings.budget if budget is None else budget,
-            at=at,
+            at=self._parts.clock() if at is None and scope is None else at,
             thread=thread,
             scope=scope,
         )
         return snapshot, asked, tuple(notes)
 
-    def _embed(self, utterances: Sequence[Utterance]) -> Vectors:
-        return self._parts.embedder.embed([embedded_text(utterance) for utterance in utterances])
+    def _embed(self, utterances: Sequence[Utterance]) -> tuple[Vectors, list[bytes]]:
+        return embedded(self._parts.embedder, utterances)
 
-    def _query_vector(self, query: str) -> Vector:
+    def _embedded_query(self, query: str) -> tuple[Vector, TokenVectors | None]:
+        """The query's vector and, where the embedder gives them, its tokens'."""
         key = hashlib.blake2b(query.encode(), digest_size=16).digest()  # a pasted page is not kept for its vector
         with self._queries_lock:
             known = self._queries.get(key)
             if known is not None:
                 self._queries.move_to_end(key)
                 return known
-        vector: Vector = self._parts.embedder.embed([query])[0]
+        embedder = self._parts.embedder
+        made: tuple[Vector, TokenVectors | None]
+        if isinstance(embedder, TokenEmbedder):
+            vectors, tokens = embedder.embed_tokens([query])
+            made = vectors[0], tokens[0]
+        else:
+            made = embedder.embed([query])[0], None
         with self._queries_lock:
-            self._queries[key] = vector
+            self._queries[key] = made
             while len(self._queries) > _QUERIES_KEPT:
                 self._queries.popitem(last=False)
-        return vector
+        return made
 
     def visit(self, owner: Owner, hits: Iterable[Hit]) -> None:
         """The one write of a read: N_visit grows by one for each segment that gave a hit."""

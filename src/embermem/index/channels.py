@@ -1,0 +1,150 @@
+"""The channels: each says one thing about every row at once. index/fusion.py normalises and adds them up.
+
+Recency and heat are not among them. docs/retrieval.md says what each is worth; the weights stand in config.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.config import Settings
+from embermem.index import late, wanted
+from embermem.index.view import View
+from embermem.text import terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["EVIDENCE", "PRIORS", "Channel", "late_among", "speaker"]
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One way to score all rows at once.
+
+    `measure` gives one number a row, NaN where it has nothing to say of it. With `spread` they are z-scored over the
+    candidates; without, they are on a fixed scale already. What is NaN counts 0, the candidates' mean, or with
+    `least` as little as the row of the lowest number: it was not looked at because nothing else speaks for it.
+    """
+
+    name: str
+    weight: Callable[[Settings], float]
+    measure: Callable[[View], Floats]
+    spread: bool = True
+    least: bool = False
+
+
+def late_among(pool: NDArray[np.int64]) -> Channel:
+    """Late interaction, measured on the rows of `pool` only."""
+    return Channel("late", lambda s: s.recall_late, lambda view: _late(view, pool), least=True)
+
+
+def speaker(view: View) -> Floats:
+    """1 where the query names who spoke."""
+    asked = set(view.terms)
+    named = np.array([not asked.isdisjoint(terms(name)) for name in view.snapshot.speakers()] or [False])
+    return named[view.snapshot.speaker_of(view.n)].astype(np.float64)
+
+
+def _dense(view: View) -> Floats:
+    """Cosine of the utterance's vector and the query's: both have norm 1."""
+    scores = np.full(view.n, np.nan)
+    query = view.query.vector
+    if query is None or not query.any():
+        return scores
+    rows, vectors = view.snapshot.vectors()
+    cosines = vectors @ query
+    if view.n < view.snapshot.n:
+        within = rows < view.n
+        rows, cosines = rows[within], cosines[within]
+    scores[rows] = cosines
+    return scores
+
+
+def _words(view: View) -> Floats:
+    """BM25 of the utterance: its words, its speaker, its date."""
+    return view.snapshot.words.scores(view.searched, view.n, view.settings.k_1, view.settings.b)
+
+
+def _window(view: View) -> Floats:
+    """BM25 of the utterance with the one before and the one after it in its thread."""
+    return view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
+
+
+def _late(view: View, pool: NDArray[np.int64]) -> Floats:
+    """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim).
+
+    A row of the pool without a content word comes near nothing; one that has no vector yet gets the pool's mean.
+    """
+    scores = np.full(view.n, np.nan)
+    query, idf = view.asked_tokens
+    total = float(idf.sum())
+    if len(pool) == 0 or total <= 0.0 or not view.snapshot.has_tokens():
+        return scores
+    counts, codes, norms = view.snapshot.tokens_of(pool)
+    some = counts > 0
+    if not some.any():
+        return scores
+    starts = np.cumsum(counts[some]) - counts[some]
+    nearest = late.max_sims(codes, norms, starts, query) @ (idf / total).astype(np.float32)
+    scores[pool[some]] = nearest
+    scores[pool[counts == 0]] = 0.0
+    scores[pool[counts < 0]] = nearest.mean()
+    return scores
+
+
+def _segment(view: View) -> Floats:
+    """F_score of the segment that the utterance's page is in, archived or not."""
+    # The last one is what a page without a segment (−1) picks.
+    scores = np.append(view.segment_scores, np.nan)
+    return scores[view.snapshot.segment_of_page()][view.snapshot.page_of(view.n)]
+
+
+def _length(view: View) -> Floats:
+    """ln(1 + characters), less the candidates' mean: longer ones say more.
+
+    Not z-scored: among texts of nearly one length, a few characters would decide.
+    """
+    lengths = view.snapshot.text_length(view.n).astype(np.float64)
+    return lengths - (lengths[view.candidates].mean() if view.candidates.any() else 0.0)
+
+
+def _question(view: View) -> Floats:
+    """1 where the utterance itself asks: what was asked about is said elsewhere."""
+    return view.snapshot.asks(view.n).astype(np.float64)
+
+
+def _kind(view: View) -> Floats:
+    """1 where the kind of answer asked for stands in the text: a day for "when", a number for "how many"."""
+    found = np.zeros(view.n)
+    if wanted.asks_for_time(view.query.text):
+        found[view.snapshot.dates.dated(view.n)] = 1.0
+    elif wanted.asks_for_number(view.query.text):
+        found[view.snapshot.says_number(view.n)] = 1.0
+    return found
+
+
+def _date(view: View) -> Floats:
+    """How near it was said, or speaks of a time, to the days that the query names: 1 on them, towards 0 away."""
+    return view.snapshot.dates.nearness(view.asked_days, view.n)
+
+
+EVIDENCE: tuple[Channel, ...] = (
+    Channel("dense", lambda s: s.recall_dense, _dense),
+    Channel("words", lambda s: s.recall_words, _words),
+    Channel("window", lambda s: s.recall_window, _window),
+)
+PRIORS: tuple[Channel, ...] = (
+    Channel("speaker", lambda s: s.recall_speaker, speaker, spread=False),
+    Channel("date", lambda s: s.recall_date, _date, spread=False),
+    Channel("kind", lambda s: s.recall_kind, _kind, spread=False),
+    Channel("segment", lambda s: s.recall_segment, _segment),
+    Channel("length", lambda s: s.recall_length, _length, spread=False),
+    Channel("question", lambda s: s.recall_question, _question, spread=False),
+)

@@ -1,0 +1,97 @@
+"""How near in time what was said, or what it speaks of, comes to the days that a query names. A soft boost only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.dates import DateSpan, date_spans
+from embermem.index.columns import Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Days = NDArray[np.int32]
+
+__all__ = ["DateTable"]
+
+_TOLD_WITHIN = 7
+"""Days: what happened is mostly told within a week, so a message speaks of its own day and of the week before."""
+_FADES = 4.0
+"""Days of distance after which a match is worth 1/e."""
+_MONTH = 31
+"""Days: a text that speaks of a longer span ("last year") says the less about a shorter one that lies in it."""
+_YEARS = 30
+"""How many years are looked at, at most, for a day without a year."""
+
+
+class DateTable:
+    """The day of every row, and the spans of days that its text names. Rows only ever grow."""
+
+    def __init__(self) -> None:
+        self.said = Column(np.int32)
+        self.row = Column(np.int32)
+        self.first = Column(np.int32)
+        self.last = Column(np.int32)
+        self._spans_so_far = Column(np.int32)
+
+    def add(self, text: str, said_at: datetime) -> None:
+        """The next row."""
+        row = self.said.length
+        for span in date_spans(text, said_at):
+            self.row.append(row)
+            self.first.append(span.first.toordinal())
+            self.last.append(span.last.toordinal())
+        self.said.append(said_at.date().toordinal())
+        self._spans_so_far.append(self.row.length)
+
+    def dated(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n rows name a day, shape (n,)."""
+        found = np.zeros(n, dtype=bool)
+        found[self.row.first(self._count(n))] = True
+        return found
+
+    def nearness(self, asked: Iterable[DateSpan], n: int) -> Floats:
+        """How near each of the first n rows comes to the days asked for: 1 on them, towards 0 away; shape (n,)."""
+        near = np.zeros(n)
+        if n == 0:
+            return near
+        said, count = self.said.first(n), self._count(n)
+        rows, first, last = self.row.first(count), self.first.first(count), self.last.first(count)
+        breadth = last - first + 1
+        for begin, end in self._years(asked, said):
+            length = end - begin + 1
+            near = np.maximum(near, _near(said - _TOLD_WITHIN, said, begin, end))
+            sharp = np.minimum(1.0, (length + _MONTH) / breadth)
+            np.maximum.at(near, rows, sharp * _near(first, last, begin, end))
+        return near
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(c.nbytes for c in (self.said, self.row, self.first, self.last, self._spans_so_far))
+
+    def _count(self, n: int) -> int:
+        return int(self._spans_so_far.data[n - 1]) if n else 0
+
+    def _years(self, asked: Iterable[DateSpan], said: Days) -> Iterable[tuple[int, int]]:
+        """Each span asked for, in every year of the memory where none was named."""
+        newest = date.fromordinal(int(said.max())).year
+        oldest = max(newest - _YEARS, date.fromordinal(int(said.min())).year)
+        for span in asked:
+            years = range(oldest, newest + 2) if span.any_year else (span.first.year,)
+            for year in years:
+                try:
+                    begin = span.first.replace(year=year)
+                except ValueError:  # 29 February
+                    continue
+                yield begin.toordinal(), begin.toordinal() + (span.last - span.first).days
+
+
+def _near(first: Days, last: Days, begin: int, end: int) -> Floats:
+    gap = np.maximum(0, np.maximum(begin - last, first - end))
+    return np.asarray(np.exp(-gap / _FADES))

@@ -1,0 +1,77 @@
+"""Late interaction: how near each word of a query comes to the nearest word of an utterance (MaxSim).
+
+Idea: Khattab and Zaharia, ColBERT, arXiv 2004.12832. The token vectors of an utterance's content words are kept in
+4 bits a dimension. docs/retrieval.md has what that costs (nothing measurable) and what the channel gives.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.text import terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.protocols import TokenVectors
+
+    Codes = NDArray[np.uint8]
+    Floats = NDArray[np.float32]
+
+__all__ = ["inverse_norms", "max_sims", "packed", "stem_of"]
+
+_STEPS = 7
+"""A dimension is one of −7 … 7, kept as 1 … 15 in half a byte."""
+_ZERO = _STEPS + 1
+
+
+@lru_cache(maxsize=65_536)
+def stem_of(word: str) -> str | None:
+    """The term that a token's word is for BM25; None for function words and punctuation, which MaxSim leaves out."""
+    found = terms(word)
+    return found[0] if found else None
+
+
+def packed(tokens: TokenVectors) -> bytes:
+    """The vectors of the content words: two dimensions a byte, the first half in the low bits.
+
+    Each vector is scaled by its own largest number; the scale is not kept, because only the direction counts.
+    """
+    content = [i for i, word in enumerate(tokens.words) if stem_of(word) is not None]
+    if not content:
+        return b""
+    vectors = tokens.vectors[content]
+    scale = _STEPS / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)
+    codes = (np.rint(vectors * scale) + _ZERO).astype(np.uint8)
+    half = codes.shape[1] // 2
+    return bytes((codes[:, :half] | (codes[:, half:] << 4)).tobytes())
+
+
+def inverse_norms(codes: Codes) -> Floats:
+    """1 over the length of each packed vector (t, token_dim / 2), shape (t,)."""
+    low, high = _halves(codes)
+    low -= _ZERO
+    high -= _ZERO
+    squares = np.einsum("ij,ij->i", low, low) + np.einsum("ij,ij->i", high, high)
+    return np.asarray(1.0 / np.sqrt(np.maximum(squares, 1.0)), dtype=np.float32)
+
+
+def max_sims(codes: Codes, norms: Floats, starts: NDArray[np.int64], query: Floats) -> Floats:
+    """The highest cosine of each of the query's vectors (q, token_dim) among each text's tokens, shape (texts, q).
+
+    The tokens of text i are `codes[starts[i]:starts[i + 1]]`, the last one's to the end; every text has one at least.
+    """
+    half = codes.shape[1]
+    low, high = _halves(codes)
+    cosines = low @ query[:, :half].T
+    cosines += high @ query[:, half:].T
+    cosines -= _ZERO * query.sum(axis=1)
+    cosines *= norms[:, None]
+    return np.asarray(np.maximum.reduceat(cosines, starts, axis=0))
+
+
+def _halves(codes: Codes) -> tuple[Floats, Floats]:
+    return (codes & 15).astype(np.float32), (codes >> 4).astype(np.float32)

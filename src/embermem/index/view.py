@@ -1,0 +1,125 @@
+"""A query, and what of a snapshot it may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.config import Settings
+from embermem.dates import DateSpan, date_spans
+from embermem.errors import EmbedderMismatch
+from embermem.index.bm25 import Links
+from embermem.index.late import stem_of
+from embermem.index.snapshot import Snapshot
+from embermem.protocols import Scope, TokenVectors
+from embermem.text import terms
+from embermem.types import ThreadId
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.types import Vector
+
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["Query", "View"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Query:
+    """What is asked. `keywords` are the analyst's (K of Eq. 2); `budget` in tokens, None takes the setting's.
+
+    `thread` is the conversation it is asked in, `at` the moment; neither makes the near or the new score higher, but
+    "last week" is counted from `at`.
+    """
+
+    text: str
+    vector: Vector | None = field(default=None, compare=False, repr=False)
+    tokens: TokenVectors | None = field(default=None, compare=False, repr=False)
+    keywords: frozenset[str] = frozenset()
+    budget: int | None = None
+    at: datetime | None = None
+    thread: ThreadId | None = None
+    scope: Scope | None = None
+
+
+class View:
+    """The first n rows of a snapshot as one query may see them. Nothing after `scope.before_seq` has any effect.
+
+    Raises EmbedderMismatch if the query's vector is of another length than the index's.
+    """
+
+    def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
+        self.snapshot, self.query, self.settings = snapshot, query, settings
+        if query.vector is not None and query.vector.shape != (snapshot.dim,):
+            raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
+        scope = query.scope or Scope()
+        self.n = snapshot.n if scope.before_seq is None else snapshot.rows_before(scope.before_seq)
+        self.allowed = self._allowed(scope)
+        self.terms = tuple(dict.fromkeys(terms(query.text)))
+
+    def _allowed(self, scope: Scope) -> Mask | None:
+        numbers = [number for t in scope.not_threads if (number := self.snapshot.thread_number(t)) is not None]
+        return ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
+
+    @cached_property
+    def candidates(self) -> Mask:
+        """Which of the n rows may be recalled."""
+        return np.ones(self.n, dtype=bool) if self.allowed is None else self.allowed
+
+    @cached_property
+    def links(self) -> Links:
+        """Thread neighbours among the n rows."""
+        return self.snapshot.links(self.n)
+
+    @cached_property
+    def idf(self) -> Mapping[str, float]:
+        """How rare each of the query's terms is among the n rows."""
+        return {term: self.snapshot.words.idf(term, self.n) for term in self.terms}
+
+    @cached_property
+    def searched(self) -> tuple[str, ...]:
+        """The query's terms that BM25 looks for: the rarest of those that occur, `query_terms` at most."""
+        held = [term for term in self.terms if len(self.snapshot.words.find(term, self.n)[0])]
+        return tuple(sorted(held, key=lambda term: -self.idf[term])[: self.settings.query_terms])
+
+    @cached_property
+    def segment_scores(self) -> Floats:
+        """F_score of every segment against the query, shape (segments,)."""
+        return self.snapshot.segments.f_scores(self.query.vector, self.query.keywords)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The terms of the names of all who spoke."""
+        return frozenset(term for name in self.snapshot.speakers() for term in terms(name))
+
+    @cached_property
+    def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:
+        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first.
+
+        Who spoke is the speaker channel's to say: names count nothing here.
+        """
+        tokens, n = self.query.tokens, self.n
+        if tokens is None:
+            return np.zeros((0, self.snapshot.token_dim), dtype=np.float32), np.zeros(0)
+        stems = [stem_of(word) for word in tokens.words]
+        places = [i for i, stem in enumerate(stems) if stem is not None and stem not in self.names]
+        idf = np.array([self.snapshot.words.idf(stems[i] or "", n) for i in places])
+        rarest = np.argsort(-idf, kind="stable")[: self.settings.query_terms]
+        return tokens.vectors[[places[i] for i in rarest]], idf[rarest]
+
+    @cached_property
+    def asked_days(self) -> tuple[DateSpan, ...]:
+        """The days that the query names; "last week" is counted from `at`, or from the newest thing said."""
+        at = self.query.at
+        if at is None:
+            if self.n == 0:
+                return ()
+            at = self.snapshot.utterances[self.n - 1].said_at
+        return date_spans(self.query.text, at)

@@ -1,0 +1,203 @@
+"""The schema's versions: migrations make what the tables say, and an older store opens with all that is in it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from embermem import Memory
+from embermem.errors import StoreError
+from embermem.stores import migrations, sqlite
+from embermem.stores.sql import SqlStore
+from scripted import SMALL
+from soundness import assert_sound, rows
+
+VERSION = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
+
+
+def shape(file: Path) -> list[tuple[str, str, str]]:
+    """Every table's columns and keys, and every index, as SQLite reports them."""
+    found = []
+    with closing(sqlite3.connect(file)) as c:
+        for (table,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+            for column in c.execute(f"PRAGMA table_info('{table}')"):
+                found.append((table, "column", repr(column[1:])))
+            for index in sorted(c.execute(f"PRAGMA index_list('{table}')").fetchall(), key=lambda row: row[1]):
+                columns = [row[2] for row in c.execute(f"PRAGMA index_info('{index[1]}')")]
+                (sql,) = c.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index[1],)).fetchone()
+                where = "" if sql is None else " ".join(re.split(r"\bWHERE\b", sql)[1:]).strip()
+                name = "" if index[1].startswith("sqlite_autoindex") else index[1]
+                found.append((table, "index", repr((name, index[2:], columns, where))))
+    return sorted(found)
+
+
+def test_migrations_from_nothing_make_the_same_schema_as_the_tables(tmp_path: Path) -> None:
+    made, migrated = tmp_path / "made.db", tmp_path / "migrated.db"
+    SqlStore(made, busy_timeout_s=5).close()
+    engine = sqlite.make_engine(migrated, 5)
+    migrations.upgrade(engine)
+    engine.dispose()
+    assert shape(made) == shape(migrated)
+    assert len(shape(made)) > 100
+    assert rows(made, VERSION) == rows(migrated, VERSION) == [{"version_num": migrations.HEAD}]
+
+
+def test_the_newest_migration_is_the_one_named() -> None:
+    folder = Path(migrations.__file__).parent / "versions"
+    assert max(file.stem.split("_")[0] for file in folder.glob("[0-9]*.py")) == migrations.HEAD
+
+
+# ------------------------------------------------------------------------------------------------ an older store
+
+
+def older(file: Path, revision: str) -> Path:
+    """A store with something in every log, as an Ember whose newest migration was `revision` wrote it."""
+    made = file.with_name("made.db")
+    with Memory(made, **SMALL) as memory:
+        alice = memory.of("alice")
+        for n in range(12):
+            alice.add(f"I live in town {n}. I like herons.", "I see.", thread=f"t{n % 2}")
+        alice.settle()
+    engine = sqlite.make_engine(file, 5)
+    migrations.upgrade(engine, revision)
+    engine.dispose()
+    with closing(sqlite3.connect(file)) as c:
+        c.execute("ATTACH ? AS made", (str(made),))
+        for (table,) in c.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
+            if table != migrations.VERSION_TABLE:
+                columns = ", ".join(f'"{row[1]}"' for row in c.execute(f"PRAGMA main.table_info('{table}')"))
+                c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM made.{table}")
+        c.commit()
+        c.execute(f"PRAGMA application_id={sqlite.APPLICATION_ID}")
+    file.chmod(0o600)
+    made.unlink()
+    return file
+
+
+def content(file: Path) -> dict[str, list[str]]:
+    """Every row of every table, without the columns that newer versions add."""
+    with closing(sqlite3.connect(file)) as c:
+        tables = [row[0] for row in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        c.row_factory = sqlite3.Row
+        return {
+            table: sorted(
+                repr({key: value for key, value in dict(row).items() if (table, key) != ("vector", "tokens")})
+                for row in c.execute(f"SELECT * FROM {table}")
+            )
+            for table in tables
+            if table != migrations.VERSION_TABLE
+        }
+
+
+def test_a_store_from_before_token_vectors_opens_with_all_that_is_in_it(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before, size = content(file), rows(file, "PRAGMA page_count")
+    with closing(SqlStore(file, busy_timeout_s=5)) as store:
+        (alice,) = store.owners()
+        embedder, dim = store.setting("embedder") or "", int(store.setting("dim") or 0)
+        delta = store.delta(alice.id, 0, 0, embedder, dim)
+    assert (len(delta.utterances), delta.vectors.shape, delta.tokens) == (24, (24, dim), ())
+    assert content(file) == before
+    assert rows(file, "PRAGMA page_count") == size  # no table was written again
+    assert rows(file, "SELECT DISTINCT tokens FROM vector") == [{"tokens": None}]
+    with Memory(file, **SMALL) as memory:
+        mine = memory.of("alice")
+        assert len(mine.pages()) == 12
+        assert mine.recall("Where do I live?").hits
+        mine.add("I moved to Lyon.")
+        mine.settle()
+        memory.reindex()
+        assert mine.stats().without_vector == 0
+    assert_sound(file)
+
+
+def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path) -> None:
+    file, new = older(tmp_path / "memory.db", "0001"), tmp_path / "new.db"
+    for store in (file, new):
+        SqlStore(store, busy_timeout_s=5).close()
+    assert shape(file) == shape(new)
+    assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
+
+
+def test_before_a_migration_the_store_is_copied_with_its_rights(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before = content(file)
+    SqlStore(file, busy_timeout_s=5).close()
+    backup = tmp_path / f"memory.db.before-{migrations.HEAD}"
+    assert rows(backup, VERSION) == [{"version_num": "0001"}]
+    assert content(backup) == before
+    assert backup.stat().st_mode == file.stat().st_mode
+    assert sorted(f.name for f in tmp_path.iterdir()) == sorted([file.name, backup.name])
+
+
+def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before = content(file)
+    (tmp_path / f"memory.db.before-{migrations.HEAD}").mkdir()
+    with pytest.raises(StoreError, match="no copy of it can be made"):
+        SqlStore(file, busy_timeout_s=5)
+    assert (rows(file, VERSION), content(file)) == ([{"version_num": "0001"}], before)
+
+
+def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    with closing(sqlite3.connect(file)) as c:
+        c.execute(
+            f"CREATE TRIGGER no BEFORE UPDATE ON {migrations.VERSION_TABLE} BEGIN SELECT RAISE(ABORT, 'not now'); END"
+        )
+    before = shape(file)
+    with pytest.raises(StoreError, match="not now"):
+        SqlStore(file, busy_timeout_s=5)
+    assert (shape(file), rows(file, VERSION)) == (before, [{"version_num": "0001"}])
+    with closing(sqlite3.connect(file)) as c:
+        c.execute("DROP TRIGGER no")
+    SqlStore(file, busy_timeout_s=5).close()
+    assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
+
+
+OPENER = """
+import sys
+from embermem import Memory
+print("ready", flush=True)
+sys.stdin.readline()
+with Memory(sys.argv[1], embedder="hashed", background=False, busy_timeout_s=20.0) as memory:
+    assert len(memory.of("alice").pages()) >= 12
+    memory.of("alice").add("I opened it", "I see.", thread=sys.argv[2])
+"""
+
+
+def opener(file: Path, n: int) -> subprocess.Popen[bytes]:
+    arguments = [sys.executable, "-c", OPENER, str(file), f"p{n}"]
+    return subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_processes_that_open_an_older_store_at_once_all_succeed_and_one_migrates_it(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before = content(file)
+    openers = [opener(file, n) for n in range(4)]
+    for one in openers:
+        assert one.stdout is not None
+        assert one.stdout.readline() == b"ready\n"
+    with closing(sqlite3.connect(file)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        for one in openers:
+            assert one.stdin is not None
+            one.stdin.write(b"go\n")
+            one.stdin.flush()
+        time.sleep(1.5)  # long enough for all to find the older version, and to wait for the writer
+        writer.rollback()
+    for one in openers:
+        _, errors = one.communicate(timeout=60)
+        assert (one.returncode, errors.decode()) == (0, "")
+    with Memory(file, **SMALL) as memory:
+        assert len(memory.of("alice").pages()) == 16
+    backup = tmp_path / f"memory.db.before-{migrations.HEAD}"
+    assert (rows(backup, VERSION), content(backup)) == ([{"version_num": "0001"}], before)
+    assert_sound(file)
