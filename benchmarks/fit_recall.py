@@ -109,7 +109,7 @@ def fit(but: str, locked: frozenset[int]) -> Floats:
         gradient = (sum((case.weight * _gradient(w, case) for case in cases), np.zeros(K)) / total + PENALTY * w) * free
         m, v = 0.9 * m + 0.1 * gradient, 0.99 * v + 0.01 * gradient**2
         w = w - RATE * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.99**step)) + 1e-8)
-        w[E:D] = np.maximum(w[E:D], 0.0)
+        w[:D] = np.maximum(w[:D], 0.0)  # evidence never speaks against
     return w
 
 

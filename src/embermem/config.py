@@ -119,24 +119,23 @@ class Settings:
     query_terms: int = _number(64, "rarest words of a query that BM25 looks for; a pasted page has hundreds", low=1)
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
-    recall_dense: float = _number(0.6, _FITTED)
-    recall_words: float = _number(0.1, _FITTED)
-    recall_window: float = _number(0.4, _FITTED)
-    recall_late: float = _number(0.8, _FITTED)
-    recall_near_1: float = _number(0.1, _FITTED, low=0.0)
-    recall_near_2: float = _number(0.1, _FITTED, low=0.0)
-    recall_answer: float = _number(0.2, _FITTED, low=0.0)
+    recall_dense: float = _number(0.35, _FITTED)
+    recall_words: float = _number(0.05, _FITTED)
+    recall_window: float = _number(0.25, _FITTED)
+    recall_late: float = _number(0.45, _FITTED)
+    recall_late_window: float = _number(0.2, _FITTED)
+    recall_near: float = _number(0.1, _FITTED, low=0.0)
+    recall_answer: float = _number(0.3, _FITTED, low=0.0)
     recall_speaker: float = _number(1.5, _FITTED)
-    recall_date: float = _number(0.5, _FITTED)
-    recall_kind: float = _number(0.5, _FITTED)
-    recall_segment: float = _number(0.1, _FITTED)
-    recall_length: float = _number(0.6, _FITTED)
-    recall_question: float = _number(-0.1, _FITTED)
+    recall_date: float = _number(1.0, _FITTED)
+    recall_kind: float = _number(0.9, _FITTED)
+    recall_segment: float = _number(0.15, _FITTED)
+    recall_question: float = _number(-0.2, _FITTED)
     late_candidates: int = _number(256, "best rows by the other channels on which late interaction is measured", low=1)
     recall_told: float = _number(
-        1.0, "taken off for ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
+        2.0, "taken off for ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
-    told_unit: float = _number(800.0, "characters: about 150 words", above=0.0)
+    told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
     recall_fact: float = _number(1.0, "added to a fact's score for each share of the query's words in its text")
 
     confidence_base: float = _number(-6.0, _CALIBRATED)

@@ -40,9 +40,20 @@ class Channel:
     least: bool = False
 
 
-def late_among(pool: NDArray[np.int64]) -> Channel:
-    """Late interaction, measured on the rows of `pool` only."""
-    return Channel("late", lambda s: s.recall_late, lambda view: _late(view, pool), least=True)
+def late_among(view: View, pool: NDArray[np.int64]) -> tuple[Channel, Channel]:
+    """Late interaction, measured on the rows of `pool` only: of each row, and of its window of three."""
+    measured = _late(view, pool)
+
+    def of(values: Floats | None) -> Floats:
+        scores = np.full(view.n, np.nan)
+        if values is not None:
+            scores[pool] = values
+        return scores
+
+    return (
+        Channel("late", lambda s: s.recall_late, lambda _: of(measured[0]), least=True),
+        Channel("late window", lambda s: s.recall_late_window, lambda _: of(measured[1]), least=True),
+    )
 
 
 def speaker(view: View) -> Floats:
@@ -77,26 +88,32 @@ def _window(view: View) -> Floats:
     return view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
 
 
-def _late(view: View, pool: NDArray[np.int64]) -> Floats:
-    """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim).
+def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[None, None]:
+    """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim), for each row of the
+    pool (p,); and the same where the nearest may stand in the row before or after, if that is in the pool too.
 
-    A row of the pool without a content word comes near nothing; one that has no vector yet gets the pool's mean.
+    A row without a content word comes near nothing; one that has no vector yet gets the pool's mean.
     """
-    scores = np.full(view.n, np.nan)
     query, idf = view.asked_tokens
     total = float(idf.sum())
     if len(pool) == 0 or total <= 0.0 or not view.snapshot.has_tokens():
-        return scores
+        return None, None
     counts, codes, norms = view.snapshot.tokens_of(pool)
     some = counts > 0
     if not some.any():
-        return scores
-    starts = np.cumsum(counts[some]) - counts[some]
-    nearest = late.max_sims(codes, norms, starts, query) @ (idf / total).astype(np.float32)
-    scores[pool[some]] = nearest
-    scores[pool[counts == 0]] = 0.0
-    scores[pool[counts < 0]] = nearest.mean()
-    return scores
+        return None, None
+    # One more row, which comes near nothing: it stands for every neighbour that is not in the pool.
+    nearest = np.zeros((len(pool) + 1, len(query)), dtype=np.float32)
+    nearest[:-1][some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
+    places = np.full(view.n + 1, len(pool))
+    places[pool] = np.arange(len(pool))
+    before, after = places[view.links.previous[pool]], places[view.links.next[pool]]
+    windows = np.maximum(nearest[:-1], np.maximum(nearest[before], nearest[after]))
+    weights = (idf / total).astype(np.float32)
+    alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
+    bare = counts < 0
+    alone[bare], window[bare] = alone[some].mean(), window[some].mean()
+    return alone, window
 
 
 def _segment(view: View) -> Floats:
@@ -104,15 +121,6 @@ def _segment(view: View) -> Floats:
     # The last one is what a page without a segment (−1) picks.
     scores = np.append(view.segment_scores, np.nan)
     return scores[view.snapshot.segment_of_page()][view.snapshot.page_of(view.n)]
-
-
-def _length(view: View) -> Floats:
-    """ln(1 + characters), less the candidates' mean: longer ones say more.
-
-    Not z-scored: among texts of nearly one length, a few characters would decide.
-    """
-    lengths = view.snapshot.text_length(view.n).astype(np.float64)
-    return lengths - (lengths[view.candidates].mean() if view.candidates.any() else 0.0)
 
 
 def _question(view: View) -> Floats:
@@ -145,6 +153,5 @@ PRIORS: tuple[Channel, ...] = (
     Channel("date", lambda s: s.recall_date, _date, spread=False),
     Channel("kind", lambda s: s.recall_kind, _kind, spread=False),
     Channel("segment", lambda s: s.recall_segment, _segment),
-    Channel("length", lambda s: s.recall_length, _length, spread=False),
     Channel("question", lambda s: s.recall_question, _question, spread=False),
 )

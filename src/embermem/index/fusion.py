@@ -1,8 +1,8 @@
 """How an utterance is scored against a query: channels, each normalised over the candidates, fused linearly.
 
-Evidence (dense, words, window, late) is z-scored and summed by weight. The evidence of an utterance's neighbours in
-its thread is further evidence for it: of those at distance 1 and 2, and of the question that it answers. Priors
-(speaker, date, kind, segment, length, question) are added.
+Evidence (dense, words, window, late, late window) is z-scored and summed by weight. The evidence of an utterance's
+neighbours in its thread is further evidence for it: of those at distance 1 and 2, and of the question that it
+answers. Priors (speaker, date, kind, segment, question) are added.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EVIDENCE_NAMES", "NEIGHBOURS", "PRIOR_NAMES", "Fused", "Shares", "evidence", "fuse", "neighbours", "priors"]
 
-EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late")
-NEIGHBOURS = ("near 1", "near 2", "answer")
+EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late", "late window")
+NEIGHBOURS = ("near", "answer")
 PRIOR_NAMES = tuple(channel.name for channel in PRIORS)
 TOLD = "told"
 """Coverage's name among the channels: index/coverage.py."""
@@ -137,22 +137,21 @@ def fuse(view: View) -> Fused:
 
 
 def evidence(view: View) -> list[tuple[Channel, Floats, Floats]]:
-    """Each evidence channel with what it measured and the same normalised, (n,) each; the last one is `late`."""
+    """Each evidence channel with what it measured and the same normalised, (n,) each; late interaction last."""
     found = [(channel, *_measured(view, channel)) for channel in EVIDENCE]
-    late = late_among(_pool(view, [normal for _, _, normal in found]))
-    return [*found, (late, *_measured(view, late))]
+    late = late_among(view, _pool(view, [normal for _, _, normal in found]))
+    return [*found, *((channel, *_measured(view, channel)) for channel in late)]
 
 
 def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
     """The evidence of a row's neighbours in its thread: name, weight, (n,).
 
-    The sum of those at distance 1, of those at distance 2, and of the one before, if that one asks.
+    The sum of those at distance 1 and 2; and of the one before alone, if that one asks.
     """
     settings = view.settings
     asked = np.append(np.where(view.snapshot.asks(view.n), base, 0.0), 0.0)
     return [
-        ("near 1", settings.recall_near_1, view.links.near(base, 1)),
-        ("near 2", settings.recall_near_2, view.links.near(base, 2)),
+        ("near", settings.recall_near, view.links.near(base, 1) + view.links.near(base, 2)),
         ("answer", settings.recall_answer, asked[view.links.previous]),
     ]
 
