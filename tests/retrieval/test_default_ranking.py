@@ -53,7 +53,7 @@ def test_the_day_is_among_the_words() -> None:
 def test_an_utterance_is_lifted_by_its_neighbours_in_the_thread() -> None:
     lines = [*SMALL_TALK, Line("Did you see the heron?", thread="x"), Line("Only at dawn", thread="x")]
     ranking = rank(snapshot(lines), Query(text="the heron"), DEFAULT)
-    assert texts(ranking)[:2] == ["Did you see the heron?", "Only at dawn"]
+    assert set(texts(ranking)[:2]) == {"Did you see the heron?", "Only at dawn"}
 
 
 def test_the_neighbours_of_another_thread_lift_nothing() -> None:
@@ -63,10 +63,10 @@ def test_the_neighbours_of_another_thread_lift_nothing() -> None:
         *(Line(f"walk {i}", thread="y") for i in range(5, 9)),
     ]
     ranking = rank(snapshot(lines), Query(text="the heron"), DEFAULT)
-    scores = {hit.utterance.text: hit.score for hit in ranking.hits}
+    scores = {hit.utterance.text: hit.score - hit.channels["told"].raw for hit in ranking.hits}
     # The ends of a thread have fewer neighbours; these five have four each, and two of them stood beside the heron.
     assert [scores[f"walk {i}"] for i in range(2, 7)] == pytest.approx([scores["walk 4"]] * 5)
-    near = {hit.utterance.text: hit.channels["near 1"].raw for hit in ranking.hits}
+    near = {hit.utterance.text: hit.channels["near"].raw for hit in ranking.hits}
     assert near["the heron at the lake"] == 0.0
 
 

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["EVIDENCE", "PRIORS", "Channel", "late_among", "speaker"]
+__all__ = ["EVIDENCE", "PRIORS", "Channel", "hop_among", "late_among", "speaker"]
+
+
+_HOP_FROM = 3
+"""How many of the first found a second hop starts from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,19 @@ def late_among(view: View, pool: NDArray[np.int64]) -> tuple[Channel, Channel]:
         Channel("late", lambda s: s.recall_late, lambda _: of(measured[0]), least=True),
         Channel("late window", lambda s: s.recall_late_window, lambda _: of(measured[1]), least=True),
     )
+
+
+def hop_among(view: View, scores: Floats, pool: NDArray[np.int64]) -> Channel:
+    """A second hop, measured on the rows of `pool`: the highest cosine to one of the rows that were found first."""
+
+    def measure(view: View) -> Floats:
+        near = np.full(view.n, np.nan)
+        if len(pool):
+            first = pool[np.argsort(-scores[pool], kind="stable")[:_HOP_FROM]]
+            near[pool] = (view.snapshot.vectors_of(pool) @ view.snapshot.vectors_of(first).T).max(axis=1)
+        return near
+
+    return Channel("hop", lambda s: s.recall_hop, measure, least=True)
 
 
 def speaker(view: View) -> Floats:

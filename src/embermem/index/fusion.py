@@ -2,7 +2,8 @@
 
 Evidence (dense, words, window, late, late window) is z-scored and summed by weight. The evidence of an utterance's
 neighbours in its thread is further evidence for it: of those at distance 1 and 2, and of the question that it
-answers. Priors (speaker, date, kind, segment, question) are added.
+answers. Priors (speaker, date, kind, segment, question) are added. A query that asks for several things takes a
+second hop from what was found.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from embermem import equations
-from embermem.index.channels import EVIDENCE, PRIORS, Channel, late_among, speaker
+from embermem.index import wanted
+from embermem.index.channels import EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
 from embermem.index.view import View
 from embermem.types import ChannelScore
 
@@ -126,6 +128,13 @@ def fuse(view: View) -> Fused:
         scores += weights[-1] * normal
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
+    if wanted.asks_for_several(view.query.text):
+        names.append("hop")
+        weights.append(view.settings.recall_hop)
+        measured, normal = _measured(view, hop_among(view, scores, _best(scores, view.settings.late_candidates)))
+        raw.append(measured)
+        normalised.append(normal)
+        scores += weights[-1] * normal
     return Fused(
         scores=scores,
         names=tuple(names),
@@ -168,7 +177,13 @@ def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
     if len(rows) <= limit:
         return rows
     worth = (sum(said) + view.settings.recall_speaker * speaker(view))[rows]
-    return np.sort(rows[np.argpartition(-worth, limit - 1)[:limit]])
+    return np.sort(rows[_best(worth, limit)])
+
+
+def _best(scores: Floats, k: int) -> NDArray[np.int64]:
+    """The places of the k highest finite scores, in no order."""
+    best = np.argpartition(-scores, k - 1)[:k] if len(scores) > k else np.arange(len(scores))
+    return best[np.isfinite(scores[best])]
 
 
 def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:

@@ -21,7 +21,7 @@ _SAID_NUMBER = re.compile(
 )
 _SEVERAL = re.compile(
     r"\b(?:what|which) (?:\w+ ){0,2}?(?:kinds?|types?|sorts?|things|activities|\w{3,}(?:[^s\W]s|ies))\b"
-    r"|\bhow many\b|\bboth\b|\b(?:all|every|everything|list)\b"
+    r"|\bhow many\b|\bboth\b|\b(?:all the|every one of|everything (?:about|that|I))\b|^\W*(?:list|name)\b"
     r"|\bwhat (?:have|has|had|do|did|else)\b.{0,40}\b(?:told|said|mentioned)\b"
     r"|哪些|所有|全部|都有|几[个次种]|列出",
     re.IGNORECASE,
