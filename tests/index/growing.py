@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from embermem.types import Vectors
 
 DIM = 4
+TOKEN_DIM = 8
 START = datetime(2023, 5, 8, 9, tzinfo=UTC)
 
 
 def empty() -> Snapshot:
-    return Snapshot.empty(OwnerId("owner"), DIM)
+    return Snapshot.empty(OwnerId("owner"), DIM, TOKEN_DIM)
 
 
 def said(seq: int, text: str, *, thread: str = "s1", page: str = "", speaker: str = "Alice") -> Utterance:
@@ -43,6 +44,7 @@ def delta(
     vector_seqs: Sequence[int] = (),
     vectors: Vectors | None = None,
     *,
+    tokens: Sequence[bytes] = (),
     pages: Sequence[PageMark] = (),
     segments: Sequence[Segment] = (),
     persona: Persona | None = None,
@@ -55,6 +57,7 @@ def delta(
         utterances=tuple(utterances),
         vector_seqs=np.array(vector_seqs, dtype=np.int64),
         vectors=np.zeros((0, DIM), dtype=np.float32) if vectors is None else vectors,
+        tokens=tuple(tokens),
         pages=tuple(pages),
         segments=tuple(segments),
         persona=persona,

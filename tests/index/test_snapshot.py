@@ -42,6 +42,15 @@ def vectors_for(seqs: list[int]) -> Vectors:
     return np.array([[seq, 1, 0, 0] for seq in seqs], dtype=np.float32).reshape(-1, DIM)
 
 
+def tokens_for(seqs: list[int]) -> list[bytes]:
+    """seq % 3 tokens for each."""
+    return [bytes([17 + seq % 8] * 4 * (seq % 3)) for seq in seqs]
+
+
+def both_for(seqs: list[int]) -> tuple[list[int], Vectors]:
+    return seqs, vectors_for(seqs)
+
+
 def picture(snapshot: Snapshot) -> dict[str, Any]:
     """All that a reader can see of a snapshot."""
     n = snapshot.n
@@ -53,6 +62,9 @@ def picture(snapshot: Snapshot) -> dict[str, Any]:
         "links": (links.previous.tolist(), links.next.tolist()),
         "vectors": sorted(zip(rows.tolist(), vectors.tolist(), strict=True)),
         "by row": snapshot.vectors_of(range(n)).tolist(),
+        "tokens": [part.tolist() for part in snapshot.tokens_of(np.arange(n))],
+        "days": snapshot.dates.said.first(n).tolist(),
+        "numbers": snapshot.says_number(n).tolist(),
         "missing": snapshot.missing_vectors(100),
         "pages": [snapshot.page_rows(page) for page in range(snapshot.pages)],
         "segments": snapshot.segment_of_page().tolist(),
@@ -68,13 +80,13 @@ def test_extending_in_any_steps_equals_extending_at_once(
     talk: list[Utterance], cuts: list[int], embedded: set[int]
 ) -> None:
     seqs = [u.seq for u in talk if u.seq in embedded]
-    at_once = empty().extended(delta(talk, seqs, vectors_for(seqs)))
+    at_once = empty().extended(delta(talk, *both_for(seqs), tokens=tokens_for(seqs)))
     stepwise = empty()
     bounds = sorted({0, *(cut for cut in cuts if cut < len(talk)), len(talk)})
     for start, end in pairwise(bounds):
         part = talk[start:end]
         new = [u.seq for u in part if u.seq in embedded]
-        stepwise = stepwise.extended(delta(part, new, vectors_for(new)))
+        stepwise = stepwise.extended(delta(part, *both_for(new), tokens=tokens_for(new)))
     assert picture(stepwise) == picture(at_once)
 
 
@@ -85,9 +97,9 @@ def test_an_older_snapshot_is_not_touched_by_what_comes_later(
     old = empty().extended(delta(talk[:cut]))
     before = picture(old)
     seqs = [u.seq for u in talk if u.seq in embedded]
-    newer = old.extended(delta(talk[cut:], seqs, vectors_for(seqs)))
+    newer = old.extended(delta(talk[cut:], *both_for(seqs), tokens=tokens_for(seqs)))
     assert picture(old) == before
-    assert picture(newer) == picture(empty().extended(delta(talk, seqs, vectors_for(seqs))))
+    assert picture(newer) == picture(empty().extended(delta(talk, *both_for(seqs), tokens=tokens_for(seqs))))
 
 
 def test_two_futures_may_grow_out_of_one_snapshot() -> None:
@@ -241,3 +253,28 @@ def test_nbytes_grows_with_what_is_held() -> None:
     size = small.nbytes
     large = small.extended(delta([said(i, "park " * 50) for i in range(2, 200)]))
     assert large.nbytes > size + 198 * 250
+
+
+def test_tokens_come_with_the_vectors_and_stand_by_row() -> None:
+    old = empty().extended(delta([said(seq, "tea") for seq in (1, 2, 3)]))
+    new = old.with_vectors([3, 1], vectors_for([3, 1]), [b"\x11" * 8, b"\x22" * 4])
+    counts, codes, norms = new.tokens_of(np.array([0, 1, 2]))
+    assert counts.tolist() == [1, -1, 2]
+    assert codes.tolist() == [[0x22] * 4, [0x11] * 4, [0x11] * 4]
+    assert norms.shape == (3,)
+    assert old.tokens_of(np.array([0, 1, 2]))[0].tolist() == [-1, -1, -1]
+
+
+def test_an_embedder_without_tokens_gives_none() -> None:
+    bare = Snapshot.empty(empty().owner, DIM).extended(delta([said(1, "tea")], [1], vectors_for([1])))
+    assert not bare.has_tokens()
+    assert bare.tokens_of(np.array([0]))[0].tolist() == [0]
+
+
+def test_two_futures_of_one_snapshot_keep_their_tokens() -> None:
+    old = empty().extended(delta([said(1, "tea")], [1], vectors_for([1]), tokens=[b"\x11" * 4]))
+    old.extended(delta([said(2, "park")], [2], vectors_for([2]), tokens=[b"\x22" * 4]))
+    other = old.extended(
+        delta([replace(said(2, "lake"), id=said(9, "").id)], [2], vectors_for([2]), tokens=[b"\x33" * 8])
+    )
+    assert other.tokens_of(np.array([0, 1]))[1].tolist() == [[0x11] * 4, [0x33] * 4, [0x33] * 4]

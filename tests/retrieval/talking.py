@@ -59,8 +59,10 @@ def snapshot(
     segments: Sequence[Segment] = (),
     placed: Mapping[str, str] | None = None,
     persona: Persona | None = None,
+    tokens: Sequence[bytes] = (),
+    token_dim: int = 0,
 ) -> Snapshot:
-    """An owner who said these lines; `placed` maps pages to segments."""
+    """An owner who said these lines; `placed` maps pages to segments. `tokens` are packed, one for each vector."""
     utterances = [
         Utterance(
             id=UtteranceId(f"u{seq}"),
@@ -80,7 +82,7 @@ def snapshot(
         PageMark(page_id=PageId(page), no=1, segment_id=SegmentId(segment_id))
         for page, segment_id in (placed or {}).items()
     ]
-    return Snapshot.empty(OwnerId("owner"), DIM).extended(
+    return Snapshot.empty(OwnerId("owner"), DIM, token_dim).extended(
         Delta(
             seq=len(utterances),
             revision=1,
@@ -90,6 +92,7 @@ def snapshot(
             pages=tuple(marks),
             segments=tuple(segments),
             persona=persona,
+            tokens=tuple(tokens),
         )
     )
 

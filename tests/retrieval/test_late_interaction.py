@@ -1,0 +1,111 @@
+"""Late interaction in the ranking, with token vectors of our own making: a word's vector is drawn from its stem, and
+"bird" points nearly where "heron" does."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from talking import Line, snapshot, unit
+
+from embermem.config import load
+from embermem.index.late import packed, stem_of
+from embermem.index.snapshot import Snapshot
+from embermem.index.tokens import counter
+from embermem.protocols import TokenVectors
+from embermem.systems.memoryos.retrieval import Query, Ranking, rank, recall
+
+DEFAULT = load()
+ALONE = replace(DEFAULT, recall_late_window=0.0)
+TOKEN_DIM = 32
+FILLER = "birch cloud ditch ember fence gravel hedge island jetty kettle ladder meadow needle orchard pebble".split()
+TALK = [Line(f"the {a} and the {b}", thread=f"t{i}") for i, (a, b) in enumerate(pairwise(FILLER))]
+
+
+def drawn(word: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    own = np.random.default_rng(zlib.crc32((stem_of(word) or word).encode())).normal(size=TOKEN_DIM)
+    own /= np.linalg.norm(own)
+    vector = drawn("heron") + 0.3 * own if word == "bird" else own
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+def tokens(text: str) -> TokenVectors:
+    words = tuple(text.lower().replace("?", " ?").split())
+    return TokenVectors(words=words, vectors=np.array([drawn(word) for word in words], dtype=np.float32))
+
+
+def memory(lines: list[Line]) -> Snapshot:
+    """Every line has the same vector, so that only words and tokens tell them apart."""
+    return snapshot(
+        [replace(line, vector=(1,)) for line in lines],
+        tokens=[packed(tokens(line.text)) for line in lines],
+        token_dim=TOKEN_DIM,
+    )
+
+
+def asked(text: str) -> Query:
+    return Query(text=text, vector=unit(1), tokens=tokens(text))
+
+
+def first(ranking: Ranking) -> str:
+    return ranking.hits[0].utterance.text
+
+
+def test_a_word_that_means_nearly_the_same_is_found() -> None:
+    held = memory([*TALK, Line("a bird in the reeds", thread="x")])
+    assert first(rank(held, asked("Where was the heron?"), DEFAULT)) == "a bird in the reeds"
+
+
+def test_the_rarest_words_of_the_pool_decide_even_beyond_it() -> None:
+    held = memory([*TALK, *(Line(f"heron number {i}", thread=f"h{i}") for i in range(5))])
+    few = replace(DEFAULT, late_candidates=3)
+    assert first(rank(held, asked("the heron"), few)).startswith("heron number")
+
+
+def test_names_of_speakers_are_left_to_the_speaker_channel() -> None:
+    held = memory([*TALK, Line("the heron", speaker="Meadow", thread="x")])
+    ranking = rank(held, asked("What did Meadow see?"), DEFAULT)
+    late = {hit.utterance.text: hit.channels["late"].raw for hit in ranking.hits}
+    assert late["the meadow and the needle"] < 0.9
+
+
+def test_explain_says_the_rank_without_each_channel() -> None:
+    held = memory([*TALK, Line("a bird in the reeds", thread="x")])
+    context = recall(held, replace(asked("Where was the heron?"), budget=200), ALONE, counter("words"))
+    best = context.hits[0]
+    shares = best.channels
+    total = sum(share.weight * share.normalised for share in shares.values())
+    assert best.score == pytest.approx(total)
+    assert shares["late"].rank_without is not None
+    assert shares["late"].normalised > 3.0
+    assert shares["date"].rank_without == 1
+    assert "rank without it" in str(context.explain(best))
+
+
+def test_the_rank_without_a_channel_is_that_of_a_recall_with_its_weight_at_nought() -> None:
+    held = memory([*TALK, Line("Did you see the heron?", thread="x"), Line("at the jetty by the reeds", thread="x")])
+    query = asked("the heron and the ladder")
+    ranking = rank(held, query, replace(DEFAULT, recall_told=0.0))
+    for name in ("words", "window", "late", "late window", "near", "answer", "question"):
+        setting = f"recall_{name.replace(' ', '_')}"
+        silent = rank(held, query, replace(DEFAULT, recall_told=0.0, **{setting: 0.0}))  # type: ignore[arg-type]
+        scores = {hit.utterance.id: hit.score for hit in silent.hits}
+        for hit in ranking.hits[:5]:
+            above = sum(score > scores[hit.utterance.id] + 1e-9 for score in scores.values())
+            assert hit.channels[name].rank_without == 1 + above, name
+
+
+def test_an_embedder_without_tokens_leaves_the_channel_silent() -> None:
+    bare = snapshot([replace(line, vector=(1,)) for line in TALK])
+    ranking = rank(bare, Query(text="the meadow", vector=unit(1)), DEFAULT)
+    assert {hit.channels["late"].normalised for hit in ranking.hits} == {0.0}
+    assert "meadow" in first(ranking)
+
+
+def test_several_things_asked_for_take_a_second_hop() -> None:
+    held = memory([*TALK, Line("a bird in the reeds", thread="x")])
+    assert "hop" in rank(held, asked("What kinds of birds did I see?"), DEFAULT).hits[0].channels
+    assert "hop" not in rank(held, asked("Where was the heron?"), DEFAULT).hits[0].channels
