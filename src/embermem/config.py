@@ -31,7 +31,7 @@ _LONGEST_S = 1e9
 """No wait is longer (31 years): a time that it is added to must stay a time."""
 
 _FITTED = "set near the fit on the development sets by benchmarks/fit_recall.sh; held-out figures in docs/retrieval.md"
-_CALIBRATED = "fitted on the development sets, not held out: docs/retrieval.md, Confidence"
+_CALIBRATED = "set near the fit by benchmarks/fit_confidence.sh; held-out figures in docs/retrieval.md, Confidence"
 
 
 def _number(
@@ -137,16 +137,39 @@ class Settings:
         2.0, "taken off for ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
+    recall_unread: float = _number(
+        0.1,
+        "share of their weight that channels of vectors keep where the embedder does not read the query's writing; "
+        "0 to 0.3 alike on tests/retrieval/data/recall_zh.json, by halves in docs/retrieval.md",
+        low=0.0,
+        high=1.0,
+    )
     recall_fact: float = _number(1.0, "added to a fact's score for each share of the query's words in its text")
 
-    confidence_base: float = _number(-6.0, _CALIBRATED)
-    confidence_words: float = _number(4.0, _CALIBRATED)
-    confidence_cosine: float = _number(8.0, _CALIBRATED)
+    confidence_base: float = _number(-9.1, _CALIBRATED)
+    confidence_words: float = _number(2.7, _CALIBRATED)
+    confidence_late: float = _number(4.4, _CALIBRATED)
+    confidence_cosine: float = _number(5.0, _CALIBRATED)
+    confidence_length: float = _number(1.4, _CALIBRATED)
+    confidence_whose: float = _number(17.0, _CALIBRATED)
+    confidence_tau: float = _number(
+        0.08, "how soft the nearest of eight utterances is: 0.05 to 0.15 are alike", above=0.0
+    )
+    confidence_as_cosine: float = _number(0.5, "cosine that all words found are worth, without vectors")
+    confidence_unlike: float = _number(
+        0.3, "nearness of a word that does not stand there, without token vectors", low=0.0, high=1.0
+    )
 
     # Packing, preset `default`: docs/retrieval.md
     pack_candidates: int = _number(300, "best utterances that compete for the budget", low=1)
-    pack_token_floor: float = _number(8.0, "tokens every line is taken to cost besides its own", low=0.0)
-    pack_floor: float = _number(12.0, "what scores this far below the best is not packed", above=0.0)
+    pack_token_floor: float = _number(6.0, "tokens every line is taken to cost besides its own", low=0.0)
+    pack_least_share: float = _number(
+        0.01, "of the evidence, expected in the next 1,000 tokens, or packing ends: docs/retrieval.md", low=0.0
+    )
+    pack_least_lines: int = _number(14, "utterances and facts that are packed before packing may end so", low=0)
+    pack_exchange_share: float = _number(
+        0.1, "of the tokens used, which may go to questions and answers that complete what is packed", low=0.0
+    )
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
     pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget has them", low=1)
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from embermem.changes import Cause, Change, Decision, KeywordCount, SummaryPart
 from embermem.types import (
@@ -62,10 +62,15 @@ class Embedder(Protocol):
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class TokenVectors:
     """One text's tokens: `words` (t,), the word that each stands in, as it was cut out of the text (lower case), and
-    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed."""
+    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed.
+
+    `reads` is what the embedder has learned: "en" is English and no Chinese, Japanese or Korean. Recall trusts the
+    vectors of a query no further than that.
+    """
 
     words: tuple[str, ...]
     vectors: Vectors
+    reads: Literal["any", "en"] = "any"
 
 
 @runtime_checkable

@@ -1,5 +1,5 @@
 """Words, stems and sentences: the one place where text is cut up. English is stemmed, Chinese, Japanese and
-Korean are cut into character bigrams, every other language into lower-cased words."""
+Korean are cut into character bigrams and Han characters, every other language into lower-cased words."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 _CJK = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 )
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
 _HAS_CJK = re.compile(rf"[{_CJK}]")
+_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _LATIN = re.compile(r"[A-Za-z]")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？；])[”’」』）]*\s*|\n+")
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|no)|\b[A-Z])\.$", re.IGNORECASE)
@@ -38,6 +40,15 @@ CJK_STOP = frozenset(
     "的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split()
 )
 
+# What function words are written with in Chinese. A pair of nothing else (怎么, 我们) is no term, nor is such a
+# character by itself; with another it is one (有用).
+CJK_FUNCTION = CJK_STOP | frozenset(
+    """
+    嘛 么 呀 哦 啦 哈 嗯 喔 哎 唉 什 哪 谁 怎 几 多 少 之 与 及 或 但 而 且 又 还 再 把 被 给 让 对 从 向 为 以 于 其 所
+    得 地 过 来 里 些 样 那 此 每 各 您 咱 俺 可 能 没 已 曾 将
+    """.split()
+)
+
 _LONGEST_WORD = 64
 """Longer runs of letters are no words (base64, hashes): they are not stemmed, and no cache holds them."""
 
@@ -52,6 +63,12 @@ def has_cjk(text: str) -> bool:
 def is_chinese_like(text: str) -> bool:
     """Whether the text is mostly written in CJK characters rather than Latin letters."""
     return 2 * len(_HAS_CJK.findall(text)) > len(_LATIN.findall(text))
+
+
+def cjk_share(text: str) -> float:
+    """The share of Chinese, Japanese and Korean in the text's letters, each of their characters counted as two."""
+    characters = 2 * len(_HAS_CJK.findall(text))
+    return characters / (characters + len(_LATIN.findall(text))) if characters else 0.0
 
 
 def runs(text: str) -> Iterator[tuple[str, int, int]]:
@@ -83,17 +100,26 @@ def fold(text: str) -> str:
 
 def _word_terms(run: str) -> tuple[str, ...]:
     if _HAS_CJK.match(run):
-        if len(run) == 1:
-            return (run,)
-        return tuple(run[i : i + 2] for i in range(len(run) - 1))
+        return _cjk_terms(run)
     if run in STOP_WORDS:
         return ()
     word = run.removesuffix("'s")
     return (stem(word),) if word not in STOP_WORDS else ()
 
 
+def _cjk_terms(run: str) -> tuple[str, ...]:
+    """Bigrams, and Han characters by themselves: in Chinese a character has a meaning, so that 猫 finds 橘猫.
+
+    A sign of kana or hangul is a sound, and stands by itself only where it is written so.
+    """
+    pairs = [a + b for a, b in pairwise(run) if not (a in CJK_FUNCTION and b in CJK_FUNCTION)]
+    characters = [c for c in (run if len(run) == 1 else _HAN.findall(run)) if c not in CJK_FUNCTION]
+    return (*pairs, *characters)
+
+
 def terms(text: str) -> list[str]:
-    """What BM25 and the Jaccard measure compare: stems without stop words; bigrams for CJK; repeats kept."""
+    """What BM25 and the Jaccard measure compare: stems without stop words; bigrams and characters for CJK; repeats
+    kept."""
     return [term for match in _RUN.finditer(fold(text)) for term in _word_terms(match.group())]
 
 

@@ -36,6 +36,22 @@ def test_a_thread_counts_once_however_often_it_is_ranked() -> None:
     assert metrics.recall_at(threads, {"t", "s"}, 3) == 1
 
 
+@pytest.mark.parametrize(
+    ("yes", "no", "expected"),
+    [
+        ([0.9, 0.4], [0.1, 0.5], 0.75),
+        ([0.5], [0.5], 0.5),
+        ([0.1], [0.2, 0.1, 0.0], 0.5),
+        ([], [0.1], None),
+        ([1.0], [], None),
+    ],
+)
+def test_the_area_under_the_curve_counts_pairs_in_the_right_order(
+    yes: list[float], no: list[float], expected: float | None
+) -> None:
+    assert metrics.auc(yes, no) == expected
+
+
 def test_percentiles_are_values_that_were_measured() -> None:
     assert metrics.percentile([4.0, 1.0, 3.0, 2.0], 0.5) == 2
     assert metrics.percentile([float(n) for n in range(1, 101)], 0.95) == 95

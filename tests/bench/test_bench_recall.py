@@ -21,7 +21,7 @@ from embermem.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, 
 KEYS = (
     "name questions rec@1 rec@5 rec@10 rec@20 any@1 any@5 any@10 any@20 all@1 all@5 all@10 all@20 mrr rec@300w "
     "rec@600w rec@1200w ingest_pages_per_s query_ms_p50 query_ms_p95 search_ms_p50 by_category by_conversation "
-    "bytes_per_page skipped"
+    "bytes_per_page skipped confidence confidence_auc"
 ).split()
 
 
@@ -42,6 +42,20 @@ def test_category_5_stands_in_by_category_only(tmp_path: Path) -> None:
     found = report(locomo(), tmp_path)
     assert {name: part["questions"] for name, part in found["by_category"].items()} == {"1": 1, "2": 1, "4": 1, "5": 1}
     assert {name: part["questions"] for name, part in found["by_conversation"].items()} == {"our-1": 3}
+
+
+def test_confidence_tells_what_was_said_from_what_another_said(tmp_path: Path) -> None:
+    found = report(locomo(), tmp_path)
+    assert found["confidence_auc"] == found["by_conversation"]["our-1"]["confidence_auc"] == 1.0
+    sure = {name: part["confidence"] for name, part in found["by_category"].items()}
+    assert sure["5"] < found["confidence"] < 1.0
+    assert "confidence_auc" not in found["by_category"]["5"]
+
+
+def test_without_unanswerable_questions_confidence_has_nothing_to_tell_apart(tmp_path: Path) -> None:
+    found = report(recall_set(), tmp_path)
+    assert found["confidence_auc"] is None
+    assert 0.0 < found["confidence"] < 1.0
 
 
 def test_evidence_of_threads_is_reported_by_thread(tmp_path: Path) -> None:

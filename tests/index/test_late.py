@@ -31,8 +31,14 @@ def test_half_a_byte_a_dimension_keeps_the_direction() -> None:
 
 def test_function_words_and_punctuation_are_not_kept() -> None:
     assert len(codes(packed(tokens(["the", "heron", ",", "was", "here", "?"])))) == 1
-    assert packed(tokens(["the", "?"])) == b""
-    assert packed(tokens([])) == b""
+
+
+def test_a_text_without_a_content_word_is_known_to_come_near_nothing() -> None:
+    for nothing in (["the", "?"], []):
+        kept = codes(packed(tokens(nothing)))
+        assert kept.shape == (1, TOKEN_DIM // 2)
+        sims = max_sims(kept, inverse_norms(kept), np.array([0]), tokens(["heron"]).vectors)
+        assert sims.tolist() == [[pytest.approx(0.0, abs=1e-6)]]
 
 
 def test_a_chinese_character_is_a_word() -> None:

@@ -259,10 +259,10 @@ def test_tokens_come_with_the_vectors_and_stand_by_row() -> None:
     old = empty().extended(delta([said(seq, "tea") for seq in (1, 2, 3)]))
     new = old.with_vectors([3, 1], vectors_for([3, 1]), [b"\x11" * 8, b"\x22" * 4])
     counts, codes, norms = new.tokens_of(np.array([0, 1, 2]))
-    assert counts.tolist() == [1, -1, 2]
+    assert counts.tolist() == [1, 0, 2]
     assert codes.tolist() == [[0x22] * 4, [0x11] * 4, [0x11] * 4]
     assert norms.shape == (3,)
-    assert old.tokens_of(np.array([0, 1, 2]))[0].tolist() == [-1, -1, -1]
+    assert old.tokens_of(np.array([0, 1, 2]))[0].tolist() == [0, 0, 0]
 
 
 def test_an_embedder_without_tokens_gives_none() -> None:

@@ -157,14 +157,6 @@ def test_the_rarest_words_of_a_long_query_are_the_ones_looked_for() -> None:
     assert texts(ranking)[0] == "the heron stood in the reeds"
 
 
-def test_confidence_is_high_where_the_words_stand_and_low_where_nothing_is_like_it() -> None:
-    memory = snapshot([*SMALL_TALK, Line("the heron stood in the reeds", thread="x", vector=(1, 0))])
-    sure = rank(memory, Query(text="heron in the reeds", vector=unit(1, 0.2)), DEFAULT).confidence
-    unsure = rank(memory, Query(text="quantum tariffs", vector=unit(0, 0, 0, 1)), DEFAULT).confidence
-    assert sure > 0.8
-    assert unsure < 0.2
-
-
 def test_a_query_vector_of_another_length_is_refused() -> None:
     with pytest.raises(EmbedderMismatch):
         rank(snapshot(SMALL_TALK), Query(text="heron", vector=unit(1)[:2]), DEFAULT)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,9 @@ from talking import START, Line, fact, profile, snapshot
 
 from embermem.config import load
 from embermem.index.tokens import counter
-from embermem.systems.memoryos.packing import CUT, cut
+from embermem.index.view import View
+from embermem.systems.memoryos.lines import CUT
+from embermem.systems.memoryos.packing import Packing, pack
 from embermem.systems.memoryos.retrieval import Query, recall
 from embermem.types import Context, Persona, Role
 
@@ -130,16 +133,84 @@ def test_facts_take_no_more_than_their_share() -> None:
     assert 0 < sum(len(row.split()) for row in made.text.splitlines() if row.startswith("- ")) <= 20
 
 
-@given(
-    st.text(st.sampled_from("ab heron. 公园。!?"), max_size=200),
-    st.integers(1, 30),
-    st.sampled_from(["approx", "words"]),
-)
-def test_a_cut_is_never_longer_than_allowed(text: str, limit: int, name: str) -> None:
-    assert counter(name).count(cut(" ".join(text.split()), limit, {"heron": 1.0}, counter(name))) <= limit
-
-
 @pytest.mark.parametrize("name", ["approx", "words"])
 def test_a_budget_of_one_is_kept(name: str) -> None:
     made = context([Line("the heron")], Persona(profile=(profile("name", "Alice"),)), 1, name)
     assert (made.text, made.tokens) == ("", 0)
+
+
+def packed(
+    lines: list[Line], scores: list[float], budget: int, persona: Persona | None = None, **chosen: Any
+) -> Packing:
+    """Packed by scores of our own, one a line; the last page is answered, so that none is reserved."""
+    said = [*lines, Line("Good night", speaker="Tutor", thread="end", role=Role.ASSISTANT)]
+    view = View(snapshot(said), Query(text="the heron", budget=budget), load(**chosen))
+    order = sorted(range(len(lines)), key=lambda row: -scores[row])
+    facts = [(told, 0.0) for told in (persona or Persona()).facts]
+    return pack(view, order, [scores[row] for row in order], facts, Persona(), counter("words"))
+
+
+def test_packing_ends_when_what_is_left_is_unlikely_to_help() -> None:
+    lines = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(40)]
+    sure = packed(lines, [12.0] + [0.0] * 39, 1000, pack_least_lines=3)
+    unsure = packed(lines, [2.0] + [0.0] * 39, 1000, pack_least_lines=3)
+    assert len(sure.places) == 3
+    assert len(unsure.places) == 40
+    assert {left.reason for left in sure.left_out} == {"unlikely to help"}
+    assert len(packed(lines, [12.0] + [0.0] * 39, 1000, pack_least_share=0.0).places) == 40
+
+
+def test_several_pieces_of_evidence_are_all_packed_before_packing_ends() -> None:
+    lines = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(40)]
+    made = packed(lines, [14.0, 13.0, 13.5, 12.0, 12.5, 11.0] + [0.0] * 34, 1000, pack_least_lines=1)
+    assert sorted(made.places) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_fact_is_left_out_when_packing_has_ended() -> None:
+    lines = [Line("the heron stood in the reeds", thread="a"), Line("a train left", thread="b")]
+    told = Persona(facts=(fact("f", "likes green tea", 1),))
+    assert packed(lines, [15.0, 0.0], 200, told, pack_least_lines=1).facts == ()
+    assert packed(lines, [1.0, 0.0], 200, told, pack_least_lines=1).facts == told.facts
+
+
+EXCHANGE = [
+    Line("Which bird did you see?", speaker="Bob"),
+    Line("A heron, at noon."),
+    Line("And where was it?", speaker="Bob"),
+    Line("By the old mill."),
+    Line("Rain came then."),
+]
+SURE: dict[str, Any] = {"pack_least_lines": 1, "pack_exchange_share": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("best", "texts"),
+    [
+        (1, ["Which bird did you see?", "A heron, at noon."]),
+        (2, ["And where was it?", "By the old mill."]),
+        (4, ["Rain came then."]),
+    ],
+)
+def test_an_exchange_is_completed_with_tokens_that_are_left_over(best: int, texts: list[str]) -> None:
+    scores = [15.0 if row == best else 0.0 for row in range(5)]
+    made = packed(EXCHANGE, scores, 200, **SURE)
+    assert [line.split(": ", 1)[1] for line in made.text.splitlines()[1:]] == texts
+    assert len(made.places) == len(texts)
+
+
+def test_completing_exchanges_takes_nothing_from_what_is_found() -> None:
+    lines = [*EXCHANGE, *(Line(f"heron number {i}", thread=f"t{i}") for i in range(20))]
+    scores = [0.0, 3.0, 0.0, 0.0, 0.0] + [2.0] * 20
+    without = packed(lines, scores, 60, pack_exchange_share=0.0)
+    completed = packed(lines, scores, 60, pack_exchange_share=0.5)
+    assert set(without.places) <= set(completed.places)
+
+
+def test_a_long_question_or_answer_is_no_neighbour_to_be_added() -> None:
+    lines = [Line("Which bird did you see? " * 30, speaker="Bob"), Line("A heron, at noon.")]
+    assert len(packed(lines, [0.0, 15.0], 400, pack_least_lines=1, pack_exchange_share=100.0).places) == 1
+
+
+def test_a_speaker_who_goes_on_after_a_question_has_not_answered_it() -> None:
+    lines = [Line("Guess what?"), Line("A heron came.")]
+    assert len(packed(lines, [0.0, 15.0], 400, **SURE).places) == 1

@@ -57,7 +57,7 @@ def speed(
     from embermem.apps import embedder, render
     from embermem.bench import speed as runner
 
-    sizes = _sizes(pages)
+    sizes = _sizes(pages, "--pages")
     with _folder() as folder, _told() as told:
         chosen = preset or session_of(ctx).preset
         report = runner.run(
@@ -87,6 +87,58 @@ def speed(
             ("complete", report.complete),
         ],
     )
+
+
+@app.command()
+def search(
+    ctx: typer.Context,
+    utterances: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Sizes of the owner's memory to measure at.")
+    ] = "1000,10000,100000",
+    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after so long.")] = 600.0,
+    seed: Annotated[int, typer.Option(help="Of the made-up talk.")] = 0,
+    long: Annotated[bool, typer.Option("--long", help="The assistant answers with 150 to 400 words.")] = False,
+    preset: PresetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What a search costs as one owner's memory grows: time, memory, disk, and the first one of a process."""
+    from embermem import config
+    from embermem.apps import embedder, render
+    from embermem.bench import search as runner
+
+    sizes = _sizes(utterances, "--utterances")
+    with _folder() as folder, _told() as told:
+        chosen = preset or session_of(ctx).preset
+        bare = embedder.bare(config.load(chosen))
+        report = runner.run(
+            folder,
+            bare,
+            sizes=sizes,
+            seconds=seconds,
+            seed=seed,
+            long=long,
+            vocabulary=_words_of_the_model(),
+            preset=chosen,
+            told=told,
+        )
+    if as_json:
+        render.print_json(report)
+        return
+    columns = ("utterances", "search ms p50", "p95", "recall ms p50", "embed ms p50", "first ms", "RSS bytes each")
+    rows = [
+        (
+            p.utterances,
+            p.search_ms_p50,
+            p.search_ms_p95,
+            p.recall_ms_p50,
+            p.embed_ms_p50,
+            p.cold_ms,
+            p.rss_bytes_per_utterance,
+        )
+        for p in report.points
+    ]
+    render.table(f"search, {report.embedder}, preset {report.preset}", columns, rows)
+    render.records("", [("utterances filled/s", report.fill_utterances_per_s), ("complete", report.complete)])
 
 
 @app.command()
@@ -132,13 +184,25 @@ def _show_recall(report: dict[str, Any]) -> None:
     render.records("", [(name, report[name]) for name in names])
 
 
-def _sizes(text: str) -> tuple[int, ...]:
+def _words_of_the_model() -> tuple[str, ...]:
+    """The whole words of MiniLM's vocabulary, roughly by frequency; none if it is not here."""
+    from embermem.embedders.weights import VOCABULARY, find_weights
+    from embermem.text import STOP_WORDS
+
+    folder = find_weights()
+    if folder is None:
+        return ()
+    words = (folder / VOCABULARY).read_text(encoding="utf-8").split("\n")
+    return tuple(w for w in words if w.isascii() and w.isalpha() and len(w) > 2 and w not in STOP_WORDS)
+
+
+def _sizes(text: str, option: str) -> tuple[int, ...]:
     try:
         sizes = tuple(int(part) for part in text.split(","))
     except ValueError as error:
-        raise typer.BadParameter(f"--pages {text!r}: expected whole numbers with commas, such as 50,500") from error
+        raise typer.BadParameter(f"{option} {text!r}: expected whole numbers with commas, such as 50,500") from error
     if min(sizes) < 1:
-        raise typer.BadParameter(f"--pages {text!r}: a store has at least one page")
+        raise typer.BadParameter(f"{option} {text!r}: a store has at least one")
     return sizes
 
 

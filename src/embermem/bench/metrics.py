@@ -6,6 +6,7 @@ A ranking holds each id once. Evidence is a set of ids and is never empty.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
@@ -43,6 +44,18 @@ def threads_of(ranking: Sequence[str], thread_of: Mapping[str, str]) -> list[str
 def mean(values: Collection[float]) -> float | None:
     """The arithmetic mean, or None of nothing."""
     return sum(values) / len(values) if values else None
+
+
+def auc(yes: Collection[float], no: Collection[float]) -> float | None:
+    """The area under the ROC curve: how often one of `yes` lies above one of `no`, equals counted half, in [0, 1].
+
+    None if either is empty.
+    """
+    if not yes or not no:
+        return None
+    below = sorted(no)
+    wins = sum(bisect_left(below, value) + bisect_right(below, value) for value in yes)
+    return wins / (2 * len(yes) * len(no))
 
 
 def percentile(values: Collection[float], share: float) -> float | None:

@@ -40,11 +40,12 @@ class BudgetExceeded(EmberError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """One question's figures, by their public names."""
+    """One question's figures, by their public names, and how sure the recall was."""
 
     conversation: str
     category: str
     values: Mapping[str, float]
+    confidence: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,12 +68,13 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """The keys that docs/bench.md lists. A figure that no question gives is null."""
-        counted = [a for a in self.asked if self.headline is None or a.category in self.headline]
+        counted = [a for a in self.asked if self._counts(a)]
         return {
             "name": self.name,
             "preset": self.preset,
             "embedder": self.embedder,
             **figures(counted),
+            **certainty(self.asked, self.headline),
             "skipped": self.skipped,
             "pages": self.pages,
             "utterances": self.utterances,
@@ -84,8 +86,15 @@ class Report:
             "bytes_per_page": round(self.bytes / self.pages) if self.pages else None,
             "cut_contexts": self.cut_contexts,
             "by_category": {key: figures(some) for key, some in _grouped(self.asked, lambda a: a.category)},
-            "by_conversation": {key: figures(some) for key, some in _grouped(counted, lambda a: a.conversation)},
+            "by_conversation": {
+                key: figures([a for a in some if self._counts(a)]) | certainty(some, self.headline)
+                for key, some in _grouped(self.asked, lambda a: a.conversation)
+                if any(map(self._counts, some))
+            },
         }
+
+    def _counts(self, asked: Asked) -> bool:
+        return self.headline is None or asked.category in self.headline
 
 
 def run(
@@ -146,7 +155,15 @@ def figures(asked: Sequence[Asked]) -> dict[str, Any]:
     if any("thread_mrr" in a.values for a in asked):
         names += [*_ranking_names("thread_"), "thread_mrr", *_budget_names("thread_")]
     means = {name: metrics.mean([a.values[name] for a in asked if name in a.values]) for name in names}
-    return {"questions": len(asked)} | {k: None if v is None else round(v, 4) for k, v in means.items()}
+    sure = metrics.mean([a.confidence for a in asked])
+    return {"questions": len(asked)} | {k: _rounded(v) for k, v in (means | {"confidence": sure}).items()}
+
+
+def certainty(asked: Sequence[Asked], headline: frozenset[str] | None) -> dict[str, Any]:
+    """How well confidence tells the categories that have an answer from the others; nothing where all have one."""
+    answered = [a.confidence for a in asked if headline is None or a.category in headline]
+    others = [a.confidence for a in asked if headline is not None and a.category not in headline]
+    return {"confidence_auc": _rounded(metrics.auc(answered, others))}
 
 
 # ------------------------------------------------------------------------------------------------ one conversation
@@ -240,8 +257,10 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
         times.append(1000 * (time.perf_counter() - began))
     packed: dict[str, set[str]] = {}
     ranking: list[str] = []
+    confidence = 0.0
     for budget in BUDGETS:
         context = owner.recall(question.text, at=at, budget=budget, scope=scope)
+        confidence = context.confidence
         found = packed_within(context, budget)
         tally.cut_contexts += found.was_cut
         packed[f"rec@{budget}w"] = {stored.turn_of[u] for u in found.present}
@@ -254,7 +273,7 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
         by_thread = {name: {stored.thread_of[turn] for turn in turns} for name, turns in packed.items()}
         threads = metrics.threads_of(ranking, stored.thread_of)
         values |= _values("thread_", threads, by_thread, question.evidence_threads)
-    return Asked(conversation=conversation.id, category=question.category, values=values)
+    return Asked(conversation=conversation.id, category=question.category, values=values, confidence=confidence)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -306,6 +325,10 @@ def _budget_names(prefix: str) -> list[str]:
 
 def _grouped(asked: Iterable[Asked], key: Callable[[Asked], str]) -> list[tuple[str, list[Asked]]]:
     return [(name, list(some)) for name, some in groupby(sorted(asked, key=key), key)]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 def _ms(value: float | None) -> float | None:

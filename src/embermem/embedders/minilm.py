@@ -210,9 +210,11 @@ def _end(words: Sequence[tuple[str, Sequence[int]]], begin: int, room: int, sent
 def _join(passages: Sequence[Passage], parts: Sequence[Vectors]) -> TokenVectors:
     """The passages' tokens as the text's."""
     words = tuple(word for passage in passages for word in passage.words)
-    if not words:
-        return TokenVectors(words=(), vectors=np.zeros((0, TOKEN_DIM), dtype=np.float32))
-    return TokenVectors(words=words, vectors=parts[0] if len(parts) == 1 else np.concatenate(parts))
+    vectors = np.zeros((0, TOKEN_DIM), dtype=np.float32)
+    if words:
+        vectors = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    # The vocabulary holds some hundreds of the commonest CJK characters, learned by the way; others are [UNK].
+    return TokenVectors(words=words, vectors=vectors, reads="en")
 
 
 class Loaded:

@@ -5,7 +5,7 @@ Recency and heat are not among them. docs/retrieval.md says what each is worth; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ import numpy as np
 
 from embermem.config import Settings
 from embermem.index import late, wanted
+from embermem.index.products import cosines
 from embermem.index.view import View
-from embermem.text import terms
+from embermem.text import fold, has_cjk, terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +68,7 @@ def hop_among(view: View, scores: Floats, pool: NDArray[np.int64]) -> Channel:
         near = np.full(view.n, np.nan)
         if len(pool):
             first = pool[np.argsort(-scores[pool], kind="stable")[:_HOP_FROM]]
-            near[pool] = (view.snapshot.vectors_of(pool) @ view.snapshot.vectors_of(first).T).max(axis=1)
+            near[pool] = cosines(view.snapshot.vectors_of(pool), view.snapshot.vectors_of(first)).max(axis=1)
         return near
 
     return Channel("hop", lambda s: s.recall_hop, measure, least=True)
@@ -75,9 +76,26 @@ def hop_among(view: View, scores: Floats, pool: NDArray[np.int64]) -> Channel:
 
 def speaker(view: View) -> Floats:
     """1 where the query names who spoke."""
-    asked = set(view.terms)
-    named = np.array([not asked.isdisjoint(terms(name)) for name in view.snapshot.speakers()] or [False])
+    named = np.array(_named(view, view.snapshot.speakers()) or [False])
+    if not named.any():
+        return np.zeros(view.n)
     return named[view.snapshot.speaker_of(view.n)].astype(np.float64)
+
+
+def _named(view: View, names: Sequence[str]) -> list[bool]:
+    """Which of these the query names: by a word of the name, or by two characters of it in Chinese (王小明 as 小明).
+
+    A Chinese name that stands whole in the query is meant alone: 王小明 is not 王小红.
+    """
+    asked, query = set(view.terms), fold(view.query.text)
+    whole = {name for name in names if has_cjk(name) and fold(name) in query}
+
+    def named(name: str) -> bool:
+        if not has_cjk(name):
+            return not asked.isdisjoint(terms(name))
+        return name in whole if whole else any(len(term) > 1 and term in asked for term in terms(name))
+
+    return [named(name) for name in names]
 
 
 def _dense(view: View) -> Floats:
@@ -87,11 +105,11 @@ def _dense(view: View) -> Floats:
     if query is None or not query.any():
         return scores
     rows, vectors = view.snapshot.vectors()
-    cosines = vectors @ query
+    found = cosines(vectors, query[None])[:, 0]
     if view.n < view.snapshot.n:
         within = rows < view.n
-        rows, cosines = rows[within], cosines[within]
-    scores[rows] = cosines
+        rows, found = rows[within], found[within]
+    scores[rows] = found
     return scores
 
 
@@ -109,7 +127,7 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim), for each row of the
     pool (p,); and the same where the nearest may stand in the row before or after, if that is in the pool too.
 
-    A row without a content word comes near nothing; one that has no vector yet gets the pool's mean.
+    A row whose tokens are not known (no vector yet, or one made before tokens were kept) gets the pool's mean.
     """
     query, idf = view.asked_tokens
     total = float(idf.sum())
@@ -128,7 +146,7 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     windows = np.maximum(nearest[:-1], np.maximum(nearest[before], nearest[after]))
     weights = (idf / total).astype(np.float32)
     alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
-    bare = counts < 0
+    bare = counts <= 0
     alone[bare], window[bare] = alone[some].mean(), window[some].mean()
     return alone, window
 

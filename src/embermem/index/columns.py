@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __all__ = ["Column"]
@@ -18,6 +20,8 @@ class Column:
     `first(n)` for an n that was once reached is right for ever: growing copies into a new array and then swaps it
     in. A cell may be written once after it was appended (`set`); who reads it must know what an unwritten one means.
     """
+
+    __slots__ = ("data", "length")
 
     def __init__(self, dtype: DTypeLike, width: int | None = None, capacity: int = 64) -> None:
         shape = (capacity,) if width is None else (capacity, width)
@@ -31,7 +35,7 @@ class Column:
         self.data[length] = value
         self.length = length + 1
 
-    def extend(self, values: NDArray[Any]) -> None:
+    def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:
         """More rows at once."""
         length = self.length
         self._reserve(length + len(values))

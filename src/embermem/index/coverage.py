@@ -38,10 +38,12 @@ def widened(
     `threads` and `chars` run in parallel with `rows`. Greedy for the `first` places; the rest follows in its order
     under the penalties that hold then. Returns places in `rows`, and the penalties (≥ 0, to be subtracted).
     """
+    thread_of = threads.tolist()
     told: dict[int, float] = {}
+    penalties = dict.fromkeys(thread_of, weight * told_penalty(0.0, unit))
 
     def penalty(place: int) -> float:
-        return weight * told_penalty(told.get(int(threads[place]), 0.0), unit)
+        return penalties[thread_of[place]]
 
     heap = [(-score, place) for place, score in enumerate(scores)]
     heapq.heapify(heap)
@@ -57,6 +59,8 @@ def widened(
         heapq.heappop(heap)
         order.append(place)
         paid.append(penalty(place))
-        told[int(threads[place])] = told.get(int(threads[place]), 0.0) + float(chars[place])
+        thread = thread_of[place]
+        told[thread] = told.get(thread, 0.0) + float(chars[place])
+        penalties[thread] = weight * told_penalty(told[thread], unit)
     rest = sorted((place for _, place in heap), key=lambda place: (penalty(place) - scores[place], place))
     return order + rest, paid + [penalty(place) for place in rest]

@@ -41,13 +41,23 @@ class DateTable:
 
     def add(self, text: str, said_at: datetime) -> None:
         """The next row."""
-        row = self.said.length
-        for span in date_spans(text, said_at):
-            self.row.append(row)
-            self.first.append(span.first.toordinal())
-            self.last.append(span.last.toordinal())
-        self.said.append(said_at.date().toordinal())
-        self._spans_so_far.append(self.row.length)
+        self.add_all([(text, said_at)])
+
+    def add_all(self, said: Iterable[tuple[str, datetime]]) -> None:
+        """The next rows: what was said, and when."""
+        days: list[int] = []
+        so_far: list[int] = []
+        spans: list[tuple[int, int, int]] = []
+        for row, (text, said_at) in enumerate(said, self.said.length):
+            spans += [(row, span.first.toordinal(), span.last.toordinal()) for span in date_spans(text, said_at)]
+            days.append(said_at.date().toordinal())
+            so_far.append(self.row.length + len(spans))
+        rows, first, last = np.array(spans, dtype=np.int32).reshape(-1, 3).T
+        self.row.extend(rows)
+        self.first.extend(first)
+        self.last.extend(last)
+        self.said.extend(days)
+        self._spans_so_far.extend(so_far)
 
     def dated(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n rows name a day, shape (n,)."""

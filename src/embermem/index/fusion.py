@@ -125,7 +125,8 @@ def fuse(view: View) -> Fused:
         weights.append(channel.weight(view.settings))
         raw.append(measured)
         normalised.append(normal)
-        scores += weights[-1] * normal
+        if normal.any():  # most queries name nobody and no day
+            scores += weights[-1] * normal
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
     if wanted.asks_for_several(view.query.text):
@@ -173,11 +174,11 @@ def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:
 def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
     """The rows on which late interaction is measured: the best by what the other evidence says, and by who spoke."""
     limit = view.settings.late_candidates
-    rows = np.flatnonzero(view.candidates)
-    if len(rows) <= limit:
-        return rows
-    worth = (sum(said) + view.settings.recall_speaker * speaker(view))[rows]
-    return np.sort(rows[_best(worth, limit)])
+    worth = sum(said) + view.settings.recall_speaker * speaker(view)
+    if view.allowed is None:
+        return np.sort(_best(worth, limit))
+    rows = np.flatnonzero(view.allowed)
+    return rows if len(rows) <= limit else np.sort(rows[_best(worth[rows], limit)])
 
 
 def _best(scores: Floats, k: int) -> NDArray[np.int64]:
@@ -191,7 +192,9 @@ def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
     raw = channel.measure(view)
     silent = np.isnan(raw)
     anywhere = bool(silent.any())
-    normal = _spread(view, raw, silent if anywhere else None) if channel.spread else raw.copy()
+    normal = _spread(view, raw, silent if anywhere else None) if channel.spread else raw
+    if normal is raw and (anywhere or view.allowed is not None):
+        normal = raw.copy()
     if anywhere:
         least = normal[~silent].min() if channel.least and not silent.all() else 0.0
         raw[silent], normal[silent] = 0.0, least

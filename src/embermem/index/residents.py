@@ -35,8 +35,9 @@ class Residents:
         """The owner's snapshot, as new as the store is now."""
         resident = self._resident(owner_id)
         with resident.lock:
-            held = self._newest(owner_id, resident)
-            self._weigh(resident)
+            before, held = resident.snapshot, self._newest(owner_id, resident)
+            if held is not before:
+                self._weigh(resident)
         self._leave(owner_id)
         return held
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -40,6 +42,9 @@ __all__ = ["Snapshot", "Utterances"]
 
 _UTTERANCE_BYTES = 700
 """Estimated bytes of one utterance's record beside its text: the object, two ids, two times."""
+
+_ADDED_AT_ONCE = 8192
+"""Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
 
 _NO_ROWS = np.empty(0, dtype=np.int32)
 
@@ -150,7 +155,11 @@ class Snapshot:
 
     def links(self, n: int) -> Links:
         """Who stands next to whom in a thread, among the first n rows."""
-        return Links(self._log.previous.first(n), self._log.next.first(n))
+        return self._links if n == self.n else Links(self._log.previous.first(n), self._log.next.first(n))
+
+    @cached_property
+    def _links(self) -> Links:
+        return Links(self._log.previous.first(self.n), self._log.next.first(self.n))
 
     def vectors(self) -> tuple[Rows, Vectors]:
         """The rows that have a vector (m,), in no order, and their vectors (m, dim)."""
@@ -180,8 +189,8 @@ class Snapshot:
     def tokens_of(
         self, rows: NDArray[np.integer[Any]]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32]]:
-        """How many tokens each of these rows has, −1 where it has no vector yet; then all their packed vectors in
-        the order of the rows, and 1 over the length of each."""
+        """How many tokens each of these rows has, 0 where they are not known; then all their packed vectors in the
+        order of the rows, and 1 over the length of each."""
         log = self._log
         slots = log.slots.data[np.asarray(rows, dtype=np.int64)]
         known = (slots > 0) & (slots <= self._vectors)
@@ -192,10 +201,14 @@ class Snapshot:
         counts = np.where(known, ends[np.maximum(slots - 1, 0)] - begins, 0)
         jumps = np.repeat(begins - (np.cumsum(counts) - counts), counts)
         places = jumps + np.arange(len(jumps))
-        return np.where(known, counts, -1), log.tokens.data[places], log.token_norms.data[places]
+        return counts, log.tokens.data.take(places, axis=0), log.token_norms.data[places]
 
     def has_vector(self) -> NDArray[np.bool_]:
         """Which rows have a vector, shape (n,)."""
+        return self._has_vector
+
+    @cached_property
+    def _has_vector(self) -> NDArray[np.bool_]:
         slots = self._log.slots.first(self.n)
         return np.asarray((slots > 0) & (slots <= self._vectors))
 
@@ -361,9 +374,9 @@ class _Log:
     def add(self, utterances: Sequence[Utterance]) -> int:
         """Append those that are newer than all it has; the number of rows up to the last of them."""
         newest = self.utterances[-1].seq if self.utterances else 0
-        for utterance in utterances:
-            if utterance.seq > newest:
-                self._add(utterance)
+        fresh = [utterance for utterance in utterances if utterance.seq > newest]
+        for start in range(0, len(fresh), _ADDED_AT_ONCE):
+            self._add(fresh[start : start + _ADDED_AT_ONCE])
         last = utterances[-1].seq if utterances else 0
         return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
@@ -413,51 +426,61 @@ class _Log:
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self.page_rows)
         return sum(column.nbytes for column in columns) + self.words.nbytes + records
 
-    def _add(self, utterance: Utterance) -> None:
-        row = len(self.utterances)
-        text = utterance.text.strip()
-        self.seqs.append(utterance.seq)
-        self.text_length.append(np.log1p(len(text)))
-        self.asks.append(text.endswith(("?", "？")))
-        self.says_number.append(says_number(text))
-        self.dates.add(text, utterance.said_at)
-        self.slots.append(0)
-        self._add_speaker(utterance.speaker)
-        self._add_to_thread(utterance.thread, row)
-        self._add_to_page(utterance.page_id, row)
-        self.words.add(terms(indexed_text(utterance)))
-        self._text_bytes += 2 * len(utterance.text)
-        self.utterances.append(utterance)
+    def _add(self, utterances: Sequence[Utterance]) -> None:
+        """The next rows, column by column: a third of what they cost row by row."""
+        begin = len(self.utterances)
+        texts = [utterance.text.strip() for utterance in utterances]
+        self.words.add_all(terms(indexed_text(utterance)) for utterance in utterances)
+        self.dates.add_all((text, one.said_at) for text, one in zip(texts, utterances, strict=True))
+        self.seqs.extend([utterance.seq for utterance in utterances])
+        self.text_length.extend(np.log1p([len(text) for text in texts]))
+        self.asks.extend([text.endswith(("?", "？")) for text in texts])
+        self.says_number.extend([says_number(text) for text in texts])
+        self.slots.extend([0] * len(texts))
+        self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
+        self._add_to_threads([utterance.thread for utterance in utterances], begin)
+        self._add_to_pages([utterance.page_id for utterance in utterances], begin)
+        self._text_bytes += sum(getsizeof(utterance.text) for utterance in utterances)
+        self.utterances.extend(utterances)
 
-    def _add_speaker(self, speaker: str) -> None:
+    def _speaker_number(self, speaker: str) -> int:
         number = self._speaker_numbers.setdefault(speaker, len(self.speakers))
         if number == len(self.speakers):
             self.speakers.append(speaker)
-        self.speaker.append(number)
+        return number
 
-    def _add_to_thread(self, thread: ThreadId, row: int) -> None:
-        number = self.thread_numbers.get(thread)
-        self.next.append(0)
-        if number is None:
-            number = self.thread_numbers[thread] = len(self.threads)
-            self.threads.append(thread)
-            self._thread_ends.append(row)
-            self.previous.append(-1)
-        else:
-            end = self._thread_ends[number]
-            self.previous.append(end)
-            self.next.set(end, row + 1)
+    def _add_to_threads(self, threads: Sequence[ThreadId], begin: int) -> None:
+        numbers: list[int] = []
+        previous: list[int] = []
+        for row, thread in enumerate(threads, begin):
+            number = self.thread_numbers.get(thread)
+            if number is None:
+                number = self.thread_numbers[thread] = len(self.threads)
+                self.threads.append(thread)
+                self._thread_ends.append(-1)
+            numbers.append(number)
+            previous.append(self._thread_ends[number])
             self._thread_ends[number] = row
-        self.thread.append(number)
+        self.thread.extend(numbers)
+        self.previous.extend(previous)
+        self.next.extend([0] * len(threads))
+        for row, end in enumerate(previous, begin):
+            if end >= 0:
+                self.next.set(end, row + 1)
 
-    def _add_to_page(self, page_id: PageId, row: int) -> None:
-        number = self.page_numbers.get(page_id)
-        if number is None:
-            number = self.page_numbers[page_id] = len(self.page_rows)
-            self.page_rows.append([])
-        self.page_rows[number].append(row)
-        self.page.append(number)
-        self._pages_so_far.append(len(self.page_rows))
+    def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
+        numbers: list[int] = []
+        so_far: list[int] = []
+        for row, page_id in enumerate(page_ids, begin):
+            number = self.page_numbers.get(page_id)
+            if number is None:
+                number = self.page_numbers[page_id] = len(self.page_rows)
+                self.page_rows.append([])
+            self.page_rows[number].append(row)
+            numbers.append(number)
+            so_far.append(len(self.page_rows))
+        self.page.extend(numbers)
+        self._pages_so_far.extend(so_far)
 
     def _copy(self, n: int) -> _Log:
         copy = _Log(self.dim, self.token_dim)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from embermem.index.bm25 import Links
 from embermem.index.late import stem_of
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import Scope, TokenVectors
-from embermem.text import terms
+from embermem.text import cjk_share, terms
 from embermem.types import ThreadId
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class View:
     """
 
     def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
-        self.snapshot, self.query, self.settings = snapshot, query, settings
+        self.snapshot, self.query = snapshot, query
+        self.settings = _weighed(settings, _understood(query))
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         scope = query.scope or Scope()
@@ -123,3 +124,30 @@ class View:
                 return ()
             at = self.snapshot.utterances[self.n - 1].said_at
         return date_spans(self.query.text, at)
+
+
+def _understood(query: Query) -> float:
+    """How much of the query's text its embedder reads, in [0, 1]; all, where it does not say."""
+    return 1.0 - cjk_share(query.text) if query.tokens is not None and query.tokens.reads == "en" else 1.0
+
+
+def _weighed(settings: Settings, understood: float) -> Settings:
+    """The settings for a query of which the embedder understands so much, in [0, 1]; the same where it is all.
+
+    Channels of vectors keep the share `recall_unread` of their weight for what is not understood. Late interaction
+    compares the words of one utterance, or of a window; what it loses goes to the BM25 of the same.
+    """
+    if understood >= 1.0:
+        return settings
+    lost = (1.0 - settings.recall_unread) * (1.0 - understood)
+    kept = 1.0 - lost
+    return replace(
+        settings,
+        recall_dense=kept * settings.recall_dense,
+        recall_segment=kept * settings.recall_segment,
+        recall_hop=kept * settings.recall_hop,
+        recall_late=kept * settings.recall_late,
+        recall_late_window=kept * settings.recall_late_window,
+        recall_words=settings.recall_words + lost * settings.recall_late,
+        recall_window=settings.recall_window + lost * settings.recall_late_window,
+    )

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Change
@@ -32,6 +32,12 @@ from embermem.types import (
     Tier,
 )
 
+_owner = schema.owner.c
+_HOW_FAR = select(_owner.seq, _owner.revision, _owner.reset_no, _owner.persona_no).where(
+    _owner.owner_id == bindparam("owner")
+)
+"""Made once, because each search asks it first."""
+
 
 class Views(Transactions):
     """Readers of an owner's memory."""
@@ -42,7 +48,7 @@ class Views(Transactions):
         `tokens` is parallel to `vector_seqs`, b"" for a vector without; the empty tuple if none of them has any.
         """
         with self._read() as c:
-            row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
+            row = c.execute(_HOW_FAR, {"owner": owner_id}).first()
             if row is None or ((row.seq, row.revision) == (seq, revision) and row.reset_no <= revision):
                 return _nothing(seq, revision, dim)
             reset = row.reset_no > revision and (seq, revision) != (0, 0)

@@ -7,53 +7,57 @@
     #12 Alice: I went to the wetland park.
 
 First who the owner is, which changes least; then the conversation in time order, under a line for each day and
-thread. `#12` is the utterance's seq: the same in every recall. The text of users is data: every line break in it
-becomes a space, so that one utterance is one line and nothing said can look like a header or another's line.
+thread. `#12` is the utterance's seq: the same in every recall. lines.py writes the lines and cuts the long ones.
 
-What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits. Reserved are
-only the profile line and the open page. A long utterance is cut to the sentences that match the query best.
+What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits, and until what is
+left is unlikely to help. Then exchanges are completed: the question before an answer, the answer to a question.
+Reserved are only the profile line and the open page.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from embermem.index.snapshot import Snapshot
 from embermem.index.view import View
 from embermem.protocols import TokenCounter
-from embermem.text import sentences, terms
-from embermem.types import Fact, LeftOut, Persona, ProfileField, ThreadId, Utterance
+from embermem.systems.memoryos.lines import (
+    cut,
+    day,
+    fact_line,
+    field,
+    header,
+    one_line,
+    profile_lines,
+    trait_lines,
+    utterance_line,
+)
+from embermem.types import Fact, LeftOut, Persona, ThreadId, Utterance
 
-__all__ = [
-    "CUT",
-    "Packing",
-    "cut",
-    "fact_line",
-    "header",
-    "one_line",
-    "open_page",
-    "pack",
-    "pack_all",
-    "utterance_line",
-]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-CUT = "[…]"
-"""Stands where part of an utterance was left out."""
+    Floats = NDArray[np.float64]
 
-_WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
+__all__ = ["Packing", "open_page", "pack", "pack_all"]
+
 _LEFT_OUT = 50
 """How many of what was left out are named."""
+_NAME_CHARS, _NAME_LOOKS_AT = 80, 300
+"""Characters by which an utterance that was left out is named, and among which they are looked for."""
 _MISFITS = 30
 """After so many in a row that did not fit, the rest is not tried."""
-_CUT_LOOKS_AT = 50_000
-"""Characters of one utterance among which a cut chooses."""
 _LEAST_CUT = 12
 """A cut that leaves fewer tokens is not worth its line."""
-_THREAD_CHARS = 40
 _CHARS_A_TOKEN = 4.0
+_A_THOUSAND = 1000.0
+"""Tokens that pack_least_share is counted by."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,6 +85,7 @@ def pack(
     filling.reserve_profile(persona)
     filling.reserve_open_page(dict(zip(rows, scores, strict=True)))
     filling.fill(rows, scores, facts)
+    filling.complete_exchanges(frozenset(rows))
     return filling.packing(rows)
 
 
@@ -95,7 +100,7 @@ def pack_all(
     utterances = {row: snapshot.utterances[row] for row in rows}
     ordered = _in_time_order(utterances)
     text = _render(
-        [*_profile_lines(persona), *_trait_lines(persona)],
+        [*profile_lines(persona), *trait_lines(persona)],
         [fact_line(fact) for fact, _ in facts],
         [(header(utterances[row]), utterance_line(utterances[row])) for row in ordered],
     )
@@ -124,107 +129,6 @@ def open_page(view: View) -> tuple[int, ...]:
     return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
 
 
-# ------------------------------------------------------------------------------------------------------- the lines
-
-
-def one_line(text: str) -> str:
-    """The text with every run of white space and line breaks turned into one space."""
-    return " ".join(text.split())
-
-
-def header(utterance: Utterance) -> str:
-    """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone."""
-    thread = one_line(utterance.thread)[:_THREAD_CHARS]
-    return f"{_day(utterance.said_at)} ({_WEEKDAYS[utterance.said_at.weekday()]}), {thread}:"
-
-
-def utterance_line(utterance: Utterance, text: str | None = None) -> str:
-    """`#12 Alice: text`; with `text` in place of its own."""
-    return f"#{utterance.seq} {one_line(utterance.speaker)}: {one_line(utterance.text) if text is None else text}"
-
-
-def fact_line(fact: Fact) -> str:
-    """`- lives in Lyon (since May 2026) [#41]`; where the text says no time, the day it was said."""
-    text = one_line(fact.text)
-    dated = text.endswith((")", "）"))
-    said = f" (said {_day(fact.valid_from)})" if fact.valid_from and not dated else ""
-    source = f" [#{fact.sources[0].seq}]" if fact.sources else ""
-    return f"- {text}{said}{source}"
-
-
-def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCounter) -> str:
-    """The sentences of a line that hold most of the query's terms, in their order, within `limit` tokens.
-
-    `[…]` marks each gap. Where no sentence fits, the beginning of the best one. Empty, if nothing fits.
-    """
-    text = text[:_CUT_LOOKS_AT]
-    spans = sentences(text)
-    worth = [sum(weights.get(term, 0.0) for term in set(terms(text[a:b]))) for a, b in spans]
-    mark = counter.count(" " + CUT) + 1
-    chosen: list[int] = []
-    left = limit - mark
-    for i in sorted(range(len(spans)), key=lambda i: (-worth[i], i)):
-        cost = counter.count(text[slice(*spans[i])]) + (mark if i - 1 not in chosen else 0)
-        if cost <= left:
-            chosen.append(i)
-            left -= cost
-        elif not chosen:
-            return _beginning(text[slice(*spans[i])], limit, counter)
-        elif worth[i] == 0.0:
-            break
-    return _joined(text, spans, sorted(chosen))
-
-
-def _joined(text: str, spans: Sequence[tuple[int, int]], chosen: Sequence[int]) -> str:
-    parts: list[str] = []
-    following = 0
-    for i in chosen:
-        if i != following:
-            parts.append(CUT)
-        parts.append(text[slice(*spans[i])])
-        following = i + 1
-    if following != len(spans):
-        parts.append(CUT)
-    return " ".join(parts)
-
-
-def _beginning(text: str, limit: int, counter: TokenCounter) -> str:
-    """As much of the text as fits with the mark; at a space, if there is one near."""
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if counter.count(f"{text[:middle]} {CUT}") <= limit:
-            low = middle
-        else:
-            high = middle - 1
-    if low == len(text):
-        return text
-    space = text.rfind(" ", max(0, low - 30), low + 1)
-    kept = text[: space if space > 0 else low].rstrip()
-    return f"{kept} {CUT}" if kept else ""
-
-
-def _profile_lines(persona: Persona) -> list[str]:
-    return [
-        f"{whose}: {'; '.join(_field(line) for line in lines)}"
-        for whose, lines in (("user", persona.profile), ("agent", persona.agent_profile))
-        if lines
-    ]
-
-
-def _trait_lines(persona: Persona) -> list[str]:
-    traits = "; ".join(f"{one_line(t.dimension)} {one_line(t.pole)} {t.level:+.1f}" for t in persona.traits)
-    return [f"traits: {traits}"] if traits else []
-
-
-def _field(line: ProfileField) -> str:
-    return f"{one_line(line.name).replace('_', ' ')} {one_line(line.value)}"
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}"
-
-
 def _render(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[str, str]]) -> str:
     persona = [*profile, *facts]
     said: list[str] = []
@@ -241,13 +145,13 @@ def _in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:
     """Rows by day, within a day by the thread's first utterance, within a thread by time and seq."""
     first: dict[tuple[str, ThreadId], tuple[datetime, int]] = {}
     for u in utterances.values():
-        key = (_day(u.said_at), u.thread)
+        key = (day(u.said_at), u.thread)
         first[key] = min(first.get(key, (u.said_at, u.seq)), (u.said_at, u.seq))
 
     def place(row: int) -> tuple[str, datetime, int, datetime, int]:
         u = utterances[row]
-        day = _day(u.said_at)
-        return (day, *first[day, u.thread], u.said_at, u.seq)
+        said_on = day(u.said_at)
+        return (said_on, *first[said_on, u.thread], u.said_at, u.seq)
 
     return sorted(utterances, key=place)
 
@@ -271,11 +175,12 @@ class _Filling:
     def __init__(self, view: View, counter: TokenCounter, budget: int) -> None:
         self.view, self.counter, self.budget = view, counter, budget
         self.snapshot, self.settings = view.snapshot, view.settings
+        self.asks = view.snapshot.asks(view.n)
         self.used = 0
         self.profile: list[str] = []
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
-        self.headers: dict[str, int] = {}
+        self.headers: set[str] = set()
         self.said: dict[tuple[str, str, str], int] = {}
         self.told: set[str] = set()
         self.fact_cost = 0
@@ -285,7 +190,7 @@ class _Filling:
         for whose, fields in (("user", persona.profile), ("agent", persona.agent_profile)):
             line = ""
             for shown in fields:
-                longer = f"{line}; {_field(shown)}" if line else f"{whose}: {_field(shown)}"
+                longer = f"{line}; {field(shown)}" if line else f"{whose}: {field(shown)}"
                 cost = self._cost(longer) - (self._cost(line) if line else 0)
                 if 2 * (self.used + cost) > self.budget:
                     self._leave_out(f"profile {shown.name}", 0.0, "over the budget")
@@ -305,27 +210,41 @@ class _Filling:
 
     def fill(self, rows: Sequence[int], scores: Sequence[float], facts: Sequence[tuple[Fact, float]]) -> None:
         """Utterances and facts by value per token, while they fit."""
-        lengths = self.snapshot.text_length(self.view.n)
-        items: list[tuple[float, float, int | Fact]] = [
-            (self._per_token(score, math.expm1(lengths[row])), score, row)
-            for row, score in zip(rows, scores, strict=True)
-        ]
-        items += [(self._per_token(score, len(fact.text)), score, fact) for fact, score in facts]
+        chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
+        values = (np.array(scores) - np.log(self._tokens(chars))).tolist()
+        items: list[tuple[float, float, int | Fact]] = list(zip(values, scores, rows, strict=True))
+        items += [(score - math.log(float(self._tokens(len(fact.text)))), score, fact) for fact, score in facts]
         items.sort(key=lambda item: -item[0])
-        least = max((score for _, score, _ in items), default=0.0) - self.settings.pack_floor
+        least = self._least_value(scores)
         misfits = 0
-        for place, (_, score, item) in enumerate(items):
-            if misfits > _MISFITS:
-                self._leave_out_rest(items[place:])
+        for place, (value, score, item) in enumerate(items):
+            if value < least and len(self.packed) >= self.settings.pack_least_lines:
+                self._leave_out_rest(items[place:], "unlikely to help")
                 break
-            if score < least:
-                self._leave_out(self._name(item), score, "scored far below the best")
-            elif isinstance(item, Fact):
+            if misfits > _MISFITS:
+                self._leave_out_rest(items[place:], "over the budget")
+                break
+            if isinstance(item, Fact):
                 self._try_fact(item, score)
             elif self._try_utterance(item, score, self._line_limit()):
                 misfits = 0
             else:
                 misfits += 1
+
+    def complete_exchanges(self, ranked: Collection[int]) -> None:
+        """With tokens that are left over, the short other halves of exchanges, for what was packed first first.
+
+        To an answer the question before it, to a question the answer after it, whole, and only what is ranked.
+        """
+        limit = int(self.settings.pack_exchange_share * self.used)
+        packed = dict.fromkeys(item.row for item in self.packed if item.row is not None)
+        for row in tuple(packed):
+            for other in self._other_halves(row):
+                if other in ranked and other not in packed:
+                    spent = self.used
+                    self._pack_whole(other, min(limit, self.settings.pack_line_least))
+                    limit -= self.used - spent
+                    packed[other] = None
 
     def packing(self, rows: Sequence[int]) -> Packing:
         """The text, exactly counted: lines that were added last give way until it fits."""
@@ -333,7 +252,7 @@ class _Filling:
         while (tokens := self.counter.count(text)) > self.budget and (self.packed or self.profile):
             if self.packed:
                 gone = self.packed.pop()
-                self._leave_out(gone.line[:80], 0.0, "over the budget")
+                self._leave_out(gone.line[:_NAME_CHARS], 0.0, "over the budget")
             else:
                 self.profile.pop()
             text = self._text()
@@ -360,29 +279,53 @@ class _Filling:
         """Pack it if it fits; whether it needed no more thought (a duplicate needs none)."""
         utterance = self.snapshot.utterances[row]
         text = one_line(utterance.text)
-        said = (utterance.speaker, _day(utterance.said_at), text)
+        said = (utterance.speaker, day(utterance.said_at), text)
         if said in self.said:
             if self.said[said] != row:
                 earlier = self.snapshot.utterances[self.said[said]]
-                self._leave_out(self._name(row), score, f"the same as #{earlier.seq}")
+                self._leave_out(row, score, f"the same as #{earlier.seq}")
             return True
-        head = header(utterance)
-        over = 0 if head in self.headers else self._cost(head)
+        over = self._header_cost(utterance)
         left = min(limit, self.budget - self.used - over)
         line = utterance_line(utterance, text)
         cost = self._cost(line)
         if cost > left:
-            line = self._cut_line(utterance, text, left)
+            line = self._cut_line(utterance, left)
             cost = self._cost(line)
             if not line or cost > left:
-                self._leave_out(self._name(row), score, "over the budget")
+                self._leave_out(row, score, "over the budget")
                 return False
-        self.headers[head] = 1
+        self._put(row, line, cost + over, said)
+        return True
+
+    def _pack_whole(self, row: int, limit: int) -> None:
+        """Pack it if all of it fits, with its header, into `limit` tokens and the budget; else say nothing of it."""
+        utterance = self.snapshot.utterances[row]
+        text = one_line(utterance.text)
+        said = (utterance.speaker, day(utterance.said_at), text)
+        line = utterance_line(utterance, text)
+        cost = self._cost(line) + self._header_cost(utterance)
+        if said not in self.said and cost <= min(limit, self.budget - self.used):
+            self._put(row, line, cost, said)
+
+    def _put(self, row: int, line: str, cost: int, said: tuple[str, str, str]) -> None:
+        self.headers.add(header(self.snapshot.utterances[row]))
         self.said[said] = row
-        self.used += cost + over
+        self.used += cost
         self.packed.append(_Packed(line=line, cost=cost, row=row))
         self._drop_facts_in(line)
-        return True
+
+    def _header_cost(self, utterance: Utterance) -> int:
+        head = header(utterance)
+        return 0 if head in self.headers else self._cost(head)
+
+    def _other_halves(self, row: int) -> list[int]:
+        """The question in the thread that this row answers, and the answer to the question that it asks."""
+        links, asks, utterances = self.view.links, self.asks, self.snapshot.utterances
+        before, after = int(links.previous[row]), int(links.next[row])
+        found = [before] if before < self.view.n and asks[before] else []
+        found += [after] if after < self.view.n and asks[row] else []
+        return [other for other in found if utterances[other].speaker != utterances[row].speaker]
 
     def _try_fact(self, fact: Fact, score: float) -> None:
         line = fact_line(fact)
@@ -407,34 +350,51 @@ class _Filling:
             self.used -= item.cost
             self.fact_cost -= item.cost
 
-    def _cut_line(self, utterance: Utterance, text: str, left: int) -> str:
+    def _cut_line(self, utterance: Utterance, left: int) -> str:
         """The line with its text cut to `left` tokens; empty if too little would stay."""
         room = left - self._cost(utterance_line(utterance, ""))
         if room < _LEAST_CUT:
             return ""
-        shorter = cut(text, room, self.view.idf, self.counter)
+        shorter = cut(utterance.text, room, self.view.idf, self.counter)
         return utterance_line(utterance, shorter) if shorter else ""
 
     def _line_limit(self) -> int:
         return max(self.settings.pack_line_least, int(self.settings.pack_line_share * self.budget))
 
-    def _per_token(self, score: float, chars: float) -> float:
-        """ln of value per token; tokens are estimated here, and counted when it is packed."""
-        tokens = min(chars / _CHARS_A_TOKEN, self._line_limit()) + self.settings.pack_token_floor
-        return score - math.log(tokens)
+    def _least_value(self, scores: Sequence[float]) -> float:
+        """ln of the value per token at which the rest is unlikely to help.
+
+        exp(score) over the sum of all is the share of the evidence that an utterance is expected to hold: so the
+        weights of the scores were fitted.
+        """
+        share = self.settings.pack_least_share
+        if share == 0.0 or not scores:
+            return -math.inf
+        best = max(scores)
+        total = best + math.log(sum(math.exp(score - best) for score in scores))
+        return total + math.log(share / _A_THOUSAND)
+
+    def _tokens(self, chars: Floats | int) -> Floats:
+        """What a text is expected to cost, with the floor; it is counted exactly when it is packed."""
+        tokens = np.minimum(np.asarray(chars) / _CHARS_A_TOKEN, self._line_limit())
+        return np.asarray(tokens + self.settings.pack_token_floor)
 
     def _cost(self, line: str) -> int:
         return self.counter.count(line + "\n")
 
     def _name(self, item: int | Fact) -> str:
-        return fact_line(item) if isinstance(item, Fact) else utterance_line(self.snapshot.utterances[item])[:80]
+        if isinstance(item, Fact):
+            return fact_line(item)
+        utterance = self.snapshot.utterances[item]
+        return utterance_line(utterance, one_line(utterance.text[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
 
-    def _leave_out(self, what: str, score: float, reason: str) -> None:
+    def _leave_out(self, what: int | Fact | str, score: float, reason: str) -> None:
         if len(self.left_out) < _LEFT_OUT:
-            self.left_out.append(LeftOut(what=what, score=score, reason=reason))
+            name = what if isinstance(what, str) else self._name(what)
+            self.left_out.append(LeftOut(what=name, score=score, reason=reason))
 
-    def _leave_out_rest(self, items: Iterable[tuple[float, float, int | Fact]]) -> None:
+    def _leave_out_rest(self, items: Iterable[tuple[float, float, int | Fact]], reason: str) -> None:
         for _, score, item in items:
             if len(self.left_out) >= _LEFT_OUT:
                 return
-            self._leave_out(self._name(item), score, "over the budget")
+            self._leave_out(item, score, reason)

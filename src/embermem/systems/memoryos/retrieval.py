@@ -20,6 +20,7 @@ from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import page_vector
 from embermem.index.view import Query, View
 from embermem.protocols import TokenCounter
+from embermem.systems.memoryos.confidence import confidence
 from embermem.systems.memoryos.packing import Packing, open_page, pack, pack_all
 from embermem.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
-
-_SURE_HITS = 5
-"""How many of the best hits say how sure a recall is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,34 +324,3 @@ def _seen(persona: Persona, view: View) -> Persona:
         facts=tuple(fact for fact in persona.facts if within(fact.sources)),
         agent_facts=tuple(fact for fact in persona.agent_facts if within(fact.sources)),
     )
-
-
-def confidence(view: View, rows: Sequence[int]) -> float:
-    """How likely the best hits hold what was asked, in [0, 1].
-
-    From two things that need no calibration by owner: the share of the query's words, by rarity, that stand in the
-    best of the first hits or next to it in its thread; and the highest cosine among these hits.
-    """
-    best = np.array(rows[:_SURE_HITS], dtype=np.int64)
-    if len(best) == 0:
-        return 0.0
-    coverage, cosine = _coverage(view, best), 0.0
-    if view.query.vector is not None:
-        cosine = max(0.0, float((view.snapshot.vectors_of(best) @ view.query.vector).max()))
-    x = view.settings.confidence_base + view.settings.confidence_words * coverage
-    return equations.logistic(x + view.settings.confidence_cosine * cosine)
-
-
-def _coverage(view: View, rows: NDArray[np.int64]) -> float:
-    """The highest share of the query's terms, weighted by idf, in the window of one of these rows."""
-    total = sum(view.idf.values())
-    if total <= 0.0:
-        return 0.0
-    windows = np.stack([rows, view.links.previous[rows], view.links.next[rows]])
-    found = np.zeros(len(rows))
-    for term, weight in view.idf.items():
-        holders, _ = view.snapshot.words.find(term, view.n)
-        if len(holders):
-            places = np.minimum(np.searchsorted(holders, windows), len(holders) - 1)
-            found += weight * (holders[places] == windows).any(axis=0)
-    return float(found.max()) / total

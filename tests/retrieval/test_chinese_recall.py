@@ -1,0 +1,109 @@
+"""Chinese: recall on a small set of our own, and what is done where the embedder does not read the query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+from talking import Line, snapshot
+
+from embermem.bench.datasets import load
+from embermem.bench.recall import run
+from embermem.config import Settings
+from embermem.embedders.minilm import MiniLM
+from embermem.embedders.weights import find_weights
+from embermem.index.channels import speaker
+from embermem.index.view import Query, View
+from embermem.protocols import TokenVectors
+from embermem.text import cjk_share, terms
+
+SET = Path(__file__).parent / "data" / "recall_zh.json"
+
+
+def asked(text: str, reads: Literal["any", "en"], settings: Settings) -> Settings:
+    """The settings with which a query is weighed, of an embedder that reads so much."""
+    tokens = TokenVectors(words=(), vectors=np.zeros((0, 0), dtype=np.float32), reads=reads)
+    return View(snapshot([Line("你好")]), Query(text=text, tokens=tokens), settings).settings
+
+
+def named(query: str, *names: str) -> set[str]:
+    """Whom of these the query names."""
+    memory = snapshot([Line("好", speaker=name) for name in names])
+    return {
+        name for name, said in zip(names, speaker(View(memory, Query(text=query), Settings())), strict=True) if said
+    }
+
+
+def test_the_evidence_of_most_questions_is_found_with_minilm(tmp_path: Path) -> None:
+    if find_weights() is None:
+        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
+    figures = run(load(SET), tmp_path, embedder="minilm").as_json()
+    assert figures["questions"] == 65
+    assert figures["rec@10"] > 0.80
+    assert figures["rec@5"] > 0.75
+    assert figures["mrr"] > 0.66
+
+
+def test_the_evidence_of_most_questions_is_found_with_the_hashed_embedder(tmp_path: Path) -> None:
+    assistant = replace(load(SET), conversations=load(SET).conversations[1:])
+    figures = run(assistant, tmp_path, embedder="hashed").as_json()
+    assert figures["rec@10"] > 0.75
+
+
+def test_a_query_that_the_embedder_reads_changes_no_weight() -> None:
+    settings = Settings()
+    assert asked("Which cat?", "en", settings) is settings
+    assert asked("哪只猫？", "any", settings) is settings
+
+
+def test_what_late_interaction_loses_on_an_unread_query_goes_to_the_words() -> None:
+    settings = Settings()
+    weighed = asked("哪只猫？", "en", settings)
+    kept = settings.recall_unread
+    assert weighed.recall_dense == pytest.approx(kept * settings.recall_dense)
+    assert weighed.recall_late == pytest.approx(kept * settings.recall_late)
+    assert weighed.recall_words + weighed.recall_late == pytest.approx(settings.recall_words + settings.recall_late)
+    assert weighed.recall_window + weighed.recall_late_window == pytest.approx(
+        settings.recall_window + settings.recall_late_window
+    )
+
+
+def test_a_query_in_two_languages_is_weighed_in_between() -> None:
+    settings = Settings()
+    half, none = asked("iMac 多少", "en", settings), asked("电脑多少钱", "en", settings)
+    assert half.recall_dense == pytest.approx((settings.recall_dense + none.recall_dense) / 2)
+    assert half.recall_words == pytest.approx((settings.recall_words + none.recall_words) / 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("Where is my cat?", 0.0), ("", 0.0), ("42?", 0.0), ("我的猫", 1.0), ("abcd猫咪", 0.5)]
+)
+def test_the_share_of_chinese_counts_a_character_as_two_letters(text: str, share: float) -> None:
+    assert cjk_share(text) == share
+
+
+def test_minilm_says_that_it_reads_english() -> None:
+    if find_weights() is None:
+        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
+    _, tokens = MiniLM().embed_tokens(["Where is my cat?", "我的猫在哪里？", ""])
+    assert [one.reads for one in tokens] == ["en", "en", "en"]
+
+
+def test_a_chinese_word_is_found_by_its_characters_but_not_by_function_words() -> None:
+    assert terms("我们怎么养橘猫的") == ["么养", "养橘", "橘猫", "猫的", "养", "橘", "猫"]
+    assert terms("我们的") == []
+
+
+def test_kana_and_hangul_do_not_stand_by_themselves() -> None:
+    assert terms("ねこ") == ["ねこ"]
+    assert terms("고양이") == ["고양", "양이"]
+
+
+def test_a_chinese_name_is_known_whole_or_by_two_of_its_characters() -> None:
+    assert named("王小明喜欢什么？", "王小明", "王小红") == {"王小明"}
+    assert named("小红喜欢什么？", "王小明", "王小红") == {"王小红"}
+    assert named("苏州好玩吗", "苏婉", "陈立") == set()
+    assert named("苏婉和陈立是怎么认识的", "苏婉", "陈立", "Alice") == {"苏婉", "陈立"}
