@@ -62,5 +62,6 @@ def widened(
         thread = thread_of[place]
         told[thread] = told.get(thread, 0.0) + float(chars[place])
         penalties[thread] = weight * told_penalty(told[thread], unit)
-    rest = sorted((place for _, place in heap), key=lambda place: (penalty(place) - scores[place], place))
+    below = sorted((penalty(place) - scores[place], place) for _, place in heap)
+    rest = [place for _, place in below]
     return order + rest, paid + [penalty(place) for place in rest]

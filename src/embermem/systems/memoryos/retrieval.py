@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,22 +35,62 @@ __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """Utterances and facts by what they are worth to a query, best first.
+    """Utterances and facts by what they are worth to a query, best first; what is not asked for is not worked out.
 
-    `rows` (in the snapshot) and `scores` run in parallel, as far down as packing looks; `hits` are the first of
-    them. `facts` are all that the scope lets be seen. `persona` is likewise narrowed by the scope.
+    `rows` (in the snapshot) and `scores` run in parallel, as far down as packing looks.
     """
 
+    view: View
     rows: tuple[int, ...]
     scores: tuple[float, ...]
-    hits: tuple[Hit, ...]
-    facts: tuple[tuple[Fact, float], ...]
-    persona: Persona
-    confidence: float
-    partial: bool
-    notes: tuple[str, ...]
-    hits_at: Callable[[Sequence[int]], tuple[Hit, ...]]
-    """The hits at these places of `rows`, from 0."""
+    find_facts: Callable[[], tuple[tuple[Fact, float], ...]]
+    shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
+    """Each channel's share in the scores of these rows."""
+
+    def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
+        """The hits at these places of `rows`, from 0."""
+        page_of = self.view.snapshot.page_of(self.view.n)
+        at = [self.rows[place] for place in places]
+        return tuple(
+            _hit(self.view, row, int(page_of[row]), self.scores[place], place + 1, share)
+            for row, place, share in zip(at, places, self.shares(at), strict=True)
+        )
+
+    @cached_property
+    def hits(self) -> tuple[Hit, ...]:
+        """The first hits, as many as the settings say."""
+        return self.hits_at(range(min(len(self.rows), self.view.settings.hits)))
+
+    @cached_property
+    def facts(self) -> tuple[tuple[Fact, float], ...]:
+        """All facts that the scope lets be seen, with their scores."""
+        return self.find_facts()
+
+    @cached_property
+    def persona(self) -> Persona:
+        """Who the owner is, likewise narrowed by the scope."""
+        return _seen(self.view.snapshot.persona, self.view)
+
+    @cached_property
+    def confidence(self) -> float:
+        """How likely the rows hold what was asked, in [0, 1]."""
+        return confidence(self.view, self.rows)
+
+    @cached_property
+    def without_vector(self) -> int:
+        """How many candidates were ranked by words alone."""
+        return int(np.count_nonzero(self.view.candidates & ~self.view.snapshot.has_vector()[: self.view.n]))
+
+    @property
+    def partial(self) -> bool:
+        """Whether any was."""
+        return self.without_vector > 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the context should know."""
+        bare = self.without_vector
+        return (f"{bare} utterances have no vector yet and were ranked by words",) if bare else ()
 
 
 def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter) -> Context:
@@ -110,7 +151,7 @@ def _rank(view: View) -> Ranking:
     best = _best(fused.scores, max(settings.hits, settings.pack_candidates))
     places, told = widened(
         best,
-        [float(fused.scores[row]) for row in best],
+        fused.scores[list(best)].tolist(),
         view.snapshot.thread_of(view.n)[list(best)],
         np.expm1(view.snapshot.text_length(view.n)[list(best)].astype(np.float64)),
         weight=settings.recall_told,
@@ -119,11 +160,12 @@ def _rank(view: View) -> Ranking:
     )
     penalties = {best[place]: penalty for place, penalty in zip(places, told, strict=True)}
     rows = (*penalties, *(row for row in open_page(view) if row not in penalties))
-    return _ranking(
-        view,
+    scores = fused.scores[list(rows)].tolist()
+    return Ranking(
+        view=view,
         rows=rows,
-        scores=tuple(float(fused.scores[row]) - penalties.get(row, 0.0) for row in rows),
-        facts=_facts(view, fused),
+        scores=tuple(score - penalties.get(row, 0.0) for row, score in zip(rows, scores, strict=True)),
+        find_facts=lambda: _facts(view, fused),
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
 
@@ -137,7 +179,7 @@ def _best(scores: Floats, k: int) -> tuple[int, ...]:
     least = np.partition(scores, len(scores) - k)[len(scores) - k]
     rows = np.flatnonzero(scores >= max(least, np.finfo(np.float64).min))
     order = np.argsort(-scores[rows], kind="stable")[:k]
-    return tuple(int(row) for row in rows[order])
+    return tuple(rows[order].tolist())
 
 
 def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:
@@ -197,11 +239,11 @@ def _rank_as_the_paper(view: View) -> Ranking:
     def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
         return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
 
-    return _ranking(
-        view,
+    return Ranking(
+        view=view,
         rows=rows,
         scores=tuple(scores[int(page_of[row])] for row in rows),
-        facts=_top_facts(view),
+        find_facts=lambda: _top_facts(view),
         shares=shares,
     )
 
@@ -259,40 +301,6 @@ def _as_it_is(score: float, weight: float) -> ChannelScore:
 
 
 # ---------------------------------------------------------------------------------------------------- both presets
-
-
-def _ranking(
-    view: View,
-    *,
-    rows: tuple[int, ...],
-    scores: tuple[float, ...],
-    facts: tuple[tuple[Fact, float], ...],
-    shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]],
-) -> Ranking:
-    snapshot, settings = view.snapshot, view.settings
-
-    page_of = snapshot.page_of(view.n)
-
-    def hits_at(places: Sequence[int]) -> tuple[Hit, ...]:
-        at = [rows[place] for place in places]
-        return tuple(
-            _hit(view, row, int(page_of[row]), scores[place], place + 1, share)
-            for row, place, share in zip(at, places, shares(at), strict=True)
-        )
-
-    bare = int(np.count_nonzero(view.candidates & ~snapshot.has_vector()[: view.n]))
-    notes = (f"{bare} utterances have no vector yet and were ranked by words",) if bare else ()
-    return Ranking(
-        rows=rows,
-        scores=scores,
-        hits=hits_at(range(min(len(rows), settings.hits))),
-        facts=facts,
-        persona=_seen(snapshot.persona, view),
-        confidence=confidence(view, rows),
-        partial=bare > 0,
-        notes=notes,
-        hits_at=hits_at,
-    )
 
 
 def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapping[str, ChannelScore]) -> Hit:

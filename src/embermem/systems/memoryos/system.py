@@ -187,7 +187,8 @@ class MemoryOS:
         """The best k utterances for a query. Reads only."""
         snapshot, asked, _ = self._ask(owner, query, None, None, None, scope)
         settings = replace(self._settings, hits=max(k, self._settings.hits))
-        return retrieval.rank(snapshot, asked, settings).hits[:k]
+        ranking = retrieval.rank(snapshot, asked, settings)
+        return ranking.hits_at(range(min(k, len(ranking.rows))))
 
     def _ask(
         self,
