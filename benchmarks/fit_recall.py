@@ -33,7 +33,7 @@ from embermem.index.tokens import counter
 from embermem.index.vectors import embedded, page_vector
 from embermem.index.view import Query, View
 from embermem.protocols import Delta, PageMark, Scope
-from embermem.systems.memoryos.retrieval import recall
+from embermem.systems.memoryos.retrieval import rank, recall
 from embermem.text import terms
 from embermem.types import OwnerId, PageId, Segment, SegmentId, ThreadId, Utterance, UtteranceId
 
@@ -95,8 +95,13 @@ def main() -> None:
             for name in NAMES:
                 print(f"\nwithout {name}, fitted again, held out")
                 _report(pool, _held_out(pool, frozenset({NAMES.index(name)})))
-            print("\nwithout coverage (told), held out")
-            _report(pool, _held_out(pool, frozenset()), recall_told=0.0)
+            print("\nwithout late and late window, fitted again, held out")
+            both = frozenset({NAMES.index("late"), NAMES.index("late window")})
+            _report(pool, _held_out(pool, both))
+            whole = _held_out(pool, frozenset())
+            for name in ("told", "hop"):
+                print(f"\nwithout {name}, held out")
+                _report(pool, whole, **{f"recall_{name}": 0.0})
 
 
 def fit(but: str, locked: frozenset[int]) -> Floats:
@@ -150,12 +155,13 @@ def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[st
     """Each figure's values over one conversation's questions."""
     talk, figures = TALKS[number], dict[str, list[float]]()
     chosen = {name: float(w) for name, w in zip(SETTINGS, weights, strict=True)}
-    settings = replace(Settings(), hits=RANKED, **chosen, **others)  # type: ignore[arg-type]
+    settings = replace(Settings(), **chosen, **others)  # type: ignore[arg-type]
     words = counter("words")
     for question, query in talk.asked:
         gold, by = (question.evidence, "id") if question.evidence else (question.evidence_threads, "thread")
         contexts = {n: recall(talk.memory, replace(query, budget=n), settings, words) for n in WORDS}
-        ranking = [hit.utterance for hit in contexts[WORDS[0]].hits]
+        found = rank(talk.memory, query, settings, first=RANKED)
+        ranking = [hit.utterance for hit in found.hits_at(range(min(RANKED, len(found.rows))))]
         ranked = [str(getattr(u, by)) for u in ranking]
         values: dict[str, float] = {}
         for k in (5, 10):
@@ -168,8 +174,8 @@ def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[st
             values["by rank within 600 words"] = metrics.recall_at(ranked, gold, _within(ranking, 600))
         for n, context in contexts.items():
             packed = [str(getattr(hit.utterance, by)) for hit in context.packed]
-            found = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
-            values[f"packed@{n}w"] = found
+            share = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
+            values[f"packed@{n}w"] = share
         if question.category in "1234" and by == "id":
             values[f"rec@10 of category {question.category}"] = values["rec@10"]
         for name, value in values.items():

@@ -11,15 +11,7 @@ from embermem.index.coverage import told_penalty, widened
 def wide(
     scores: list[float], threads: list[int], chars: list[float], *, weight: float = 2.0, first: int = 10
 ) -> tuple[list[int], list[float]]:
-    return widened(
-        range(len(scores)),
-        scores,
-        np.array(threads, dtype=np.int32),
-        np.array(chars, dtype=np.float64),
-        weight=weight,
-        unit=1000.0,
-        first=first,
-    )
+    return widened(scores, threads, chars, weight=weight, unit=1000.0, first=first)
 
 
 def test_after_a_long_answer_another_thread_comes_first() -> None:

@@ -9,11 +9,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = ["told_penalty", "widened"]
 
@@ -24,26 +19,24 @@ def told_penalty(chars: float, unit: float) -> float:
 
 
 def widened(
-    rows: Sequence[int],
     scores: Sequence[float],
-    threads: NDArray[np.int32],
-    chars: NDArray[np.float64],
+    threads: Sequence[int],
+    chars: Sequence[float],
     *,
     weight: float,
     unit: float,
     first: int,
 ) -> tuple[list[int], list[float]]:
-    """Rows anew, best first, each one's score less `weight` · told_penalty of the characters of its thread above it.
+    """Hits anew, best first, each one's score less `weight` · told_penalty of the characters of its thread above it.
 
-    `threads` and `chars` run in parallel with `rows`. Greedy for the `first` places; the rest follows in its order
-    under the penalties that hold then. Returns places in `rows`, and the penalties (≥ 0, to be subtracted).
+    `threads` and `chars` run in parallel with `scores`. Greedy for the `first` places; the rest follows in its order
+    under the penalties that hold then. Returns places in `scores`, and the penalties (≥ 0, to be subtracted).
     """
-    thread_of = threads.tolist()
     told: dict[int, float] = {}
-    penalties = dict.fromkeys(thread_of, weight * told_penalty(0.0, unit))
+    penalties = dict.fromkeys(threads, weight * told_penalty(0.0, unit))
 
     def penalty(place: int) -> float:
-        return penalties[thread_of[place]]
+        return penalties[threads[place]]
 
     heap = [(-score, place) for place, score in enumerate(scores)]
     heapq.heapify(heap)
@@ -59,8 +52,8 @@ def widened(
         heapq.heappop(heap)
         order.append(place)
         paid.append(penalty(place))
-        thread = thread_of[place]
-        told[thread] = told.get(thread, 0.0) + float(chars[place])
+        thread = threads[place]
+        told[thread] = told.get(thread, 0.0) + chars[place]
         penalties[thread] = weight * told_penalty(told[thread], unit)
     below = sorted((penalty(place) - scores[place], place) for _, place in heap)
     rest = [place for _, place in below]

@@ -13,10 +13,15 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["cosines"]
+__all__ = ["cosines", "rows_alone"]
 
 _ALONE = 2**18
 """Multiplications that OpenBLAS does in one thread, at most."""
+
+
+def rows_alone(size: int) -> int:
+    """How many rows of a matrix BLAS multiplies with one of `size` numbers in the caller's thread; 1 at least."""
+    return max(1, _ALONE // max(1, size))
 
 
 def cosines(rows: NDArray[Any], directions: NDArray[Any]) -> NDArray[Any]:
@@ -25,7 +30,7 @@ def cosines(rows: NDArray[Any], directions: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(np.einsum("ij,j->i", rows, directions[0]))[:, None]
     columns = np.ascontiguousarray(directions.T)
     found = np.empty((len(rows), len(directions)), dtype=np.result_type(rows, directions))
-    at_once = max(1, _ALONE // max(1, columns.size))
+    at_once = rows_alone(columns.size)
     for start in range(0, len(rows), at_once):
         np.matmul(rows[start : start + at_once], columns, out=found[start : start + at_once])
     return found

@@ -115,9 +115,10 @@ def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenC
     )
 
 
-def rank(snapshot: Snapshot, query: Query, settings: Settings) -> Ranking:
-    """What of the snapshot matters to the query, by the settings' preset. Reads only."""
-    return _ranked(View(snapshot, query, settings))
+def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None = None) -> Ranking:
+    """What of the snapshot matters to the query, by the settings' preset; `first` hits are wanted (None: as many as
+    the settings say). Reads only."""
+    return _ranked(View(snapshot, query, settings), first)
 
 
 def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
@@ -132,8 +133,8 @@ def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
     )
 
 
-def _ranked(view: View) -> Ranking:
-    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view)
+def _ranked(view: View, first: int | None = None) -> Ranking:
+    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view, first or view.settings.hits)
 
 
 def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
@@ -145,20 +146,19 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
 # ------------------------------------------------------------------------------------------------ preset `default`
 
 
-def _rank(view: View) -> Ranking:
+def _rank(view: View, first: int) -> Ranking:
     settings = view.settings
     fused = fuse(view)
-    best = _best(fused.scores, max(settings.hits, settings.pack_candidates))
+    best = _best(fused.scores, max(first, settings.pack_candidates))
     places, told = widened(
-        best,
-        fused.scores[list(best)].tolist(),
-        view.snapshot.thread_of(view.n)[list(best)],
-        np.expm1(view.snapshot.text_length(view.n)[list(best)].astype(np.float64)),
+        fused.scores[best].tolist(),
+        view.snapshot.thread_of(view.n)[best].tolist(),
+        np.expm1(view.snapshot.text_length(view.n)[best]).tolist(),
         weight=settings.recall_told,
         unit=settings.told_unit,
-        first=settings.hits,
+        first=first,
     )
-    penalties = {best[place]: penalty for place, penalty in zip(places, told, strict=True)}
+    penalties = dict(zip(best[places].tolist(), told, strict=True))
     rows = (*penalties, *(row for row in open_page(view) if row not in penalties))
     scores = fused.scores[list(rows)].tolist()
     return Ranking(
@@ -170,16 +170,16 @@ def _rank(view: View) -> Ranking:
     )
 
 
-def _best(scores: Floats, k: int) -> tuple[int, ...]:
+def _best(scores: Floats, k: int) -> NDArray[np.int64]:
     """The k rows of the highest finite scores, best first; of equals the earlier."""
     k = min(k, len(scores))
     if k == 0:
-        return ()
+        return np.zeros(0, dtype=np.int64)
     # Equals of the k-th are all kept until they are sorted: which of them stay must not be left to chance.
     least = np.partition(scores, len(scores) - k)[len(scores) - k]
     rows = np.flatnonzero(scores >= max(least, np.finfo(np.float64).min))
     order = np.argsort(-scores[rows], kind="stable")[:k]
-    return tuple(rows[order].tolist())
+    return rows[order]
 
 
 def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:

@@ -186,8 +186,7 @@ class MemoryOS:
     def search(self, owner: Owner, query: str, k: int, *, scope: Scope | None = None) -> tuple[Hit, ...]:
         """The best k utterances for a query. Reads only."""
         snapshot, asked, _ = self._ask(owner, query, None, None, None, scope)
-        settings = replace(self._settings, hits=max(k, self._settings.hits))
-        ranking = retrieval.rank(snapshot, asked, settings)
+        ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
         return ranking.hits_at(range(min(k, len(ranking.rows))))
 
     def _ask(
