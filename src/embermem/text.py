@@ -99,8 +99,17 @@ def fold(text: str) -> str:
 
 
 def _word_terms(run: str) -> tuple[str, ...]:
-    if _HAS_CJK.match(run):
-        return _cjk_terms(run)
+    if run.isascii() and len(run) <= _LONGEST_WORD:
+        return _ascii_terms(run)
+    return _cjk_terms(run) if _HAS_CJK.match(run) else _spelled_terms(run)
+
+
+@lru_cache(maxsize=65_536)
+def _ascii_terms(run: str) -> tuple[str, ...]:
+    return _spelled_terms(run)
+
+
+def _spelled_terms(run: str) -> tuple[str, ...]:
     if run in STOP_WORDS:
         return ()
     word = run.removesuffix("'s")

@@ -110,7 +110,7 @@ def tokens(text: str) -> TokenVectors:
     """Those words of a text that have a vector."""
     words = [word for word in text.lower().strip("?.").split() if word in TOKENS]
     vectors = np.array([unit(*TOKENS[word]) for word in words], dtype=np.float32).reshape(-1, DIM)
-    return TokenVectors(words=tuple(words), vectors=vectors)
+    return TokenVectors(words=tuple(words), vectors=vectors, reads="en")
 
 
 def with_tokens(lines: Sequence[Line], embedded: int | None = None) -> Snapshot:

@@ -172,14 +172,14 @@ def _show_recall(report: dict[str, Any]) -> None:
 
     threads = "thread_mrr" in report
     names = ["rec@1", "rec@5", "rec@10", "rec@20", "any@10", "all@10", "mrr", "rec@300w", "rec@600w", "rec@1200w"]
-    columns = ["questions", *(f"thread_{name}" for name in names)] if threads else ["questions", *names]
-    headings = ["evidence: threads" if threads else "evidence: utterances", "n", *names]
+    columns = ["questions", *(f"thread_{name}" if threads else name for name in names), "confidence"]
+    headings = ["evidence: threads" if threads else "evidence: utterances", "n", *names, "confidence"]
     parts = [("all", report)]
     parts += [(f"category {name}", part) for name, part in report["by_category"].items()]
     parts += list(report["by_conversation"].items())
     rows = [[render.cut(name, 24), *(part.get(column) for column in columns)] for name, part in parts]
     render.table(f"{report['name']}, preset {report['preset']}, {report['embedder']}", headings, rows)
-    names = ["skipped", "pages", "utterances", "ingest_pages_per_s", "query_ms_p50", "query_ms_p95"]
+    names = ["confidence_auc", "skipped", "pages", "utterances", "ingest_pages_per_s", "query_ms_p50", "query_ms_p95"]
     names += ["search_ms_p50", "search_ms_p95", "bytes_per_page", "cut_contexts"]
     render.records("", [(name, report[name]) for name in names])
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.index.products import cosines
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -47,7 +49,7 @@ class SegmentTable:
         if e_q is not None and len(self.rows):
             norm = float(np.sqrt(e_q @ e_q))
             if norm > 0.0:
-                scores += np.clip(self._directions @ (e_q / norm), -1.0, 1.0)
+                scores += np.clip(cosines(self._directions, (e_q / norm)[None])[:, 0], -1.0, 1.0)
         return scores
 
     def _jaccards(self, K_q: AbstractSet[str]) -> Floats:

@@ -57,7 +57,8 @@ class View:
 
     def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
         self.snapshot, self.query = snapshot, query
-        self.settings = _weighed(settings, _understood(query))
+        self.understood = _understood(query)
+        self.settings = _weighed(settings, self.understood)
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         scope = query.scope or Scope()

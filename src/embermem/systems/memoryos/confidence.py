@@ -19,7 +19,6 @@ from embermem.config import Settings
 from embermem.index import late
 from embermem.index.channels import speaker
 from embermem.index.view import View
-from embermem.text import is_chinese_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +33,8 @@ _SURE_HITS = 5
 """How many of the best hits say how sure a recall is."""
 _EACH_SIDE = 8
 """How many utterances of whom the query names, and of all others, are held against each other."""
+_READ = 0.5
+"""How much of a query the embedder must read for its vectors to say anything of how sure a recall is."""
 _LOOKS_AT = 500
 """Characters of an utterance that are read for whom it speaks of."""
 
@@ -99,14 +100,9 @@ def _best_window(near: Floats, shares: Floats) -> float:
 def _cosine(view: View, best: Rows, words: float) -> float:
     """The highest cosine among these rows; what their words are worth, where no vector says anything of the query."""
     vector = view.query.vector
-    if vector is None or not vector.any() or not _is_read(view):
+    if vector is None or not vector.any() or view.understood < _READ:
         return view.settings.confidence_as_cosine * words
     return max(0.0, float((view.snapshot.vectors_of(best) @ vector).max()))
-
-
-def _is_read(view: View) -> bool:
-    """Whether the vectors say something of most of the query: token vectors are MiniLM's, which reads English."""
-    return view.query.tokens is None or not is_chinese_like(view.query.text)
 
 
 # ------------------------------------------------------------------------------------------------ whose words
@@ -177,7 +173,7 @@ class _Nearness:
         unlike = view.settings.confidence_unlike
         self.each, self.each_shares = unlike + (1.0 - unlike) * self.held, self.word_shares
         query, idf = view.asked_tokens
-        if len(query) == 0 or float(idf.sum()) <= 0.0 or not _is_read(view):
+        if len(query) == 0 or float(idf.sum()) <= 0.0 or view.understood < _READ:
             return
         by_words = self.each @ self.each_shares
         inside = np.flatnonzero(rows < view.n)
