@@ -132,7 +132,7 @@ class Settings:
     recall_segment: float = _number(0.15, _FITTED)
     recall_question: float = _number(-0.2, _FITTED)
     recall_hop: float = _number(0.2, "a second hop where several things are asked for; docs/retrieval.md has the table")
-    late_candidates: int = _number(192, "best rows by the other channels on which late interaction is measured", low=1)
+    late_candidates: int = _number(128, "best rows by the other channels on which late interaction is measured", low=1)
     recall_told: float = _number(
         2.0, "taken off for ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )

@@ -11,7 +11,9 @@ from embermem.index.coverage import told_penalty, widened
 def wide(
     scores: list[float], threads: list[int], chars: list[float], *, weight: float = 2.0, first: int = 10
 ) -> tuple[list[int], list[float]]:
-    return widened(scores, threads, chars, weight=weight, unit=1000.0, first=first)
+    at = np.array(threads, dtype=np.int64)
+    order, penalties = widened(np.array(scores), at, np.array(chars), weight=weight, unit=1000.0, first=first)
+    return order.tolist(), penalties.tolist()
 
 
 def test_after_a_long_answer_another_thread_comes_first() -> None:

@@ -151,20 +151,25 @@ def _rank(view: View, first: int) -> Ranking:
     fused = fuse(view)
     best = _best(fused.scores, max(first, settings.pack_candidates))
     places, told = widened(
-        fused.scores[best].tolist(),
-        view.snapshot.thread_of(view.n)[best].tolist(),
-        np.expm1(view.snapshot.text_length(view.n)[best]).tolist(),
+        fused.scores[best],
+        view.snapshot.thread_of(view.n)[best],
+        np.expm1(view.snapshot.text_length(view.n)[best].astype(np.float64)),
         weight=settings.recall_told,
         unit=settings.told_unit,
         first=first,
     )
-    penalties = dict(zip(best[places].tolist(), told, strict=True))
-    rows = (*penalties, *(row for row in open_page(view) if row not in penalties))
-    scores = fused.scores[list(rows)].tolist()
+    rows = best[places].tolist()
+    scores = (fused.scores[rows] - told).tolist()
+    known = set(rows)
+    for row in open_page(view):
+        if row not in known:
+            rows.append(row)
+            scores.append(float(fused.scores[row]))
+    penalties = dict(zip(rows, told.tolist(), strict=False))  # the open page's rows come last, and pay nothing
     return Ranking(
         view=view,
-        rows=rows,
-        scores=tuple(score - penalties.get(row, 0.0) for row, score in zip(rows, scores, strict=True)),
+        rows=tuple(rows),
+        scores=tuple(scores),
         find_facts=lambda: _facts(view, fused),
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
