@@ -15,6 +15,7 @@ from embermem.protocols import ProfileRequest, SegmentState
 from embermem.types import (
     Annotation,
     ChainTail,
+    Owner,
     Page,
     PageId,
     PageView,
@@ -69,10 +70,12 @@ class ScriptedAnalyst:
         self.profiled: list[SegmentId] = []
         self._reader = ExtractiveAnalyst()
 
-    def annotate(self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]) -> tuple[Annotation, ...]:
+    def annotate(
+        self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
+    ) -> tuple[Annotation, ...]:
         self.asked.append(tuple(view.page.id for view in batch))
         self._work()
-        made = self._reader.annotate(tails, batch)
+        made = self._reader.annotate(owner, tails, batch)
         return tuple(
             Annotation(
                 page_id=one.page_id,

@@ -1,7 +1,7 @@
 """Imports point one way. Each part names here what it may import; whoever wants another must change this table.
 
 errors · types · text · traits · equations · config · changes · protocols     the base
-embedders · analysts · index · stores · systems                               parts: they know the base
+embedders · llms · prompts · analysts · index · stores · systems              parts: they know the base
 bootstrap · memory                                                            where parts are wired
 apps · bench · demo                                                           users of the public face
 """
@@ -45,12 +45,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "messages": {"errors", "types"},
     "protocols": {"changes", "types"},
     "embedders": {"errors", "types", "protocols"},
-    "analysts": BASE,
+    "llms": BASE,
+    "prompts": {"errors", "types"},
+    "analysts": BASE | {"prompts"},
+    "chat": BASE | {"prompts"},
+    "testing": BASE | {"index.tokens"},
     "index": BASE,
     "stores": BASE | {"index.vectors"},
     "systems": BASE | {"index"},
-    "bootstrap": BASE | {"embedders", "analysts", "stores", "systems"},
-    "memory": BASE | {"background", "bootstrap", "systems"},
+    "bootstrap": BASE | {"embedders", "llms", "analysts", "stores", "systems"},
+    "memory": BASE | {"background", "bootstrap", "chat", "systems"},
     "apps": BASE | {"memory", "bootstrap", "bench", "embedders.weights"},
     "bench": BASE | {"memory", "bootstrap"},
     "demo": BASE | {"memory", "bootstrap"},

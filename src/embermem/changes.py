@@ -35,6 +35,9 @@ class Cause(StrEnum):
     EVICTION = "eviction"
     PROFILE = "profile"
     REINDEX = "reindex"
+    REDONE = "redone"
+    UNDO = "undo"
+    ANEW = "anew"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,6 +158,25 @@ class FactArchived:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FactRestored:
+    """A fact holds again: what retired it, superseded it or moved it to the archive was undone."""
+
+    fact_id: FactId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitCleared:
+    """A trait is unknown again: the change that first set it was undone."""
+
+    dimension: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BegunAnew:
+    """All that was derived before is put away; what callers set follows in the same change, the rest is read anew."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TraitSet:
     """A trait's level and confidence now."""
 
@@ -193,6 +215,9 @@ Decision = (
     | FactStrengthened
     | FactRetired
     | FactArchived
+    | FactRestored
+    | TraitCleared
+    | BegunAnew
     | TraitSet
     | ProfileSet
     | Evicted

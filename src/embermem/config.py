@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 
 ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
-_SECRET = "embedder_key"
-"""The one setting whose value no message shows."""
+_SECRETS = frozenset({"embedder_key", "model_key"})
+"""The settings whose values no message shows."""
 
 Preset = Literal["default", "paper"]
 
@@ -182,6 +182,29 @@ class Settings:
     embedder: str = _plain("auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
     embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
     embedder_key: str = field(default="", repr=False, metadata={"source": "its key; better set by the environment"})
+    model: str = _plain(
+        "", "the language model: a name for an OpenAI-compatible endpoint, or `anthropic:NAME`, `google:NAME`; none: ''"
+    )
+    model_url: str = _plain("", "base URL of the endpoint; else OPENAI_BASE_URL, else OpenAI's")
+    model_key: str = field(default="", repr=False, metadata={"source": "its key; else OPENAI_API_KEY"})
+    model_timeout_s: float = _number(60.0, "a model's answer is awaited no longer", above=0.0, high=3600.0)
+    model_retries: int = _number(
+        2, "further requests after one that failed on the way (timeout, 429, 5xx)", low=0, high=10
+    )
+    model_retry_max_s: float = _number(
+        20.0, "longest pause before such a request; a server that asks for more is asked later", low=0.0, high=3600.0
+    )
+    model_breaker_failures: int = _number(5, "requests that failed in a row, after which the model rests", low=1)
+    model_breaker_s: float = _number(60.0, "how long it rests", above=0.0, high=_LONGEST_S)
+    model_answer_tokens: int = _number(4000, "tokens that one structured answer may have", low=64, high=200_000)
+    model_chat_tokens: int = _number(2000, "tokens that one reply of chat may have", low=16, high=200_000)
+    model_cache: str = _plain(
+        "", "a file outside the store that keeps whole requests and replies, for benches and tests"
+    )
+    calls_per_day: int | None = _number(None, "model calls a day (UTC) for all owners; None: no limit", low=0)
+    tokens_per_day: int | None = _number(None, "model tokens a day for all owners", low=0)
+    owner_calls_per_day: int | None = _number(None, "model calls a day for one owner", low=0)
+    owner_tokens_per_day: int | None = _number(None, "model tokens a day for one owner", low=0)
     busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0, high=86_400.0)
     resident_bytes: int = _number(512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0)
 
@@ -301,7 +324,7 @@ def _check(name: str, kind: Any, meta: Mapping[str, Any], value: object, origin:
     allowed = _allowed(kind, meta)
 
     def refuse() -> ConfigError:
-        given = "…" if name == _SECRET else repr(value)
+        given = "…" if name in _SECRETS else repr(value)
         return ConfigError(f"{name} = {given} (from {origin}) is not allowed; {allowed}")
 
     kind = str(kind)

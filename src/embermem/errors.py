@@ -18,7 +18,21 @@ EmberError
 │   ├── EmbedderMissing    its weights or endpoint are not there
 │   └── EmbedderMismatch   the store's vectors are of another embedder
 └── AnalystError           an analyst failed; the pages stay pending
+    ├── ModelError         a language model gave no usable answer
+    │   ├── ModelMissing       no model is set, or its package is not installed (also a ConfigError)
+    │   ├── ModelTimeout       no answer in time
+    │   ├── ModelUnreachable   the server cannot be reached, or failed (5xx)
+    │   ├── ModelBusy          the server asks to wait (429); `retry_after_s` says how long, if it did
+    │   ├── ModelRefused       the server refuses the request: key, name, size (4xx)
+    │   └── ModelReplyError    the answer cannot be read, after a repair round; `raw` keeps it
+    └── ModelWait          not asked: the work waits until `retry_at`, and no try is counted
+        ├── BudgetSpent        a limit on calls or tokens is reached
+        └── ModelResting       the breaker is open: the server failed too often just now
 """
+
+from __future__ import annotations
+
+from datetime import datetime
 
 
 class EmberError(Exception):
@@ -90,4 +104,73 @@ class EmbedderMismatch(EmbedderError):
 
 
 class AnalystError(EmberError):
-    """An analyst failed; its pages stay pending and are tried again."""
+    """An analyst failed; its pages stay pending and are tried again.
+
+    Messages of this error and of those below are our own words: a server's text never stands in them.
+    """
+
+
+class ModelError(AnalystError):
+    """A language model gave no usable answer. `outcome` is its word in the ledger."""
+
+    outcome = "failed"
+
+
+class ModelMissing(ModelError, ConfigError):
+    """No language model is set, or the package for it is not installed; the message says what to do."""
+
+    outcome = "missing"
+
+
+class ModelTimeout(ModelError):
+    """The model did not answer in time."""
+
+    outcome = "timeout"
+
+
+class ModelUnreachable(ModelError):
+    """The model's server cannot be reached, or failed (HTTP 5xx)."""
+
+    outcome = "unreachable"
+
+
+class ModelBusy(ModelError):
+    """The model's server asks to wait (HTTP 429). `retry_after_s` is how long, None if it did not say."""
+
+    outcome = "busy"
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ModelRefused(ModelError):
+    """The model's server refuses the request (another HTTP 4xx): a wrong key, model name or size."""
+
+    outcome = "refused"
+
+
+class ModelReplyError(ModelError):
+    """The model's answer cannot be read, after a repair round too. `raw` is the last answer, as it came."""
+
+    outcome = "bad reply"
+
+    def __init__(self, message: str, raw: str) -> None:
+        super().__init__(message)
+        self.raw = raw
+
+
+class ModelWait(AnalystError):
+    """The model was not asked. The work waits until `retry_at`; this counts as no try."""
+
+    def __init__(self, message: str, retry_at: datetime) -> None:
+        super().__init__(message)
+        self.retry_at = retry_at
+
+
+class BudgetSpent(ModelWait):
+    """A limit on calls or tokens is reached; work that needs the model waits for the next day (UTC)."""
+
+
+class ModelResting(ModelWait):
+    """The model's server failed too often just now; it is asked again later."""

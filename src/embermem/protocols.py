@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from embermem.changes import Cause, Change, Decision, KeywordCount, SummaryPart
 from embermem.types import (
@@ -25,6 +26,7 @@ from embermem.types import (
     PageView,
     Persona,
     PersonaChange,
+    Role,
     Segment,
     SegmentId,
     ThreadId,
@@ -99,10 +101,133 @@ class TokenCounter(Protocol):
         """Tokens of the text."""
 
 
+# --------------------------------------------------------------------------------------------------- language models
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatMessage:
+    """One message of a request to a language model."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplySchema:
+    """The form that a structured answer must have: a name, and a JSON schema."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelRequest:
+    """What a language model is asked. With a `schema` the answer is to be one JSON object of that form."""
+
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int
+    temperature: float | None = None
+    schema: ReplySchema | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelReply:
+    """What it answered. Tokens are the server's count, our estimate where it gives none; `cached_tokens` are those of
+    the prompt that it read from its cache. `cut`: the answer ended at `max_tokens`."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    cut: bool = False
+
+
+class LanguageModel(Protocol):
+    """A chat model behind an endpoint. One call of a method is one request: whoever calls it retries and repairs."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, as it stands in the ledger and in changes that rest on it."""
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """One answer, reasoning text (`<think>…</think>`) taken out. Safe to call from several threads.
+
+        Raises ModelTimeout, ModelUnreachable, ModelBusy, ModelRefused; ModelReplyError for an empty answer.
+        """
+
+    def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
+        """The answer's text piece by piece as it comes; last of all the whole as a ModelReply. Raises as `complete`."""
+
+
+class Purpose(StrEnum):
+    """What a model was asked for."""
+
+    ANNOTATE = "annotate"
+    PROFILE = "profile"
+    CHAT = "chat"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """Ceilings of a day (UTC) in calls and in tokens (prompt and answer), for all owners and for each; None: none."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    owner_calls: int | None = None
+    owner_tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One line of the ledger: a request that was sent to a model. `outcome` is "ok", "started" (not yet ended, or
+    whoever made it died), or a ModelError's. Tokens are the server's count, or our estimate where it gave none."""
+
+    id: str
+    owner_id: OwnerId
+    at: datetime
+    purpose: Purpose
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    ms: int
+    outcome: str
+
+
+_Answer = TypeVar("_Answer")
+
+
+class Asker(Protocol):
+    """Puts questions to a language model on behalf of an owner: within the budget, each request in the ledger, failures
+    on the way tried again, a wrong answer repaired once, a server that is down left alone for a while."""
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+
+    def ask(
+        self,
+        owner: Owner,
+        purpose: Purpose,
+        messages: Sequence[ChatMessage],
+        answer: type[_Answer],
+        check: Callable[[_Answer], None] = lambda _: None,
+    ) -> _Answer:
+        """An answer of the type `answer` (a frozen dataclass or msgspec.Struct, whose JSON schema the model is shown).
+
+        `check` raises ValueError, in words meant for the model, where the answer is of the form but wrong; the repair
+        round shows it that. Raises ModelError, ModelWait.
+        """
+
+    def stream(self, owner: Owner, purpose: Purpose, messages: Sequence[ChatMessage]) -> Iterator[str]:
+        """A free answer, piece by piece. Tried again only while nothing has come. Raises ModelError, ModelWait."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileRequest:
     """What an analyst is shown at a promotion: a segment, its pages not yet analysed, and what is known."""
 
+    owner: Owner
     segment: Segment
     pages: tuple[PageView, ...]
     persona: Persona
@@ -116,7 +241,9 @@ class Analyst(Protocol):
     def name(self) -> str:
         """Stored with every change that rests on it."""
 
-    def annotate(self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]) -> tuple[Annotation, ...]:
+    def annotate(
+        self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
+    ) -> tuple[Annotation, ...]:
         """One annotation a page, in the batch's order.
 
         `tails` holds, for each thread of the batch that has one, the page before the batch; within the batch
@@ -345,8 +472,11 @@ class Store(Protocol):
         Raises StaleLease if the lease no longer holds, RevisionMoved if another change came first.
         """
 
-    def postpone(self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime) -> None:
-        """An analyst failed on these pages: count the attempt, keep the error, wait until `retry_at`."""
+    def postpone(
+        self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime, *, tried: bool = True
+    ) -> None:
+        """An analyst failed on these pages: count the attempt, keep the error, wait until `retry_at`. Not `tried`: it
+        was not asked, and no attempt is counted."""
 
     def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
         """Pages with utterances no analyst has read yet, all embedded, oldest first, with their vectors; open ones (not
@@ -385,6 +515,20 @@ class Store(Protocol):
 
     def replay(self, owner_id: OwnerId) -> None:
         """Throw away all that was derived and apply every change again, in order."""
+
+    # -- the ledger of model calls
+
+    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
+        """Write a call as "started", with its tokens estimated, if the day's limits have room for it.
+
+        One transaction, so that no number of processes goes over a limit. Raises BudgetSpent.
+        """
+
+    def end_call(self, call: Call) -> None:
+        """What came of a call that was begun."""
+
+    def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]:
+        """The ledger from a time on, of one owner or (None) of all, oldest first."""
 
     # -- reading
 

@@ -304,6 +304,8 @@ class FactProposal:
     valid_from: datetime | None = None
     retracts: bool = False
     """The statement says that it is no longer so ("I don't live in Lyon any more")."""
+    replaces: FactId | None = None
+    """A known fact, one that was shown, which this one supersedes; with `retracts` the one that is retired."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from embermem.protocols import Analyst, ProfileRequest
 from embermem.traits import dimensions
 from embermem.types import ChainId, ChainTail, PageView, Persona, Segment, SegmentId, ThreadId
 
-from .pages import NOW, page
+from .pages import NOW, OWNER, page
 
 ANALYST = ExtractiveAnalyst()
 
@@ -25,7 +25,7 @@ def segment(summary: str = "") -> Segment:
 
 
 def goes_on(first: PageView, second: PageView) -> bool:
-    return ANALYST.annotate({}, [first, second])[1].continues
+    return ANALYST.annotate(OWNER, {}, [first, second])[1].continues
 
 
 def test_it_is_an_analyst() -> None:
@@ -37,7 +37,7 @@ def test_it_is_an_analyst() -> None:
 
 
 def test_the_first_page_of_a_thread_continues_nothing() -> None:
-    assert not ANALYST.annotate({}, [page("I planted tomatoes.")])[0].continues
+    assert not ANALYST.annotate(OWNER, {}, [page("I planted tomatoes.")])[0].continues
 
 
 def test_a_page_on_the_same_words_continues() -> None:
@@ -83,7 +83,7 @@ def test_threads_do_not_mix() -> None:
 def test_the_tail_of_a_thread_is_what_its_first_page_may_continue() -> None:
     before = page("I planted tomatoes in the garden.", "Tomatoes need sun.")
     tail = ChainTail(view=before, chain_id=ChainId("c"), summary="I planted tomatoes in the garden.")
-    (note,) = ANALYST.annotate({ThreadId("t"): tail}, [page("The garden tomatoes are ripe.", no=2, minutes=5)])
+    (note,) = ANALYST.annotate(OWNER, {ThreadId("t"): tail}, [page("The garden tomatoes are ripe.", no=2, minutes=5)])
     assert note.continues
     assert "planted" in note.chain_summary
     assert "ripe" in note.chain_summary
@@ -92,7 +92,7 @@ def test_the_tail_of_a_thread_is_what_its_first_page_may_continue() -> None:
 def test_thresholds_are_settings() -> None:
     strict = ExtractiveAnalyst(ExtractiveSettings(continue_at_lexical=9.0))
     first, second = page("I planted tomatoes outside."), page("I planted tomatoes outside again.", no=2, minutes=1)
-    assert not strict.annotate({}, [first, second])[1].continues
+    assert not strict.annotate(OWNER, {}, [first, second])[1].continues
 
 
 # -------------------------------------------------------------------------------------------------- keywords
@@ -125,7 +125,7 @@ def test_keywords_are_few_and_without_repeats() -> None:
 
 def test_a_summary_is_made_of_sentences_of_the_page_and_names_them() -> None:
     view = page("Hi there! I adopted a grey cat from the shelter in Leeds. Ok.", "Great!")
-    (note,) = ANALYST.annotate({}, [view])
+    (note,) = ANALYST.annotate(OWNER, {}, [view])
     texts = {u.id: u.text for u in view.page.utterances}
     assert "I adopted a grey cat from the shelter in Leeds." in note.chain_summary
     for source in note.summary_sources:
@@ -133,19 +133,19 @@ def test_a_summary_is_made_of_sentences_of_the_page_and_names_them() -> None:
 
 
 def test_a_summary_names_speakers_who_have_names() -> None:
-    (note,) = ANALYST.annotate({}, [page("I adopted a grey cat.", "My horse is ill.", speakers=("Alice", "Bo"))])
+    (note,) = ANALYST.annotate(OWNER, {}, [page("I adopted a grey cat.", "My horse is ill.", speakers=("Alice", "Bo"))])
     assert "Alice: I adopted a grey cat." in note.chain_summary
 
 
 def test_a_summary_stays_within_its_limit() -> None:
     long = " ".join(f"I visited the old lighthouse number {i} near the harbour of Bergen." for i in range(200))
     views = [page(long, long, no=i, minutes=i) for i in range(1, 6)]
-    for note in ANALYST.annotate({}, views):
+    for note in ANALYST.annotate(OWNER, {}, views):
         assert 0 < len(note.chain_summary) <= 320
 
 
 def test_a_summary_keeps_to_one_language() -> None:
-    (note,) = ANALYST.annotate({}, [page("I adopted a grey cat from the shelter in Leeds.", "好")])
+    (note,) = ANALYST.annotate(OWNER, {}, [page("I adopted a grey cat from the shelter in Leeds.", "好")])
     assert "好" not in note.chain_summary
 
 
@@ -181,7 +181,7 @@ def test_there_are_ninety_dimensions_in_three_categories() -> None:
     ],
 )
 def test_plain_taste_is_evidence_for_a_trait(text: str, dimension: str, positive: bool) -> None:
-    (note,) = ANALYST.annotate({}, [page(text)])
+    (note,) = ANALYST.annotate(OWNER, {}, [page(text)])
     found = {t.dimension: t for t in note.traits}
     assert (found[dimension].level > 0) is positive
     assert -1.0 <= found[dimension].level <= 1.0
@@ -189,14 +189,14 @@ def test_plain_taste_is_evidence_for_a_trait(text: str, dimension: str, positive
 
 
 def test_disliking_one_kind_says_nothing_of_the_whole() -> None:
-    (note,) = ANALYST.annotate({}, [page("I can't stand horror films.")])
+    (note,) = ANALYST.annotate(OWNER, {}, [page("I can't stand horror films.")])
     assert note.traits == ()
 
 
 def test_profile_fields_come_from_what_the_user_said() -> None:
     text = "My name is Alice Moreau. I was born in 1994. I live in Lyon. I'm a woman. I'm a nurse."
     text += " My native language is French."
-    (note,) = ANALYST.annotate({}, [page(text)])
+    (note,) = ANALYST.annotate(OWNER, {}, [page(text)])
     assert {p.name: p.value for p in note.profile} == {
         "name": "Alice Moreau", "birth_year": "1994", "home": "Lyon", "gender": "female",
         "occupation": "nurse", "language": "French",
@@ -204,13 +204,13 @@ def test_profile_fields_come_from_what_the_user_said() -> None:
 
 
 def test_the_profile_of_another_is_not_the_users() -> None:
-    (note,) = ANALYST.annotate({}, [page("My brother is called Oskar.", "My name is Ember.")])
+    (note,) = ANALYST.annotate(OWNER, {}, [page("My brother is called Oskar.", "My name is Ember.")])
     assert note.profile == ()
 
 
 def test_a_request_gives_each_fact_once_with_all_its_sources() -> None:
     pages = (page("I live in Oslo."), page("I live in Oslo and I love jazz.", no=2))
-    change = ANALYST.profile(ProfileRequest(segment=segment(), pages=pages, persona=Persona(), nearest=()))
+    change = ANALYST.profile(ProfileRequest(owner=OWNER, segment=segment(), pages=pages, persona=Persona(), nearest=()))
     assert [(f.attribute, f.value, len(f.sources)) for f in change.facts] == [
         ("lives_in", "Oslo", 2),
         ("likes", "jazz", 1),
@@ -222,7 +222,7 @@ def test_a_request_gives_each_fact_once_with_all_its_sources() -> None:
 
 def test_a_move_there_and_back_stays_three_facts() -> None:
     pages = tuple(page(f"I moved to {p}.", no=i) for i, p in enumerate(("Oslo", "Rome", "Oslo"), 1))
-    change = ANALYST.profile(ProfileRequest(segment=segment(), pages=pages, persona=Persona(), nearest=()))
+    change = ANALYST.profile(ProfileRequest(owner=OWNER, segment=segment(), pages=pages, persona=Persona(), nearest=()))
     assert [f.value for f in change.facts] == ["Oslo", "Rome", "Oslo"]
 
 
@@ -230,7 +230,9 @@ def test_the_summary_of_a_request_condenses_that_of_the_segment() -> None:
     summary = " ".join(
         f"I painted the {c} boat in the harbour of {t}." for c in ("red", "green", "grey") for t in ("Bo", "Ry", "Li")
     )
-    change = ANALYST.profile(ProfileRequest(segment=segment(summary * 5), pages=(), persona=Persona(), nearest=()))
+    change = ANALYST.profile(
+        ProfileRequest(owner=OWNER, segment=segment(summary * 5), pages=(), persona=Persona(), nearest=())
+    )
     assert change.segment_summary is not None
     assert len(change.segment_summary) <= 600
 
@@ -247,8 +249,8 @@ _ANY = st.text(max_size=300) | st.text(
 @settings(max_examples=150, deadline=None)
 def test_no_text_raises_and_every_source_lies_inside_it(user: str, assistant: str) -> None:
     view = page(user, assistant)
-    notes = ANALYST.annotate({}, [view, replace(view)])
-    assert notes == ANALYST.annotate({}, [view, replace(view)])
+    notes = ANALYST.annotate(OWNER, {}, [view, replace(view)])
+    assert notes == ANALYST.annotate(OWNER, {}, [view, replace(view)])
     lengths = {u.id: len(u.text) for u in view.page.utterances}
     for note in notes:
         assert len(note.keywords) <= 8
@@ -290,5 +292,5 @@ def test_no_text_raises_and_every_source_lies_inside_it(user: str, assistant: st
 def test_a_hundred_thousand_characters_take_no_seconds(unit: str) -> None:
     text = (unit * 100_000)[:100_000]
     start = time.process_time()
-    ANALYST.annotate({}, [page(text, text), page(text, text, no=2, minutes=1)])
+    ANALYST.annotate(OWNER, {}, [page(text, text), page(text, text, no=2, minutes=1)])
     assert time.process_time() - start < 2.0

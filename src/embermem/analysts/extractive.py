@@ -28,6 +28,7 @@ from embermem.types import (
     Annotation,
     ChainTail,
     FactProposal,
+    Owner,
     Page,
     PageView,
     PersonaChange,
@@ -55,7 +56,9 @@ class ExtractiveAnalyst:
         """Rules change with the number."""
         return "extractive-v1"
 
-    def annotate(self, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]) -> tuple[Annotation, ...]:
+    def annotate(
+        self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
+    ) -> tuple[Annotation, ...]:
         """One annotation a page, in the batch's order; facts, traits and profile fields are filled."""
         latest: dict[ThreadId, tuple[PageView, str]] = {t: (tail.view, tail.summary) for t, tail in tails.items()}
         annotations = []

@@ -299,7 +299,7 @@ class _Consolidation:
             return False
         analyst = self._parts.extractive
         tails = self._store.tails(self._owner.id, _first_no(views))
-        annotations = analyst.annotate(tails, views)
+        annotations = analyst.annotate(self._owner, tails, views)
         decisions = short_term.chained(tails, views, annotations, analyst.name, self._next_no)
         for view, annotation in zip(views, annotations, strict=True):
             if self._settings.facts_when == "read":
@@ -362,7 +362,7 @@ class _Consolidation:
         views = [noted.view for noted in batch]
         tails = self._store.tails(self._owner.id, _first_no(views))
         try:
-            annotations = analyst.annotate(tails, views)
+            annotations = analyst.annotate(self._owner, tails, views)
             if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
                 raise AnalystError(f"{analyst.name} answered for other pages than it was asked about")
         except AnalystError as error:
@@ -429,6 +429,7 @@ class _Consolidation:
             return False
         persona = self._store.persona(self._owner.id)
         request = ProfileRequest(
+            owner=self._owner,
             segment=_as_segment(segment, notes),
             pages=tuple(noted.view for noted in notes),
             persona=persona,
