@@ -124,6 +124,9 @@ class Settings:
     recall_window: float = _number(0.25, _FITTED)
     recall_late: float = _number(0.45, _FITTED)
     recall_late_window: float = _number(0.2, _FITTED)
+    recall_noted: float = _number(
+        1.0, "near the fit on facts of a model, benchmarks/fit_recall.sh FILE --analyst recorded; docs/retrieval.md"
+    )
     recall_near: float = _number(0.1, _FITTED, low=0.0)
     recall_answer: float = _number(0.3, _FITTED, low=0.0)
     recall_speaker: float = _number(1.5, _FITTED)
@@ -132,7 +135,7 @@ class Settings:
     recall_segment: float = _number(0.15, _FITTED)
     recall_question: float = _number(-0.2, _FITTED)
     recall_hop: float = _number(0.2, "a second hop where several things are asked for; docs/retrieval.md has the table")
-    late_candidates: int = _number(128, "best rows by the other channels on which late interaction is measured", low=1)
+    late_candidates: int = _number(192, "best rows by the other channels on which late interaction is measured", low=1)
     recall_told: float = _number(
         2.0, "taken off for ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
@@ -172,6 +175,20 @@ class Settings:
     )
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
     pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget has them", low=1)
+    standing_facts: int = _number(
+        3, "goals and limits of the user that are packed at every recall; 0: none; docs/retrieval.md", low=0, high=20
+    )
+    standing_share: float = _number(
+        0.06, "share of the budget that they may take; the first alone may take twice that", low=0.0, high=0.5
+    )
+    standing_goal_days: float = _number(
+        365.0, "a goal that was not said again for so long no longer stands; limits always do", above=0.0
+    )
+    standing_theme: float = _number(
+        0.3, "what it counts beside nearness that a fact bears on the query's theme (themes.py)", low=0.0
+    )
+    standing_recency: float = _number(0.1, "what newness counts beside nearness in [−1, 1]", low=0.0)
+    standing_recency_days: float = _number(90.0, "after so long newness counts 1/e", above=0.0)
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Input
@@ -198,6 +215,9 @@ class Settings:
     model_breaker_s: float = _number(60.0, "how long it rests", above=0.0, high=_LONGEST_S)
     model_answer_tokens: int = _number(4000, "tokens that one structured answer may have", low=64, high=200_000)
     model_chat_tokens: int = _number(2000, "tokens that one reply of chat may have", low=16, high=200_000)
+    chat_turn_tokens: int = _number(
+        1500, "tokens of the conversation's newest turns that chat shows beside the memory", low=0, high=1_000_000
+    )
     model_cache: str = _plain(
         "", "a file outside the store that keeps whole requests and replies, for benches and tests"
     )
@@ -265,6 +285,43 @@ class ExtractiveSettings:
     """The same where either page has no vector: only words and cues speak."""
     few_terms: int = 2
     """A page of so few content words ("yes, sure!") says no topic of its own: it continues unless a cue turns away."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelReadingSettings:
+    """What a language model is shown of a batch, and what is kept of its answers (all ours). Lengths are in characters;
+    a longer text is cut, a longer value is not believed."""
+
+    utterance_chars: int = 2_000
+    """Of each utterance; a page that teaches something says it in less."""
+    annotate_chars: int = 40_000
+    """Of all pages of one batch: about 10,000 tokens. The longest utterances give way first."""
+    profile_chars: int = 40_000
+    tail_chars: int = 160
+    """Of each utterance of the page before a batch: enough to see whether the talk goes on."""
+    tail_utterances: int = 2
+    speaker_chars: int = 40
+    known_facts: int = 25
+    """Known facts shown at a promotion: those that the pages may confirm, change or end."""
+
+    keywords: int = 8
+    """As the extractive analyst keeps."""
+    chain_chars: int = 480
+    """Of a chain's summary; 40 words are asked for."""
+    segment_chars: int = 900
+    """Of a segment's summary; 100 words are asked for."""
+    summary_sources: int = 64
+    """Utterances that a summary names at most: the newest."""
+    fact_chars: int = 200
+    value_chars: int = 100
+    subject_chars: int = 60
+    attribute_chars: int = 40
+    field_chars: int = 60
+    evidence: int = 8
+    """Utterances that one item names at most."""
+    facts: int = 24
+    traits: int = 12
+    """Facts and traits kept of one answer, the first ones."""
 
 
 def load(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Settings:

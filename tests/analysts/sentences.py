@@ -158,6 +158,53 @@ I'm married to Anna. | marital_status | married
 I'm allergic to nickel. | allergic_to | nickel
 I like birds a lot and herons in the wetlands. | likes | birds
 I am a morning person. | temperament | morning person
+I want to get slimmer. | wants_to | get slimmer
+I'm trying to lose weight. | wants_to | lose weight
+I've been trying to lose a few pounds since Christmas. | wants_to | lose a few pounds
+I want to quit smoking. | wants_to | quit smoking
+I really want to learn Spanish this year. | wants_to | learn Spanish
+I'd like to eat healthier. | wants_to | eat healthier
+I need to cut down on sugar because of my teeth. | wants_to | cut down on sugar
+I've decided to give up alcohol. | wants_to | give up alcohol
+I want to become a nurse. | wants_to | become a nurse
+I want to improve my French. | wants_to | improve their French
+I plan to run a marathon next year. | wants_to | run a marathon
+My goal is to lose 5 kilos by June. | wants_to | lose 5 kilos by June
+My new year's resolution is to drink less alcohol. | wants_to | drink less alcohol
+We went out late, but I want to sleep better. | wants_to | sleep better
+I want to lose weight, so no more cake for me. | wants_to | lose weight
+I no longer want to lose weight. | -wants_to | lose weight
+I don't want to run a marathon any more. | -wants_to | run a marathon
+I gave up trying to quit smoking. | -wants_to | quit smoking
+I've finally quit smoking. | -wants_to | quit smoking
+I'm preparing for my bar exam. | prepares_for | bar exam
+I'm training for a marathon. | prepares_for | marathon
+I passed the bar exam. | -prepares_for | bar exam
+I'm saving up for a new bike. | saves_for | a new bike
+I'm giving up sugar. | gives_up | sugar
+I'm cutting down on caffeine. | cuts_down_on | caffeine
+I'm on a diet. | on_diet | diet
+I'm on a low-carb diet. | on_diet | low-carb diet
+I'm no longer on a diet. | -on_diet |
+I'm on a tight budget. | budget | a tight budget
+I'm on a budget of 500 euros. | budget | a budget of 500 euros
+My budget is $800 a month. | budget | a budget of $800 a month
+I must not eat gluten. | avoids | gluten
+I'm not allowed to eat salt. | avoids | salt
+I can't eat dairy or eggs. | avoids | dairy or eggs
+I have to avoid caffeine. | avoids | caffeine
+I've cut out red meat. | avoids | red meat
+I can eat gluten again. | -avoids | gluten
+I'm lactose intolerant. | health | lactose intolerant
+I'm type 1 diabetic. | health | type 1 diabetic
+I'm colour-blind. | health | colour-blind
+I'm afraid of heights. | afraid_of | heights
+I can't swim. | cannot | swim
+I can't drive because of my eyes. | cannot | drive
+I can't eat peanuts, they make me sick. | avoids | peanuts
+I'm not allowed to drink alcohol because of my medication. | avoids | alcohol
+I need to save money for my wedding. | wants_to | save money
+I'm studying for the GRE. | prepares_for | GRE
 """
 
 POSITIVE_ZH = """
@@ -242,6 +289,29 @@ POSITIVE_ZH = """
 我辞职了。 | -works_at |
 我五月份搬到里昂了。 | lives_in | 里昂
 我叫小红。 | name | 小红
+我想减肥。 | wants_to | 减肥
+我最近在减肥。 | wants_to | 减肥
+我要戒烟。 | wants_to | 戒烟
+我正在戒酒。 | wants_to | 戒酒
+我打算考研。 | wants_to | 考研
+我决定学好英语。 | wants_to | 学好英语
+我今年的目标是跑完马拉松。 | wants_to | 跑完马拉松
+我不想减肥了。 | -wants_to | 减肥
+我放弃考研了。 | -wants_to | 考研
+我终于戒烟了。 | -wants_to | 戒烟
+我在备考。 | prepares_for | 备考
+我最近在准备高考，压力很大。 | prepares_for | 准备高考
+我不能吃麸质。 | avoids | 麸质
+我不能喝牛奶和咖啡。 | avoids | 牛奶和咖啡
+我能吃辣了。 | -avoids | 辣
+我恐高。 | health | 恐高
+我乳糖不耐受。 | health | 乳糖不耐受
+我怕狗。 | afraid_of | 狗
+我的预算是500欧元。 | budget | 500欧元
+我预算有限。 | budget | 有限
+我有痛风。 | has_condition | 痛风
+我计划今年考雅思。 | wants_to | 考雅思
+我在攒钱买房。 | wants_to | 攒钱买房
 """
 
 NEGATIVE_EN = """
@@ -468,6 +538,125 @@ I'm Sam's sister.
 I'm Team Jacob.
 I'm From Oslo.
 I'm Elsa in this game.
+I want to go home now.
+I want a coffee.
+I want to eat a burger tonight.
+I want to see that film.
+I want to know more about that.
+I want to learn more about you.
+I want to learn from this mistake.
+I want to improve my essay.
+I want to save this file.
+I want to quit this game.
+I want to quit my job.
+I want to get in shape for the photo today, haha.
+I want to sleep.
+I want to be left alone.
+I want to run to the shop.
+I want to pass the salt.
+I want to eat less tonight.
+I want to stop the car.
+I want to stop talking about it.
+I want to become a better person in the next life.
+I want to become a butterfly.
+Maybe I want to lose weight.
+I want to lose weight, maybe.
+I want to quit smoking one day.
+I guess I want to lose weight.
+Do I want to lose weight?
+I don't want to lose weight.
+I never wanted to lose weight.
+I wanted to lose weight.
+I used to want to quit smoking.
+I was trying to lose weight last year.
+I tried to learn Spanish once.
+If I want to lose weight I must run.
+I wish I wanted to quit smoking.
+I want to lose weight, but I gave up on it.
+I want to quit smoking, but I never will.
+I wanted to run a marathon but changed my mind.
+My sister wants to lose weight.
+My doctor said I have to lose weight.
+My doctor says I must not eat gluten.
+She told me I must not eat gluten.
+In the game I want to learn to swim.
+People who want to lose weight should walk.
+You want to lose weight.
+Sometimes I want to quit smoking.
+I want you to lose weight.
+I need to lose this argument.
+I need to get better at this level.
+I need to drink more water today.
+I'm trying to find my keys.
+I'm trying to sleep.
+I'm trying to work.
+I'm trying to get into the building.
+I'm trying to stay awake.
+I'm trying to read your message.
+I'm preparing for dinner.
+I'm preparing for the meeting tomorrow.
+I'm preparing for my exam tomorrow.
+I'm training for nothing.
+I'm studying for fun.
+I'm saving for later.
+I'm saving the best for last.
+I'm saving a seat for Anna.
+I'm giving up.
+I'm giving up my seat.
+I'm quitting this chat.
+I'm cutting down the tree.
+I'm cutting back the roses.
+I'm on a diet of sarcasm.
+I'm on a roll.
+I'm on a budget committee.
+I'm not on a diet.
+My budget is a mess.
+My budget meeting is at noon.
+I have a budget of ideas.
+I can't eat another bite.
+I can't eat sugar today.
+I can't eat that.
+I must not eat so much.
+I can't drink coffee right now.
+I can't drive tonight.
+I can't swim in this weather.
+I can't have coffee, the machine broke today.
+I cannot help it.
+I cannot wait.
+I can't believe it.
+I can't drive you home.
+I'm not diabetic.
+I'm blind to his faults.
+I'm deaf to that.
+I'm in a wheelchair race.
+I'm afraid of losing you.
+I'm afraid so.
+I'm afraid of the answer.
+I'm not afraid of dogs.
+I avoid him.
+I avoid the question.
+I stay away from trouble.
+I've quit the job.
+I have to avoid traffic today.
+I eat gluten.
+I'd love to lose an hour here.
+I'd love a burger tonight.
+I'd like to learn what you think.
+My goal is to finish this level.
+My goal is in the second half.
+My plan is to go to the park.
+I don't have milk.
+I never have milk at home.
+I don't have bread, so I go shopping.
+I can't eat fish because it is still frozen.
+I have to avoid nuts and bolts on the floor.
+I want to save money on this order.
+I need to be more patient with the printer.
+I want to pass the test cases before lunch.
+I want to buy a house plant.
+I don't drink milk straight from the carton.
+I'm giving up alcohol for tonight.
+I want to become a doctor's wife.
 """
 
 NEGATIVE_ZH = """
@@ -572,6 +761,51 @@ NEGATIVE_ZH = """
 我姐夫是医生。
 我姐姐对花生不过敏。
 我在医院没当护士。
+我想吃汉堡。
+我想喝咖啡。
+我想回家。
+我想睡觉了。
+我想知道答案。
+我今晚想早睡。
+我今天要少吃甜食。
+我想减肥吗？
+我不想减肥。
+我该不该减肥？
+如果我想减肥就好了。
+他想减肥。
+我妈妈说我要减肥。
+我朋友在减肥。
+我可能要考研。
+我以前想减肥。
+我曾经想戒烟。
+我想减肥，算了。
+我在考虑减肥。
+我在考虑买房。
+我考虑一下。
+我在准备晚饭。
+我准备出门。
+我准备好了。
+我打算明天早睡。
+我打算去公园。
+我计划一下行程。
+我想要一杯奶茶。
+我不知道要不要戒烟。
+我怕你。
+我怕麻烦。
+我怕迟到。
+我不怕狗。
+我不恐高。
+我不能吃亏。
+我不能喝了。
+我吃不了这么多。
+预算有限。
+我的预算是多少？
+我在学校准备考试的东西。
+我减肥失败了。
+我在准备考试卷子。
+我想少吃一点。
+我想学会放弃。
+我没有预算。
 """
 
 

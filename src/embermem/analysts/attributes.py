@@ -1,20 +1,28 @@
-"""The vocabulary of facts: each attribute, whether it holds one value at a time, and how it reads."""
+"""The vocabulary of facts: each attribute, whether it holds one value at a time, how it reads, and whether it stands.
+
+What stands is weighed at every recall, also when no word of the query agrees: a goal until it is reached or given up,
+a limit (an allergy, what is not eaten, what cannot be done) as long as it holds.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
+
+Standing = Literal["goal", "limit"]
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute. `en` and `zh` are templates: `{}` is the value, `{a}` the value after a or an, `{n}` the same
-    unless the value is an adjective ("introverted")."""
+    unless the value is an adjective ("introverted"). `standing`: whether it is a goal or a limit, or neither."""
 
     name: str
     single: bool
     en: str
     zh: str
+    standing: Standing | None = None
 
     def sentence(self, value: str, *, chinese: bool) -> str:
         """The template with the value in it: "lives in Lyon"."""
@@ -53,9 +61,9 @@ _TABLE = (
     Attribute("native_language", True, "speaks {} as first language", "母语是{}"),
     Attribute("speaks", False, "speaks {}", "会说{}"),
     Attribute("learns", False, "is learning {}", "在学{}"),
-    Attribute("diet", True, "is {}", "{}"),
-    Attribute("allergic_to", False, "is allergic to {}", "对{}过敏"),
-    Attribute("has_condition", False, "has {}", "患有{}"),
+    Attribute("diet", True, "is {}", "{}", "limit"),
+    Attribute("allergic_to", False, "is allergic to {}", "对{}过敏", "limit"),
+    Attribute("has_condition", False, "has {}", "患有{}", "limit"),
     Attribute("has_pet", False, "has {}", "养了{}"),
     Attribute("has_relative", False, "has {}", "有{}"),
     Attribute("likes", False, "likes {}", "喜欢{}"),
@@ -64,12 +72,21 @@ _TABLE = (
     Attribute("hobby", False, "has the hobby {}", "爱好是{}"),
     Attribute("plays", False, "plays {}", "会{}"),
     Attribute("collects", False, "collects {}", "收集{}"),
-    Attribute("avoids", False, "avoids {}", "不吃/不喝{}"),
+    Attribute("avoids", False, "avoids {}", "不吃/不喝{}", "limit"),
     Attribute("drives", True, "drives {a}", "开{}"),
     Attribute("visited", False, "visited {}", "去过{}"),
     Attribute("temperament", False, "is {n}", "性格{}"),
     Attribute("role", True, "is {}", "是{}"),
-    Attribute("cannot", False, "cannot {}", "不能{}"),
+    Attribute("cannot", False, "cannot {}", "不能{}", "limit"),
+    Attribute("health", False, "is {}", "{}", "limit"),
+    Attribute("afraid_of", False, "is afraid of {}", "怕{}", "limit"),
+    Attribute("wants_to", False, "wants to {}", "想{}", "goal"),
+    Attribute("prepares_for", False, "is preparing for {}", "在{}", "goal"),
+    Attribute("saves_for", False, "is saving for {}", "在为{}存钱", "goal"),
+    Attribute("gives_up", False, "is giving up {}", "在戒{}", "goal"),
+    Attribute("cuts_down_on", False, "is cutting down on {}", "在少吃{}", "goal"),
+    Attribute("on_diet", True, "is on {a}", "在{}", "goal"),
+    Attribute("budget", True, "is on {}", "预算{}", "goal"),
 )
 
 OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
@@ -91,6 +108,12 @@ def attribute(name: str) -> Attribute:
         thing = name.removeprefix(FAVORITE_PREFIX).replace("_", " ")
         return Attribute(name, True, f"has {{}} as favorite {thing}", f"最喜欢的{_THINGS_ZH.get(thing, thing)}是{{}}")
     return attributes()[name]
+
+
+def standing(name: str) -> Standing | None:
+    """Whether an attribute is a goal or a limit; None for all others, and for one that is not in the table."""
+    known = attributes().get(name)
+    return None if known is None else known.standing
 
 
 _THINGS_ZH = {

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
-from embermem.analysts.attributes import OPPOSITE
+from embermem.analysts.attributes import OPPOSITE, standing
 from embermem.analysts.finding import USER, Finding
+from embermem.analysts.goals import FOODS, HABITS, goal, lasting, named_goal, of_them
 from embermem.analysts.lexicon import words
 from embermem.analysts.when import When, find_en
 from embermem.text import sentences
@@ -27,7 +28,7 @@ Read = Callable[[str, int], "tuple[str, int] | None"]
 
 # ------------------------------------------------------------------------------------- which clauses may speak
 
-_HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
+_HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
 _LEAD = re.compile(
     r"(?:^|[,;!.—–(]|\s-|\b(?:and|but|because|cause|so|plus|also|well|oh|ah|hi|hello|hey|yes|yeah|yep|no|actually|honestly|btw"
@@ -168,7 +169,8 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
         value, end = value_at
         if _refused_after(sentence, end, retracts):
             continue
-        if not retracts and _in_future(_clause_rest(sentence, end), said_at):
+        is_goal = standing(attribute) == "goal"
+        if not retracts and not is_goal and _in_future(_clause_rest(sentence, end), said_at):
             continue
         if attribute == "lives_in" and not retracts and _short_stay(sentence, pos, end):
             continue
@@ -182,7 +184,7 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
             attribute = f"favorite_{thing}"
         if retracts and (gone := _GONE.match(sentence, end)):
             end = gone.end()
-        when = None if retracts else _when(sentence, end, said_at, time_lead)
+        when = None if retracts or is_goal else _when(sentence, end, said_at, time_lead)
         last = when.end if when is not None and when.end > end else end
         bare = re.sub(r"^an? ", "", value) if attribute in ("works_as", "drives") else value
         yield Finding(
@@ -400,7 +402,7 @@ _AGE = re.compile(
 )
 _AGE_OLD = re.compile(r"(\d{1,3}) (?:years? old|yo|y/o)\b")
 _DIET = re.compile(
-    r"(?:an? |strict |lifelong |a strict |a lifelong )?(vegetarian|vegan|pescatarian|pescetarian|lactose[- ]intolerant|gluten[- ]intolerant|gluten[- ]free|teetotal|kosher|halal)\b(?! (?:food|restaurant|recipe|chef|cook|diet|option|dish|meal|friend|at heart|curious|on))"
+    r"(?:an? |strict |lifelong |a strict |a lifelong )?(vegetarian|vegan|pescatarian|pescetarian|gluten[- ]free|teetotal|kosher|halal)\b(?! (?:food|restaurant|recipe|chef|cook|diet|option|dish|meal|friend|at heart|curious|on))"
 )
 _MARITAL = re.compile(
     r"(?:happily |recently |newly )?(married|single|divorced|engaged|widowed|a widow|a widower|separated)\b(?=\s*(?:[,.;!)]|$|(?:and|but|since|for|with (?:\w+ )?(?:kids|children)|now|to (?=[A-Z]|my (?:\w+ )?(?:wife|husband|partner|friend|love|sweetheart|soulmate)\b|the love|an? (?:\w+ )?(?:man|woman|doctor|nurse|teacher|lawyer|engineer|guy)\b)|at the moment|again|last|in [A-Z\d])))"
@@ -412,7 +414,39 @@ _TEMPER = re.compile(
     r"(?:an? |very |quite |pretty |a bit of an? |such an? |a total |a real |more of an? )?(introvert(?:ed)?|extrovert(?:ed)?|extravert(?:ed)?|outgoing person|perfectionist|night owl|early bird|morning person)\b(?=\s*(?:[,.;!)]|$|(?:and|but|so|by)\b))"
 )
 _DRINKS = re.compile(
-    r"(?:alcohol|meat|pork|beef|fish|dairy|gluten|sugar|coffee|seafood|shellfish|red meat|eggs|caffeine|wheat|spicy food|soda)\b(?=\s*(?:[,.;!)]|$|(?:and|but|because|so|at all|or)\b))"
+    rf"{FOODS}(?:(?:, |,? (?:and|or) ){FOODS}){{0,4}}(?=\s*(?:[,.;!)]|$)|\s+(?:and(?! bolts)|but|because(?! it\b)|so|at all|or|since|due to)\b)"
+)
+_LEFT_OUT = re.compile(
+    rf"(?:{FOODS}|{HABITS})(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|because|so|for good|completely|entirely|since)\b)"
+)
+_HEALTH = re.compile(
+    r"(?:(?:type (?:1|2|one|two) )?diabetic|(?:lactose|gluten|histamine|fructose)[- ]intolerant|colou?r[- ]?blind|(?:legally |partially )?blind|(?:partially )?deaf|hard of hearing|visually impaired|in a wheelchair|claustrophobic|epileptic|asthmatic)"
+    r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|in (?:my|one)|because)\b)(?! (?:to|with|by|as)\b)"
+)
+_FEARS = re.compile(
+    r"(?:heights|flying|spiders|snakes|dogs|needles|deep water|water|the dark|enclosed spaces|tight spaces|crowds|horses|bees|wasps|blood|elevators|escalators)(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|because)\b)"
+)
+_UNABLE = re.compile(
+    r"(?:swim|drive|cycle|ride a bike|climb stairs|walk (?:far|long distances)|lift (?:heavy things|anything heavy)|have (?:caffeine|alcohol|gluten|dairy|sugar|nuts|shellfish|lactose)|stand for long|tolerate (?:lactose|gluten|dairy|alcohol|caffeine|heat))"
+    r"(?=\s*(?:[.;!)]|$)|,(?! (?:can|right)\b)|\s+(?:and|but|so|because|due to|at all|since)\b)"
+)
+_MONEY = r"(?:[$€£¥] ?\d[\d,.]*\d?k?|\d[\d,.]*k? ?(?:euros?|dollars|bucks|pounds|yuan|yen|francs|kronor|rupees|EUR|USD|GBP|CNY|RMB|€|\$|£))"
+_EACH = r"(?: (?:a|per|each) (?:day|week|month|year|person))?"
+_TEST = (
+    r"(?:[A-Za-z'-]+ ){0,2}?(?:exams?|finals|midterms|driving test|bar(?: exam)?|SATs?|GRE|GMAT|LSAT|MCAT|TOEFL|IELTS|HSK|JLPT|A-levels|certification|citizenship test"
+    r"|marathon|half[- ]marathon|triathlon|ultramarathon|ironman|10k|5k)"
+)
+_TEST_END = re.compile(
+    rf"(?:(?:my|the|an?|our) )?(?P<v>(?!(?:next|last|today|imaginary|fake|mock)\b){_TEST})(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|in|next|this|at|right|because|with|since|these|now)\b)"
+)
+_SAVED_FOR = re.compile(
+    r"(?P<v>(?:retirement|college|university|(?:an?|my|our|the) (?:(?:new|own|first|big|better|used|second|trip|dream) ){0,2}(?:house|home|flat|apartment|car|bike|motorbike|laptop|computer|phone|camera|wedding|honeymoon|holiday|vacation|trip|boat|van|guitar|piano|business|deposit|down payment|degree|education)(?: (?:to|in) [A-Z]\w+)?))"
+    r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|in|next|with|now|this)\b)"
+)
+_DIET_NAMED = re.compile(
+    r"an? (?P<v>(?:(?:strict|very|new|special|restricted) )?(?:(?:(?:low|high)[- ](?:carb|fat|sodium|salt|sugar|calorie|fodmap|protein|fib(?:re|er))|keto(?:genic)?|paleo|mediterranean|vegan|vegetarian|gluten[- ]free|dairy[- ]free|sugar[- ]free|diabetic|liquid|renal|dash) )?diet)\b"
+    r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|since|to|for|now|right|these|at the moment|this)\b)",
+    re.IGNORECASE,
 )
 _KINDS = "color|colour|food|movie|film|book|song|band|singer|author|season|sport|animal|dish|game|city|fruit|drink|flower|subject|country|dessert|team|artist|genre|composer|painter|cuisine|hobby|show|tv show|ice cream|instrument|holiday"
 
@@ -760,6 +794,8 @@ _IM = rf"(?:[Ii]'m|[Ii] am|[Ii]m) {_ADV}"
 _IVE = rf"(?:[Ii]'ve|[Ii] have|[Ww]e have|[Ww]e've) {_ADV}"
 
 
+_FIRM = r"(?:(?:really|also|just|actually|currently|now|still|truly|definitely|seriously|finally|always|desperately|recently|absolutely|do|even|only|simply|already) ){0,2}"
+"""Adverbs that leave a goal or a limit certain."""
 _NO_LONGER = r"(?:[Ii]'m|[Ii] am) no longer "
 _ANY_MORE = r"[^.,;!?]{2,60}\b(?:any ?more|any longer)\b"
 _END_OR_TIME = r"(?=\s*(?:[.;!,]|$)|\s+(?:last|yesterday|today|this|in \d|two|three|a few|and|because|but|now)\b)"
@@ -814,6 +850,16 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("plays", rf"[Ii] (?:no longer play |don't play (?={_ANY_MORE}))", _regex(_SKILLS), retracts=True),
         _rule("dislikes", r"[Ii] no longer (?:hate|dislike) ", _noun_phrase, retracts=True),
         _rule("dislikes", rf"[Ii] don't (?:hate|dislike) (?={_ANY_MORE})", _noun_phrase, retracts=True),
+        _rule("wants_to", rf"[Ii] (?:no longer want to|don't {_ADV}want to (?={_ANY_MORE})) ?", named_goal, retracts=True),
+        _rule("wants_to", r"[Ii](?:'m| am) no longer (?:trying|planning|hoping) to ", named_goal, retracts=True),
+        _rule("wants_to", rf"[Ii](?:'m| am) not (?:trying|planning) to (?={_ANY_MORE})", named_goal, retracts=True),
+        _rule("wants_to", r"(?:[Ii] (?:have )?|[Ii]'ve )(?:finally )?(?:stopped|quit|gave up|given up) trying to ", named_goal, retracts=True),
+        _rule("wants_to", r"(?:[Ii] (?:have )?|[Ii]'ve )(?:finally |actually |successfully )?(?=quit )", _reached, retracts=True),
+        _rule("prepares_for", rf"[Ii](?:'m| am) (?:no longer |not (?={_ANY_MORE}))(?:preparing|studying|training) for ", _test, retracts=True),
+        _rule("prepares_for", r"(?:[Ii] (?:have )?|[Ii]'ve )(?:finally |just |already )?(?:passed|failed|finished|ran|completed|done) (?=(?:my|the|an?|our) )", _test, retracts=True),
+        _rule("on_diet", r"(?:[Ii]'m|[Ii] am) (?:no longer on|off) (?=an? |my )", _diet_ended, retracts=True),
+        _rule("budget", r"(?:[Ii]'m|[Ii] am) no longer on a (?:\w+ )?budget", _nothing, retracts=True),
+        _rule("avoids", rf"(?:[Ii] {_ADV}(?:can )?|(?:[Ii]'m|[Ii] am) {_ADV})(?:eat|eating|drink|drinking) (?=[^.,;!?]{{2,40}} again\b)", _again, retracts=True),
         # who one is
         _rule("name", r"[Mm]y (?:full |real |first )?name(?: is|'s) (?:\")?", _ended_name),
         _rule("name", r"(?:[Ii]'m|[Ii] am) (?:called|named) ", _ended_name),
@@ -874,7 +920,31 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("diet", _IM, _regex(_DIET, 1)),
         _rule("diet", r"[Ii] (?:recently )?(?:became|went) ", _regex(_DIET, 1)),
         _rule("diet", _IVE + r"been ", _regex(_DIET, 1)),
-        _rule("avoids", r"[Ii] (?:don't|do not|never|can't|cannot) (?:eat|drink) (?:any )?", _regex(_DRINKS)),
+        _rule("avoids", rf"[Ii] {_FIRM}(?:don't|do not|never|won't) (?:eat|drink) (?:any |anything with )?", _avoided),
+        _rule("avoids", rf"[Ii] {_FIRM}(?:can't|cannot|can not|must not|mustn't|may not) (?:eat|drink|have) (?:any |anything with )?", _avoided),
+        _rule("avoids", rf"(?:[Ii]'m|[Ii] am) {_FIRM}(?:not allowed to|not supposed to|unable to) (?:eat|drink|have) (?:any |anything with )?", _avoided),
+        _rule("avoids", rf"[Ii] {_FIRM}(?:have to |need to |must |try to )?(?:avoid|stay away from|stay off|abstain from) (?:eating |drinking )?(?:any |all )?", _avoided),
+        _rule("avoids", rf"(?:[Ii]'ve|[Ii] have) {_FIRM}(?:given up|cut out|stopped eating|stopped drinking|quit) (?:all )?", _avoided),
+        _rule("health", _IM, _regex(_HEALTH)),
+        _rule("afraid_of", rf"{_IM}(?:very |deathly |terribly |absolutely )?(?:afraid|scared|terrified) of ", _regex(_FEARS)),
+        _rule("cannot", rf"[Ii] {_FIRM}(?:can't|cannot|can not|am not able to|am unable to|must not|mustn't|never learned to|never learnt to) ", _unable),
+        _rule("cannot", r"(?:[Ii]'m|[Ii] am) (?:not able|unable|not allowed) to ", _unable),
+        # goals
+        _rule("wants_to", rf"[Ii] {_FIRM}(?:want|need|have|hope|plan|intend|aim|decided|resolved) to (?:try to |try and |finally |really |also |seriously )?", goal),
+        _rule("wants_to", rf"[Ii] {_FIRM}must (?:try to )?", goal),
+        _rule("wants_to", rf"[Ii](?:'d| would) {_FIRM}(?:like|love) to ", goal),
+        _rule("wants_to", rf"(?:[Ii]'m|[Ii] am|[Ii]'ve been|[Ii] have been) {_FIRM}(?:trying|hoping|planning|aiming|determined) (?:hard |really hard |so hard )?to ", goal),
+        _rule("wants_to", rf"(?:[Ii]'ve|[Ii] have) {_FIRM}(?:decided|resolved) to ", goal),
+        _rule("wants_to", r"[Mm]y (?:main |big |biggest |current |new |personal |long-term |health |fitness |career )?(?:goal|aim|target|ambition|(?:new year'?s )?resolution)(?: (?:for )?this (?:year|month|summer|winter|spring))? is to ", goal),
+        _rule("prepares_for", rf"(?:[Ii]'m|[Ii] am|[Ii]'ve been|[Ii] have been) {_FIRM}(?:preparing|studying|training|revising|cramming|prepping) for ", _prepared),
+        _rule("saves_for", rf"(?:[Ii]'m|[Ii] am|[Ii]'ve been) {_FIRM}saving (?:up |money )?(?:for|to buy) ", _saved),
+        _rule("gives_up", rf"(?:[Ii]'m|[Ii] am) {_FIRM}(?:quitting|giving up|cutting out) ", _given_up),
+        _rule("cuts_down_on", rf"(?:[Ii]'m|[Ii] am|[Ii]'ve been) {_FIRM}(?:cutting|cutting way) (?:down|back) on (?:my )?", _given_up),
+        _rule("on_diet", rf"(?:[Ii]'m|[Ii] am) {_FIRM}(?:following|on|doing) ", _dieting),
+        _rule("on_diet", rf"[Ii] {_FIRM}(?:started|follow|began) ", _dieting),
+        _rule("budget", rf"(?:[Ii]'m|[Ii] am|[Ww]e're|[Ww]e are) {_FIRM}on ", _budget),
+        _rule("budget", rf"[Ii] {_FIRM}(?:only )?have ", _budget),
+        _rule("budget", r"[Mm]y (?:(?:total|monthly|weekly|maximum|max) )?budget is (?:only |about |around |just )?", _sum),
         # who belongs to one
         _rule("has_pet", rf"(?:[Ii]|[Ww]e|[Ii]'ve|[Ww]e've) (?:{_ADV})(?:have|own|got|adopted) (?:got )?", _pets),
         _rule("has_pet", rf"[Mm]y (?=(?:{_LIST_PETS})(?:'s name| is (?:called|named)))", _called_pet),
@@ -911,6 +981,60 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("collects", rf"[Ii] {_ADV}collect ", _noun_phrase),
         _rule("drives", rf"[Ii] {_ADV}drive (?=an? )", _regex(re.compile(r"an? (?:[a-z0-9]+ ){0,2}[A-Z][\w-]+(?: [A-Z\d][\w-]*)?"))),
     )  # fmt: skip
+
+
+def _lasting(pattern: re.Pattern[str], group: int | str = 0) -> Read:
+    """What the pattern reads, unless the sentence wavers or speaks of today only."""
+
+    def read(sentence: str, pos: int) -> tuple[str, int] | None:
+        match = pattern.match(sentence, pos)
+        return (of_them(match[group]), match.end()) if match is not None and lasting(sentence) else None
+
+    return read
+
+
+_avoided, _unable, _given_up = _lasting(_DRINKS), _lasting(_UNABLE), _lasting(_LEFT_OUT)
+_prepared, _saved, _dieting = _lasting(_TEST_END, "v"), _lasting(_SAVED_FOR, "v"), _lasting(_DIET_NAMED, "v")
+_budget = _lasting(
+    re.compile(
+        rf"an? (?:very )?(?:(?:tight|small|limited|strict|shoestring|low|student) )?budget(?: of (?:about |around |only )?{_MONEY}{_EACH})?"
+        r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|since|these|this|at|now|right)\b)"
+    )
+)
+_SUM = re.compile(rf"{_MONEY}{_EACH}(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|at most|max|in total)\b)")
+
+
+def _test(sentence: str, pos: int) -> tuple[str, int] | None:
+    match = _TEST_END.match(sentence, pos)
+    return None if match is None else (match["v"], match.end())
+
+
+def _sum(sentence: str, pos: int) -> tuple[str, int] | None:
+    """ "My budget is 500 euros": the same value as of "a budget of 500 euros"."""
+    found = _lasting(_SUM)(sentence, pos)
+    return None if found is None else (f"a budget of {found[0]}", found[1])
+
+
+def _reached(sentence: str, pos: int) -> tuple[str, int] | None:
+    """A habit that is over: who has quit it need not want to."""
+    match = _QUIT.match(sentence, pos)
+    return None if match is None else (match["v"], match.end())
+
+
+_QUIT = re.compile(
+    rf"(?P<v>quit {HABITS})(?=\s*(?:[.;!]|$)|\s+(?:for good|last|in \d|two|three|a few|\d+|years|completely|and I feel)\b)"
+)
+
+
+def _diet_ended(sentence: str, pos: int) -> tuple[str, int] | None:
+    """Whatever diet it was, it is over."""
+    match = re.compile(r"(?:my|an?|the) (?:[\w-]+ )?diet(?=\s*(?:[,.;!]|$|(?:now|and|again)\b))").match(sentence, pos)
+    return None if match is None else ("", match.end())
+
+
+def _again(sentence: str, pos: int) -> tuple[str, int] | None:
+    match = re.compile(rf"(?P<v>{FOODS}) again(?=\s*(?:[.;!,]|$))").match(sentence, pos)
+    return None if match is None else (match["v"], match.end())
 
 
 def _capital_name(sentence: str, pos: int) -> tuple[str, int] | None:

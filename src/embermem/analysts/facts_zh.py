@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache, lru_cache
 
-from embermem.analysts.attributes import OPPOSITE
+from embermem.analysts.attributes import OPPOSITE, standing
 from embermem.analysts.finding import USER, Finding
+from embermem.analysts.goals import EXAM_ZH, GOAL_ZH, lasting_zh
 from embermem.analysts.lexicon import words
 from embermem.analysts.when import find_zh, number_zh
 
@@ -23,11 +24,13 @@ _SENTENCE = re.compile(r"[^。！？!?\n；;]+[。！？!?；;]?")
 _BLOCKED = re.compile(
     r"如果|要是|假如|假设|假装|倘若|万一|只要|除非|想象|幻想|希望|但愿|梦见|梦到|梦里|做梦|可能|也许|大概|或许|说不定|差点|打算|计划|想要|准备|考虑"
     r"|他说|她说|他们说|你说|人家说|有人说|妈说|爸说|说过|说我|问我|告诉|听说|据说|以为|好像|仿佛|似乎|好比|例如|比如|等于|真想|恨不得|游戏里|电影里|戏里"
-    r"|小时候|以前|曾经|从前|当年|本来|原来想|要不|难道|怎么|什么|谁|哪|吗|呢|\?|？|才怪|个屁|怀疑|相信|觉得|感觉|认为|装作|就像|像是|算是|几乎|[叫让]我当|歌里|书里|下辈子|上辈子"
+    r"|小时候|以前|曾经|从前|当年|本来|原来想|要不|难道|怎么|什么|谁|哪|吗|呢|\?|？|才怪|个屁|怀疑|相信|觉得|感觉|认为|装作|就像|像是|(?<!预)算是|几乎|[叫让]我当|歌里|书里|下辈子|上辈子"
     r"|将来|以后|未来|明年|下个月|长大后|有一天|的时候|其实不|\ue000|：|:"
 )
-_BLOCKED_ALWAYS_BUT = re.compile(r"以前|曾经")
+_PAST = frozenset({"以前", "曾经"})
 """Words of the past block everything but a retraction, which is about the past."""
+_PLANS = frozenset({"打算", "计划", "想要", "准备"})
+"""Words of a plan block everything but a goal, which is one."""
 _CLAUSE = re.compile(r"[^，,、：:。！？!?；;\s]+(?:、[^，,、：:。！？!?；;\s]+)*")
 _LEAD = re.compile(
     r"(?:嗯|哦|噢|啊|哈哈|嘿|对了|其实|另外|顺便说一下|话说|你好|您好|大家好|因为|所以|但是|但|不过|而且|然后|还有|并且|同时|现在|目前|最近|那|"
@@ -78,6 +81,14 @@ _THINGS = {
     "动物": "animal", "季节": "season", "城市": "city", "水果": "fruit", "游戏": "game", "作家": "author", "乐队": "band", "花": "flower",
     "饮料": "drink", "科目": "subject", "球队": "team", "演员": "actor", "电视剧": "show", "节目": "show",
 }  # fmt: skip
+_LEFT_OUT = (
+    r"(?:牛肉|猪肉|羊肉|鸡肉|红肉|肉|海鲜|贝类|虾|螃蟹|香菜|葱|姜|蒜|辣椒|辛辣|辣的|辣|酒|咖啡因|咖啡|牛奶|奶制品|乳制品|奶|甜食|甜的|糖|盐|鱼|内脏|花生|坚果|鸡蛋|蛋|麸质|小麦|面食|大豆|豆制品|芒果"
+    r"|油炸食品|油腻的|生冷的|生的|冰的|凉的|碳水|可乐|浓茶)"
+)
+"""What people leave out for good; the longer first."""
+_NUM_MONEY = (
+    r"(?:[\d,.]+|[一二两三四五六七八九十百千万]+)(?:万|千|k)?(?:块钱?|元|欧元|美元|美金|欧|刀|英镑|日元|港币|万)"
+)
 _ALLERGENS_NO = re.compile(r"^(?:你|他|她|它|这|那|此|很多|什么)")
 
 Check = Callable[[str], "str | None"]
@@ -92,9 +103,10 @@ def find(text: str, said_at: datetime) -> Iterator[Finding]:
 
 
 def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding]:
-    blocked = _BLOCKED.search(sentence)
-    if blocked and not (_BLOCKED_ALWAYS_BUT.match(blocked.group()) and not _BLOCKED.search(sentence, blocked.end())):
+    blocked = {match.group() for match in _BLOCKED.finditer(sentence)}
+    if not (blocked <= _PAST or blocked <= _PLANS):
         return
+    lasting = lasting_zh(sentence)
     clauses = list(_CLAUSE.finditer(sentence))
     of_me = False
     for i, clause in enumerate(clauses):
@@ -110,13 +122,16 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
         of_me = False
         following = clauses[i + 1].group() if i + 1 < len(clauses) else ""
         for subject, attribute, value, retracts, extra in _statement(body, following):
-            if blocked and not retracts:
+            is_goal = standing(attribute) == "goal"
+            if not retracts and (blocked if not is_goal else blocked & _PAST or not lasting):
+                continue
+            if retracts and blocked & _PLANS:
                 continue
             of_me = subject == USER and attribute not in ("has_pet", "has_relative")
             start, end = offset + clause.start() + body_at, offset + clause.end()
             if extra and i + 1 < len(clauses):
                 end = offset + clauses[i + 1].end()
-            when = None if retracts else find_zh(words_, said_at)
+            when = None if retracts or is_goal else find_zh(words_, said_at)
             yield Finding(
                 subject=subject, attribute=attribute, value=value, start=start, end=end, when=when,
                 retracts=retracts, chinese=True,
@@ -308,6 +323,11 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("works_as", rf"我{_ADV}退休(?:了|[一二两三四五六七八九十\d]+年)", _nothing, retracts=True),
         _rule("works_at", rf"我{_ADV}(?:辞职|离职|失业|被裁员?|被解雇)了", _nothing, retracts=True),
         _rule("dislikes", r"我(?:现在|已经)*(?:不再|不)(?:讨厌)(?P<v>.{1,12}?)了", _liked, retracts=True),
+        _rule("wants_to", rf"我(?:现在|已经|早就)*(?:不再|不想再?|不打算再?|不|放弃|放弃了)(?:想|要)?(?P<v>{GOAL_ZH})了", _plain(), retracts=True),
+        _rule("wants_to", rf"我(?:现在|已经|早就)*(?:不再想?|放弃了?)(?P<v>{GOAL_ZH})", _plain(), retracts=True),
+        _rule("wants_to", r"我(?:已经|终于|总算|成功)+(?P<v>戒(?:掉)?(?:烟|酒))(?:成功)?了", _plain(), retracts=True),
+        _rule("prepares_for", rf"我(?:现在|已经|早就)*(?:不再|不|放弃了?)(?P<v>(?:备考|准备){EXAM_ZH}?)了", _plain(), retracts=True),
+        _rule("avoids", rf"我(?:现在|又|已经|重新|终于)*(?:可以|能|开始)(?:吃|喝)(?P<v>{_LEFT_OUT})了", _plain(), retracts=True),
         _rule("name", r"我(?:的)?(?:名字|姓名|全名|真名|本名)(?:是|叫)(?P<v>[^的]{1,16}?)", _any_name),
         _rule("name", r"我(?:就)?叫(?:做)?(?P<v>[A-Za-z一-鿿 ]{2,16}?)", _human_name),
         _rule("nickname", r"(?:你|你们|大家|朋友|朋友们)?(?:都|可以|都可以|平时)?叫我(?P<v>[A-Za-z一-鿿]{1,8}?)(?:吧|就好|就行|就可以|好)", _any_name),
@@ -344,8 +364,15 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("allergic_to", rf"我(?:从小)?(?:就)?对{v}(?:严重)?过敏", _allergen),
         _rule("diet", r"我(?:一直|现在|已经|开始)?(?P<v>吃素|不吃肉)(?:好几年|很久|[一二两三四五六七八九十\d]+年)?", _plain()),
         _rule("diet", r"我是(?:一?个|一?名)?(?P<v>素食主义者|素食者|纯素食者|乳糖不耐受)", _plain()),
-        _rule("avoids", r"我(?:从来?|一直)?不(?:吃|喝|能吃|能喝)(?P<v>牛肉|猪肉|羊肉|海鲜|香菜|葱|蒜|辣|辣的|酒|咖啡|牛奶|甜食|鱼|内脏|花生|鸡蛋)", _plain()),
-        _rule("has_condition", r"我(?:有|患有|得了)(?P<v>糖尿病|哮喘|高血压|抑郁症|焦虑症|偏头痛|鼻炎|过敏性鼻炎|胃病|失眠症|关节炎|多动症|癫痫|甲亢|甲减)", _plain()),
+        _rule("avoids", rf"我(?:从来?|一直|真的|完全)?(?:不|戒)(?:吃|喝|能吃|能喝|可以吃|可以喝|能碰)(?P<v>{_LEFT_OUT}(?:[和、跟]{_LEFT_OUT}){{0,3}})", _plain()),
+        _rule("avoids", rf"我(?:要|得|必须|需要)?忌(?:口|吃)?(?P<v>{_LEFT_OUT}(?:[和、跟]{_LEFT_OUT}){{0,3}})", _plain()),
+        _rule("health", r"我(?:有点|有些|有|是|一直|从小就?|很|严重)*(?P<v>恐高|晕车|晕船|色盲|色弱|幽闭恐惧症?|乳糖不耐受?|麸质不耐受?|酒精不耐受?)", _plain()),
+        _rule("afraid_of", r"我(?:从小就?|很|特别|非常|一直)*(?:害怕|怕)(?P<v>狗|蛇|蜘蛛|坐飞机|飞行|打针|水|高|黑|虫子|血)", _plain()),
+        _rule("prepares_for", rf"我{_ADV}(?:正)?(?:在|要)?(?P<v>备考{EXAM_ZH}?|准备{EXAM_ZH})", _plain()),
+        _rule("wants_to", rf"我{_ADV}(?:想要?|要|得|必须|需要|决定|下定决心|打算|计划|准备|正在?|在|一直在|开始|一直想|在努力|正在努力|努力)(?:今年|开始|努力|在|再)?(?P<v>{GOAL_ZH})", _plain()),
+        _rule("wants_to", rf"我(?:今年|现在|最近)?的?(?:目标|愿望|计划|新年愿望)(?:就)?是(?:要|想)?(?P<v>{GOAL_ZH})", _plain()),
+        _rule("budget", rf"我(?:的|们的)?(?:每?个?月的?)?预算(?:是|只有|就|大概|在|不超过)*(?P<v>{_NUM_MONEY}(?:以内|左右|以下)?|有限|不多|很紧|很有限|比较紧)", _plain()),
+        _rule("has_condition", r"我(?:有|患有|得了)(?P<v>糖尿病|哮喘|高血压|高血脂|高血糖|痛风|胃溃疡|心脏病|肾结石|湿疹|抑郁症|焦虑症|偏头痛|鼻炎|过敏性鼻炎|胃病|失眠症|关节炎|多动症|癫痫|甲亢|甲减)", _plain()),
         _rule("has_pet", rf"{_I}(?:有|养了|养着|领养了|收养了)(?P<v>{_NUM}(?:只|条|匹|个|头)[一-鿿]{{0,3}}{_PETS})", _plain(14)),
         _rule("has_relative", rf"{_I}有(?P<v>{_NUM}个(?:孩子|儿子|女儿|哥哥|姐姐|弟弟|妹妹|双胞胎|孙子|孙女))", _plain(10)),
         _rule("has_pet", r"我(?:家|的|家的)(?P<v>(?:猫|狗|猫咪|狗狗|小狗|小猫|兔子|仓鼠|鹦鹉)(?:名字)?叫[A-Za-z一-鿿]{1,5})", _plain(10)),

@@ -11,7 +11,7 @@ thread. `#12` is the utterance's seq: the same in every recall. lines.py writes 
 
 What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits, and until what is
 left is unlikely to help. Then exchanges are completed: the question before an answer, the answer to a question.
-Reserved are only the profile line and the open page.
+Reserved are only the profile line, a few goals and limits of the user (standing.py), and the open page.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from embermem.systems.memoryos.lines import (
     trait_lines,
     utterance_line,
 )
-from embermem.types import Fact, LeftOut, Persona, ThreadId, Utterance
+from embermem.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +69,8 @@ class Packing:
     places: tuple[int, ...]
     facts: tuple[Fact, ...]
     left_out: tuple[LeftOut, ...]
+    standing: tuple[Fact, ...] = ()
+    """Those of the facts that have a reserved place."""
 
 
 def pack(
@@ -78,11 +80,16 @@ def pack(
     facts: Sequence[tuple[Fact, float]],
     persona: Persona,
     counter: TokenCounter,
+    standing: Sequence[Fact] = (),
 ) -> Packing:
-    """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first."""
+    """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
+
+    `standing` are facts with a reserved place, best first; they count as facts, and are told once.
+    """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
     filling.reserve_profile(persona)
+    filling.reserve_standing(standing)
     filling.reserve_open_page(dict(zip(rows, scores, strict=True)))
     filling.fill(rows, scores, facts)
     filling.complete_exchanges(frozenset(rows))
@@ -184,6 +191,7 @@ class _Filling:
         self.said: dict[tuple[str, str, str], int] = {}
         self.told: set[str] = set()
         self.fact_cost = 0
+        self.standing: dict[FactId, None] = {}
 
     def reserve_profile(self, persona: Persona) -> None:
         """The profile line, field by field while it fits into half of the budget."""
@@ -199,6 +207,14 @@ class _Filling:
             if line:
                 self.profile.append(line)
 
+    def reserve_standing(self, facts: Sequence[Fact]) -> None:
+        """The facts that stand, best first, within their share; the first may take twice that."""
+        share = self.settings.standing_share * self.budget
+        for fact in facts:
+            limit = share if self.standing else 2 * share
+            if self.fact_cost + self._cost(fact_line(fact)) <= limit and self._try_fact(fact, 0.0):
+                self.standing[fact.id] = None
+
     def reserve_open_page(self, scores: Mapping[int, float]) -> None:
         """The page that waits for its answer, within half of what is left."""
         limit = (self.budget - self.used) // 2
@@ -213,12 +229,16 @@ class _Filling:
         chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
         values = (np.array(scores) - np.log(self._tokens(chars))).tolist()
         items: list[tuple[float, float, int | Fact]] = list(zip(values, scores, rows, strict=True))
-        items += [(score - math.log(float(self._tokens(len(fact.text)))), score, fact) for fact, score in facts]
+        items += [
+            (score - math.log(float(self._tokens(len(fact.text)))), score, fact)
+            for fact, score in facts
+            if fact.id not in self.standing
+        ]
         items.sort(key=lambda item: -item[0])
         least = self._least_value(scores)
         misfits = 0
         for place, (value, score, item) in enumerate(items):
-            if value < least and len(self.packed) >= self.settings.pack_least_lines:
+            if value < least and len(self.packed) - len(self.standing) >= self.settings.pack_least_lines:
                 self._leave_out_rest(items[place:], "unlikely to help")
                 break
             if misfits > _MISFITS:
@@ -259,12 +279,14 @@ class _Filling:
         if tokens > self.budget:
             text, tokens = "", 0
         places = {row: place for place, row in enumerate(rows)}
+        facts = [item.fact for item in self.packed if item.fact is not None]
         return Packing(
             text=text,
             tokens=tokens,
             places=tuple(places[row] for row in self._rows()),
-            facts=tuple(item.fact for item in self.packed if item.fact is not None),
+            facts=tuple(facts),
             left_out=tuple(self.left_out),
+            standing=tuple(fact for fact in facts if fact.id in self.standing),
         )
 
     def _text(self) -> str:
@@ -327,7 +349,8 @@ class _Filling:
         found += [after] if after < self.view.n and asks[row] else []
         return [other for other in found if utterances[other].speaker != utterances[row].speaker]
 
-    def _try_fact(self, fact: Fact, score: float) -> None:
+    def _try_fact(self, fact: Fact, score: float) -> bool:
+        """Pack it if it fits and is not told already; whether it is in."""
         line = fact_line(fact)
         cost = self._cost(line)
         told = one_line(fact.text)
@@ -342,6 +365,8 @@ class _Filling:
             self.used += cost
             self.fact_cost += cost
             self.packed.append(_Packed(line=line, cost=cost, fact=fact))
+            return True
+        return False
 
     def _drop_facts_in(self, line: str) -> None:
         """Facts that the utterance just packed says in the same words give their place back."""

@@ -22,7 +22,9 @@ from embermem.index.vectors import page_vector
 from embermem.index.view import Query, View
 from embermem.protocols import TokenCounter
 from embermem.systems.memoryos.confidence import confidence
+from embermem.systems.memoryos.lines import fact_line
 from embermem.systems.memoryos.packing import Packing, open_page, pack, pack_all
+from embermem.systems.memoryos.standing import standing
 from embermem.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenC
         query=query.text,
         preset=settings.preset,
         left_out=packing.left_out,
-        notes=ranking.notes,
+        notes=(*ranking.notes, *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing)),
     )
 
 
@@ -140,7 +142,8 @@ def _ranked(view: View, first: int | None = None) -> Ranking:
 def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
     if view.settings.preset == "paper":
         return pack_all(view.snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
-    return pack(view, ranking.rows, ranking.scores, ranking.facts, ranking.persona, counter)
+    stands = standing(view)
+    return pack(view, ranking.rows, ranking.scores, ranking.facts, ranking.persona, counter, stands)
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`

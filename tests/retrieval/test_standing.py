@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from talking import START, Line, fact, snapshot
+
+from embermem import Memory
+from embermem.analysts.attributes import attributes
+from embermem.config import load
+from embermem.index.tokens import counter
+from embermem.index.view import View
+from embermem.protocols import Scope
+from embermem.systems.memoryos.retrieval import Query, recall
+from embermem.systems.memoryos.standing import asks_of_the_past, standing
+from embermem.types import About, Context, Fact, Persona, ThreadId
+
+LATER = START + timedelta(days=30)
+BURGER = "I'd love a burger tonight"
+LIMITS = sorted(name for name, one in attributes().items() if one.standing == "limit")
+
+
+def told(attribute: str, text: str, *seqs: int, since: datetime | None = START) -> Fact:
+    return replace(fact(f"{attribute}-{text}", text, *seqs, since=since), attribute=attribute)
+
+
+SLIMMER = told("wants_to", "wants to get slimmer", 1)
+PEANUTS = told("allergic_to", "is allergic to peanuts", 2)
+LIVES = told("lives_in", "lives in Oslo", 1)
+
+
+def stands(
+    facts: Sequence[Fact],
+    query: str = BURGER,
+    *,
+    lines: int = 8,
+    scope: Scope | None = None,
+    at: datetime = LATER,
+    **chosen: Any,
+) -> list[str]:
+    said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(lines)]
+    asked = Query(text=query, at=at, scope=scope)
+    view = View(snapshot(said, persona=Persona(facts=tuple(facts))), asked, load(**chosen))
+    return [one.text for one in standing(view)]
+
+
+def recalled(facts: Sequence[Fact], query: str = BURGER, *, budget: int = 600, preset: str | None = None) -> Context:
+    said = [Line(f"burger number {i}, and what else was said on that long evening", thread=f"t{i}") for i in range(60)]
+    memory = snapshot(said, persona=Persona(facts=tuple(facts)))
+    return recall(memory, Query(text=query, budget=budget, at=LATER), load(preset), counter("words"))
+
+
+# ------------------------------------------------------------------------------------------ the paper's own case
+
+GOALS = [
+    ("I want to get slimmer.", "wants to get slimmer"),
+    ("I'm trying to lose weight", "wants to lose weight"),
+    ("I'm allergic to peanuts.", "is allergic to peanuts"),
+    ("I'm on a budget of 500 euros.", "is on a budget of 500 euros"),
+    ("I want to quit smoking.", "wants to quit smoking"),
+    ("I must not eat gluten.", "avoids gluten"),
+    ("我想减肥", "想减肥"),
+    ("我对花生过敏", "对花生过敏"),
+    ("我在备考", "在备考"),
+]
+
+
+@pytest.mark.parametrize(("said", "told"), GOALS)
+def test_what_the_user_wants_for_long_stands_beside_what_is_wanted_tonight(
+    tmp_path: Path, said: str, told: str
+) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        alice.add(said, "I see.", at="2026-05-02T10:00:00+00:00", thread="then")
+        for i in range(12):
+            alice.add(f"Tonight I saw film {i}.", "Was it good?", at="2026-05-20T10:00:00+00:00", thread="film")
+        alice.settle()
+        context = alice.recall(BURGER, at="2026-05-23T19:00:00+00:00", budget=300)
+        assert told in alice.recall("今晚想吃汉堡", at="2026-05-23T19:00:00+00:00", budget=300).text
+    (one,) = context.facts or (None,)
+    if told in said:  # an utterance that says it in the same words takes its place
+        assert told in context.text
+    else:
+        assert one is not None
+        assert f"- {told} (said 2026-05-02) [#1]" in context.text
+        assert any(note.endswith(f"{told} (said 2026-05-02) [#1]") for note in context.explain().notes)
+
+
+def test_a_goal_that_was_given_up_stands_no_longer(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        alice.add("I'm trying to lose weight.", "Good luck.", at="2026-05-02T10:00:00+00:00")
+        alice.add("I don't want to lose weight any more.", "All right.", at="2026-05-09T10:00:00+00:00")
+        alice.settle()
+        assert alice.recall(BURGER, at="2026-05-23T19:00:00+00:00").facts == ()
+
+
+# ----------------------------------------------------------------------------------------------- which facts stand
+
+
+def test_goals_and_limits_stand_and_other_facts_do_not() -> None:
+    assert stands([LIVES, SLIMMER, PEANUTS, told("likes", "likes tea", 1)]) == [PEANUTS.text, SLIMMER.text]
+
+
+def test_only_the_users_own_goals_and_limits_stand() -> None:
+    sister = replace(PEANUTS, subject="sister Ana")
+    agent = replace(fact("a", "cannot browse the web", 1, about=About.AGENT), attribute="cannot")
+    assert stands([sister, agent]) == []
+
+
+def test_what_no_longer_holds_or_does_not_hold_yet_does_not_stand() -> None:
+    over = replace(SLIMMER, valid_to=LATER - timedelta(days=1))
+    retired = replace(PEANUTS, retired_at=LATER)
+    later = told("avoids", "avoids alcohol", 1, since=LATER + timedelta(days=1))
+    assert stands([over, retired, later]) == []
+
+
+def test_a_goal_lapses_after_a_year_and_a_limit_never() -> None:
+    assert stands([SLIMMER, PEANUTS], at=START + timedelta(days=360)) == [PEANUTS.text, SLIMMER.text]
+    assert stands([SLIMMER, PEANUTS], at=START + timedelta(days=3000)) == [PEANUTS.text]
+
+
+def test_a_fact_outside_the_scope_does_not_stand() -> None:
+    assert stands([SLIMMER, PEANUTS], scope=Scope(before_seq=2)) == [SLIMMER.text]
+    assert stands([SLIMMER, PEANUTS], scope=Scope(not_threads=frozenset({ThreadId("t0")}))) == [PEANUTS.text]
+
+
+def test_a_fact_of_the_callers_own_stands_without_a_source() -> None:
+    assert stands([told("allergic_to", "is allergic to nickel")]) == ["is allergic to nickel"]
+
+
+def test_there_are_at_most_as_many_as_the_settings_say_and_none_if_they_say_none() -> None:
+    many = [told("avoids", f"avoids number {i}", 1) for i in range(9)]
+    assert len(stands(many)) == 3
+    assert len(stands(many, standing_facts=5)) == 5
+    assert stands(many, standing_facts=0) == []
+
+
+def test_the_theme_of_the_query_decides_among_many() -> None:
+    facts = [
+        told("prepares_for", "is preparing for bar exam", 1),
+        told("afraid_of", "is afraid of heights", 2),
+        told("budget", "is on a tight budget", 3),
+        SLIMMER,
+        PEANUTS,
+    ]
+    assert set(stands(facts)[:2]) == {PEANUTS.text, SLIMMER.text}
+    assert stands(facts, "Which laptop shall I buy?")[0] == "is on a tight budget"
+    assert stands(facts, "我想买手机")[0] == "is on a tight budget"
+    assert stands(facts, "Let's go bungee jumping")[0] == "is afraid of heights"
+
+
+def test_a_goal_keeps_a_place_beside_many_limits() -> None:
+    assert SLIMMER.text in stands([SLIMMER, *(told(name, f"limit {name} of food", 2) for name in LIMITS)])
+
+
+def test_of_equally_near_ones_the_newest_comes_first() -> None:
+    facts = [told("wants_to", "wants to learn French", 1), told("wants_to", "wants to learn Spanish", 2)]
+    days = [Line("a", day=0, thread="a"), Line("b", day=200, thread="b")]
+    view = View(
+        snapshot(days, persona=Persona(facts=tuple(facts))), Query(text="hm", at=START + timedelta(300)), load()
+    )
+    assert [one.text for one in standing(view)] == ["wants to learn Spanish", "wants to learn French"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "When did I go to Rome?",
+        "What did I say of the film?",
+        "Where were we last week?",
+        "Have I told you my name?",
+        "我上次说过什么？",
+    ],
+)
+def test_a_question_about_the_past_needs_no_goal(query: str) -> None:
+    assert asks_of_the_past(query)
+    assert stands([SLIMMER, PEANUTS], query) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [BURGER, "What shall I eat?", "Can you suggest a restaurant?", "I was hungry, so I had a burger.", "今晚吃什么？"],
+)
+def test_what_is_to_be_decided_now_is_no_question_about_the_past(query: str) -> None:
+    assert not asks_of_the_past(query)
+
+
+# -------------------------------------------------------------------------------------------------------- packing
+
+
+def test_standing_facts_have_their_place_though_no_word_of_the_query_agrees() -> None:
+    made = recalled([SLIMMER, PEANUTS])
+    assert {one.id for one in made.facts} == {SLIMMER.id, PEANUTS.id}
+    assert made.text.count("wants to get slimmer") == made.text.count("allergic to peanuts") == 1
+    assert [note for note in made.notes if "stands at every recall" in note] == [
+        "stands at every recall: is allergic to peanuts (said 2026-05-02) [#2]",
+        "stands at every recall: wants to get slimmer (said 2026-05-02) [#1]",
+    ]
+
+
+def test_the_paper_preset_shows_its_facts_as_they_are() -> None:
+    made = recalled([SLIMMER, LIVES], preset="paper")
+    assert {one.id for one in made.facts} == {SLIMMER.id, LIVES.id}
+    assert made.notes == recalled([], preset="paper").notes
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.sampled_from(LIMITS), max_size=6),
+    st.integers(0, 400),
+    st.integers(1, 25),
+)
+def test_standing_facts_keep_to_their_share(names: list[str], budget: int, length: int) -> None:
+    facts = [told(name, f"limit {i} " + "word " * length, 1) for i, name in enumerate(names)]
+    made = recalled(facts, "hm", budget=budget)
+    reserved = [line for line in made.text.split("\n") if line.startswith("- ")]
+    spent = [len(line.split()) for line in reserved]
+    share = load().standing_share * budget
+    assert made.tokens <= budget
+    notes = [note for note in made.notes if "stands" in note]
+    assert len(notes) <= load().standing_facts
+    assert sum(spent[: len(notes)]) <= 2 * share
+    assert len(notes) < 2 or sum(spent[: len(notes)]) <= share
+
+
+def test_without_goals_and_limits_the_text_is_as_it_was() -> None:
+    said = [Line("the heron stood in the reeds", thread="a"), Line("a train left", thread="b")]
+    memory = snapshot(said, persona=Persona(facts=(LIVES,)))
+    asked = Query(text="the heron", at=datetime(2026, 6, 1, tzinfo=UTC))
+    texts = {recall(memory, asked, load(standing_facts=n), counter("words")).text for n in (0, 3)}
+    assert len(texts) == 1
