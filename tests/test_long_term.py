@@ -183,6 +183,89 @@ def test_a_page_read_again_teaches_nothing_twice() -> None:
     assert learner.knowledge.current() == before
 
 
+def test_a_fact_that_names_what_it_replaces_supersedes_it_though_many_values_may_stand() -> None:
+    learner = Learner()
+    learner.learn(likes("tea", 1), likes("figs", 2))
+    added, retired = learner.learn(replace(likes("coffee", 3), replaces=learner_fact_id(1)))
+    assert isinstance(added, FactAdded)
+    assert isinstance(retired, FactRetired)
+    assert added.valid_from == learner.said[3]
+    assert (retired.fact_id, retired.superseded_by) == (learner_fact_id(1), added.fact_id)
+    assert retired.valid_to == learner.said[3]
+    assert learner.current("likes") == ["figs", "coffee"]
+
+
+def test_a_fact_named_as_no_longer_so_is_retired_and_not_replaced() -> None:
+    learner = Learner()
+    learner.learn(likes("tea", 1))
+    (retired,) = learner.learn(replace(likes("tea", 2), replaces=learner_fact_id(1), retracts=True))
+    assert isinstance(retired, FactRetired)
+    assert (retired.superseded_by, retired.valid_to) == (None, learner.said[2])
+    assert learner.learn(replace(likes("tea", 2), replaces=learner_fact_id(1), retracts=True)) == []
+
+
+def test_what_replaces_a_fact_that_is_not_held_or_of_another_knowledge_base_is_not_believed() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    learner.learn(home("Nantes", 2))
+    for wrong in ("f1-000", "f9-000"):  # superseded by now; never there
+        assert learner.learn(home("Oslo", 3, replaces=FactId(wrong))) == []
+        assert learner.learn(home("Oslo", 3, replaces=FactId(wrong), retracts=True)) == []
+    assert learner.learn(home("Oslo", 3, replaces=FactId("f2-000"), about=About.AGENT)) == []
+    assert learner.current() == ["Nantes"]
+
+
+def test_the_rule_of_one_value_and_a_named_replacement_retire_a_fact_once() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    decisions = learner.learn(home("Nantes", 2, replaces=learner_fact_id(1)))
+    assert kinds(decisions) == ["FactAdded", "FactRetired"]
+
+
+def test_a_replacement_with_the_same_value_strengthens() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    assert kinds(learner.learn(home("lyon", 2, replaces=learner_fact_id(1)))) == ["FactStrengthened"]
+
+
+def test_a_replacement_that_is_known_already_takes_the_place() -> None:
+    learner = Learner()
+    learner.learn(likes("tea", 1), likes("figs", 2))
+    again, retired = learner.learn(replace(likes("figs", 3), replaces=learner_fact_id(1)))
+    assert isinstance(again, FactStrengthened)
+    assert isinstance(retired, FactRetired)
+    assert retired.superseded_by == again.fact_id
+    assert learner.current("likes") == ["figs"]
+
+
+def test_a_replacement_said_of_an_earlier_time_enters_as_history() -> None:
+    learner = Learner(said={1: NOW, 2: NOW - timedelta(days=400)})
+    learner.learn(likes("tea", 1))
+    added, retired = learner.learn(replace(likes("milk", 2), replaces=learner_fact_id(1)))
+    assert isinstance(added, FactAdded)
+    assert isinstance(retired, FactRetired)
+    assert (retired.fact_id, retired.superseded_by, retired.valid_to) == (added.fact_id, learner_fact_id(1), NOW)
+    assert learner.current("likes") == ["tea"]
+
+
+def test_a_page_with_replacements_read_again_teaches_nothing_twice() -> None:
+    learner = Learner()
+    learner.learn(likes("tea", 1))
+    told = replace(likes("coffee", 2), replaces=learner_fact_id(1))
+    learner.learn(told)
+    before = learner.knowledge.current()
+    assert learner.learn(told) == []
+    assert learner.learn(replace(told, replaces=None)) == []
+    assert learner.knowledge.current() == before
+
+
+def test_a_name_outlives_another_fact_of_the_same_utterance() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1), profile=(named("Sam", 1), replace(named("Lyon", 1), name="home")))
+    decisions = learner.learn(home("Nantes", 2))
+    assert [(d.name, d.value) for d in decisions if isinstance(d, ProfileSet)] == [("home", None)]
+
+
 def test_the_oldest_above_the_cap_goes_to_the_archive() -> None:
     learner = Learner()
     for seq, thing in enumerate(("tea", "figs", "jazz"), 1):

@@ -92,6 +92,8 @@ class Knowledge:
     ) -> list[FactAdded | FactStrengthened | FactRetired]:
         told = _said(proposal.sources, said)
         when = proposal.valid_from or told
+        if proposal.replaces is not None:
+            return self._replacing(proposal, said, no, at)
         alike = [fact for fact in self._held.values() if _same_attribute(fact, proposal)]
         if proposal.retracts:
             return [
@@ -108,7 +110,7 @@ class Knowledge:
         added = self._add(proposal, when, no, at)
         decisions: list[FactAdded | FactStrengthened | FactRetired] = [added]
         if proposal.single:
-            as_of = told if when is not None and told is not None and told - when <= _NEWS else when
+            as_of = _as_of(told, when)
             newer = [fact for fact in alike if _later(fact.valid_from, as_of)]
             for fact in alike:
                 if fact not in newer:
@@ -118,6 +120,27 @@ class Knowledge:
                 first = min(newer, key=lambda fact: fact.valid_from or at)
                 decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
         return decisions
+
+    def _replacing(
+        self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime
+    ) -> list[FactAdded | FactStrengthened | FactRetired]:
+        """A proposal that names the fact it ends or supersedes: one that is held, of the same knowledge base; where it
+        is not, nothing of the proposal is believed. The older of two values is the one that is retired."""
+        old = self._held.get(proposal.replaces) if proposal.replaces is not None else None
+        if old is None or old.about is not proposal.about:
+            return []
+        told = _said(proposal.sources, said)
+        when = proposal.valid_from or told
+        if proposal.retracts:
+            return [] if _said_after(old, proposal, when) else [self._retire(old, None, when, at)]
+        decisions = self._fact(replace(proposal, replaces=None), said, no, at)
+        new = None if not decisions else self._held.get(decisions[0].fact_id)
+        if new is None or new.id == old.id or old.id not in self._held:
+            return decisions  # read before, the same value, or settled by the rule of one value
+        if isinstance(decisions[0], FactAdded) and _later(old.valid_from, _as_of(told, when)):
+            return [*decisions, self._retire(new, old.id, old.valid_from, at)]
+        until = old.valid_from if _later(old.valid_from, when) else when
+        return [*decisions, self._retire(old, new.id, until, at)]
 
     def _known_source(self, proposal: FactProposal) -> bool:
         seqs = {source.seq for source in proposal.sources}
@@ -203,13 +226,13 @@ class Knowledge:
 
     def _field(self, proposal: ProfileProposal, at: datetime) -> ProfileSet | None:
         """A profile line mirrors a fact that holds; one that speaks of an earlier time than the line does not."""
-        if any(_rest_alike(fact.sources, proposal.sources) and not fact.archived for fact in self._others.values()):
+        if any(_mirrors(fact, proposal) and not fact.archived for fact in self._others.values()):
             return None
         known = self._profile.get(proposal.name)
         if known is not None and (
             known.set_by == CALLER
             or _same_value(known.value, proposal.value)
-            or self._order(proposal.sources) <= self._order(known.sources)
+            or self._order(proposal) <= self._order(known)
         ):
             return None
         self._profile[proposal.name] = ProfileField(
@@ -224,17 +247,17 @@ class Knowledge:
             whose=About.USER, name=proposal.name, value=proposal.value, sources=proposal.sources, set_by="analyst"
         )
 
-    def _order(self, sources: Sequence[Source]) -> tuple[float, int]:
+    def _order(self, line: ProfileField | ProfileProposal) -> tuple[float, int]:
         """From when the fact behind a profile line holds, then when it was told: the later line wins."""
-        behind = [f.valid_from for f in self._held.values() if f.valid_from and _rest_alike(f.sources, sources)]
-        return max(when.timestamp() for when in behind) if behind else 0.0, max(s.seq for s in sources)
+        behind = [fact.valid_from for fact in self._held.values() if fact.valid_from and _mirrors(fact, line)]
+        return max(when.timestamp() for when in behind) if behind else 0.0, max(s.seq for s in line.sources)
 
     def _ended(self, retired: Iterable[Fact]) -> list[ProfileSet]:
         """The lines that mirrored a fact which no longer holds, where nothing took their place."""
         ended = []
         for fact in retired:
             for field in tuple(self._profile.values()):
-                if field.set_by != CALLER and _rest_alike(fact.sources, field.sources):
+                if field.set_by != CALLER and _mirrors(fact, field):
                     del self._profile[field.name]
                     ended.append(
                         ProfileSet(whose=About.USER, name=field.name, value=None, sources=(), set_by=field.set_by)
@@ -290,10 +313,20 @@ def _same_value(one: str, other: str) -> bool:
     )
 
 
-def _rest_alike(one: Sequence[Source], other: Sequence[Source]) -> bool:
-    """Whether both rest on the same words of the same utterance."""
-    spans = {(source.seq, source.start, source.end) for source in one}
-    return any((source.seq, source.start, source.end) in spans for source in other)
+def _mirrors(fact: Fact, line: ProfileField | ProfileProposal) -> bool:
+    """Whether a profile line says what the fact says: both rest on the same words of the same utterance; where only
+    the utterance is known, on the same one with the same value."""
+    spans = {(source.seq, source.start, source.end) for source in fact.sources}
+    return any(
+        (source.seq, source.start, source.end) in spans
+        and (source.start is not None or _same_value(fact.value, line.value))
+        for source in line.sources
+    )
+
+
+def _as_of(told: datetime | None, when: datetime | None) -> datetime | None:
+    """The time by which a statement is compared with others: when it was told, if it is news, else its own time."""
+    return told if when is not None and told is not None and told - when <= _NEWS else when
 
 
 def _later(one: datetime | None, other: datetime | None) -> bool:

@@ -1,0 +1,451 @@
+"""The analyst that asks a language model: one question for a batch of pages, one for a segment's new pages.
+
+A model is asked, never believed: what it names must have been shown to it, what it says must rest on what was said,
+and lengths, keywords and ids are ours. docs/model-analyst.md says which faults fail an answer and which drop one item.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from embermem import prompts
+from embermem.analysts.attributes import FAVORITE_PREFIX, attributes
+from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
+from embermem.analysts.guards import GENDERS, no_summary, orders, says_nothing, stated, touches
+from embermem.analysts.keywords import keywords
+from embermem.analysts.showing import (
+    batch_lines,
+    fact_lines,
+    language_of,
+    nonce,
+    one_line,
+    page_lines,
+    trait_lines,
+    trait_names,
+)
+from embermem.analysts.summary import generic_speaker
+from embermem.config import ModelReadingSettings, Settings
+from embermem.equations import idf
+from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
+from embermem.text import fold, terms
+from embermem.traits import dimensions_by_name
+from embermem.types import (
+    About,
+    Annotation,
+    ChainTail,
+    Fact,
+    FactProposal,
+    Owner,
+    PageView,
+    PersonaChange,
+    ProfileProposal,
+    Role,
+    Source,
+    ThreadId,
+    TraitProposal,
+    Utterance,
+)
+
+logger = logging.getLogger(__name__)
+
+_USER, _AGENT = "user", "agent"
+_SNAKE = re.compile(r"[a-z][a-z0-9_]*")
+_NAMED = 5
+"""Faults named in one message to the model; the others are like them."""
+
+
+# ------------------------------------------------------------------------------------------- what a model answers
+
+
+class PageNote(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model says of one page."""
+
+    id: str
+    continues: bool
+    summary: str
+    keywords: list[str]
+
+
+class BatchNotes(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to `annotate`."""
+
+    pages: list[PageNote]
+
+
+class FieldNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A field of the user's profile."""
+
+    name: Literal["name", "birth_year", "gender", "language", "home", "occupation"]
+    value: str
+    evidence: list[str]
+
+
+class TraitNote(msgspec.Struct, frozen=True, kw_only=True):
+    """Evidence for a trait."""
+
+    dimension: str
+    level: float
+    confidence: float
+    evidence: list[str]
+
+
+class FactNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact, and what becomes of a known one by it."""
+
+    action: Literal["add", "same", "supersede", "retire"]
+    fact: str
+    who: Literal["user", "agent"]
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    evidence: list[str]
+
+
+class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to `profile`."""
+
+    summary: str
+    profile: list[FieldNote]
+    traits: list[TraitNote]
+    facts: list[FactNote]
+
+
+# --------------------------------------------------------------------------------------------------- the analyst
+
+
+class ModelAnalyst:
+    """An `Analyst` on a language model. It keeps nothing between questions; threads may share it."""
+
+    def __init__(self, asker: Asker, settings: Settings, reading: ModelReadingSettings | None = None) -> None:
+        self._asker = asker
+        self._settings = settings
+        self._reading = reading or ModelReadingSettings()
+
+    @property
+    def name(self) -> str:
+        """The model, and the versions of both prompts."""
+        version = f"{prompts.load('annotate').version}.{prompts.load('profile').version}"
+        return f"model:{self._asker.model}/{version}"
+
+    def annotate(
+        self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
+    ) -> tuple[Annotation, ...]:
+        """One annotation a page, in the batch's order, from one question. Raises ModelError, ModelWait."""
+        if not batch:
+            return ()
+        shown, lines = batch_lines(tails, batch, self._reading)
+        content = "\n".join(lines)
+        messages = _messages(
+            prompts.load("annotate").fill(),
+            prompts.load("annotate_pages").fill(language=_languages(batch), nonce=nonce(content), pages=content),
+        )
+        answer = self._asker.ask(
+            owner, Purpose.ANNOTATE, messages, BatchNotes, lambda notes: _check_pages(notes, shown)
+        )
+        notes = {note.id: note for note in answer.pages}
+        return self._annotations(tails, shown, notes)
+
+    def profile(self, request: ProfileRequest) -> PersonaChange:
+        """What a segment's new pages teach, from one question; nothing is asked where there are none.
+
+        Raises ModelError, ModelWait.
+        """
+        if not request.pages:
+            return PersonaChange()
+        reading = self._reading
+        said, lines = page_lines(request.pages, reading)
+        known, facts = fact_lines(nearest(request, reading.known_facts), reading)
+        summary = one_line(request.segment.summary, reading.segment_chars) or "none"
+        fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
+        shown_facts, shown_pages = "\n".join(facts) or "no known facts", "\n".join(lines)
+        messages = _messages(
+            prompts.load("profile").fill(traits=trait_lines()),
+            prompts.load("profile_pages").fill(
+                language=language_of(said.values()),
+                nonce=nonce("\n".join((summary, fields, shown_facts, shown_pages))),
+                summary=summary,
+                profile=fields or "none",
+                facts=shown_facts,
+                pages=shown_pages,
+            ),
+        )
+        answer = self._asker.ask(
+            request.owner, Purpose.PROFILE, messages, SegmentNotes, lambda notes: _check_segment(notes, said, known)
+        )
+        return self._change(request, answer, _Evidence(said, reading.evidence), known)
+
+    # ----------------------------------------------------------------------------------------------------- annotate
+
+    def _annotations(
+        self, tails: Mapping[ThreadId, ChainTail], shown: Mapping[str, PageView], notes: Mapping[str, PageNote]
+    ) -> tuple[Annotation, ...]:
+        reading = self._reading
+        chains: dict[ThreadId, tuple[Source, ...]] = dict.fromkeys(tails, ())
+        made = []
+        for name, view in shown.items():
+            note, page = notes[name], view.page
+            continues = note.continues and page.thread in chains
+            own = tuple(Source(seq=u.seq, utterance_id=u.id) for u in page.utterances)
+            sources = (*chains[page.thread], *own) if continues else own
+            chains[page.thread] = sources[-reading.summary_sources :]
+            made.append(
+                Annotation(
+                    page_id=page.id,
+                    continues=continues,
+                    chain_summary=one_line(note.summary, reading.chain_chars),
+                    keywords=self._keywords(note, view),
+                    summary_sources=chains[page.thread],
+                )
+            )
+        return tuple(made)
+
+    def _keywords(self, note: PageNote, view: PageView) -> tuple[str, ...]:
+        """The model's words in the form in which a query's come, so that Eq. 1 can compare them; where none of them
+        is one, those of the page's text."""
+        limit = self._reading.keywords
+        named = (word for phrase in note.keywords for word in keywords(phrase[:200], limit))
+        found = tuple(dict.fromkeys(named))[:limit]
+        return found or keywords("\n".join(u.text for u in view.page.utterances), limit)
+
+    # ------------------------------------------------------------------------------------------------------ profile
+
+    def _change(
+        self, request: ProfileRequest, answer: SegmentNotes, evidence: _Evidence, known: Mapping[str, Fact]
+    ) -> PersonaChange:
+        """The answer as proposals. An item that does not rest on what was said is left out, and counted in the log."""
+        reading = self._reading
+        facts = [fact for note in answer.facts if (fact := self._fact(note, evidence, known)) is not None]
+        traits = [trait for note in answer.traits if (trait := _trait(note, evidence)) is not None]
+        fields = [field for note in answer.profile if (field := self._field(note, evidence)) is not None]
+        facts, traits = facts[: reading.facts], traits[: reading.traits]
+        offered = len(answer.facts) + len(answer.traits) + len(answer.profile)
+        if left := offered - len(facts) - len(traits) - len(fields):
+            logger.info("%s: %d of %d items of an answer left out", self.name, left, offered)
+        own = tuple(Source(seq=u.seq, utterance_id=u.id) for u in evidence.said.values())
+        return PersonaChange(
+            facts=tuple(facts),
+            traits=tuple(traits),
+            profile=(*fields, *self._mirrored(facts, fields, evidence)),
+            segment_summary=one_line(answer.summary, min(reading.segment_chars, self._settings.segment_summary_chars)),
+            summary_sources=tuple(dict.fromkeys((*request.segment.sources, *own)))[-reading.summary_sources :],
+        )
+
+    def _fact(self, note: FactNote, evidence: _Evidence, known: Mapping[str, Fact]) -> FactProposal | None:
+        reading, about = self._reading, About(note.who)
+        old = known.get(_id(note.fact)) if note.action != "add" else None
+        if not evidence.serves(note.evidence, about if old is None else old.about):
+            return None
+        sources, said = evidence.sources(note.evidence), evidence.of(note.evidence)
+        if old is not None and note.action in ("same", "retire"):
+            return FactProposal(
+                about=old.about,
+                subject=old.subject,
+                attribute=old.attribute,
+                value=old.value,
+                text=old.text,
+                sources=sources,
+                single=_single(old.attribute),
+                retracts=note.action == "retire",
+                replaces=old.id if note.action == "retire" else None,
+            )
+        subject = _subject(one_line(note.subject, reading.subject_chars + 1), about, said)
+        attribute, value = _attribute(note.attribute), one_line(note.value, reading.value_chars + 1)
+        text = one_line(note.text, reading.fact_chars) or value
+        too_long = len(subject) > reading.subject_chars or len(value) > reading.value_chars
+        texts = [u.text for u in said]
+        if not value or too_long or says_nothing(text) or not touches((value, text), texts):
+            return None
+        if old is not None and (old.about is not about or fold(old.subject) != fold(subject)):
+            return None
+        ends = old is not None and (old.attribute == attribute or touches((old.value,), [value, text, *texts]))
+        return FactProposal(
+            about=about,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            text=text,
+            sources=sources,
+            single=_single(attribute),
+            replaces=old.id if old is not None and ends else None,  # of another matter: both may hold
+        )
+
+    def _field(self, note: FieldNote, evidence: _Evidence) -> ProfileProposal | None:
+        value = one_line(note.value, self._reading.field_chars + 1)
+        if note.name == "gender":
+            value = GENDERS.get(fold(value), value)
+        own = [u for u in evidence.of(note.evidence) if u.role is Role.USER and not orders(u.text)]
+        long = len(value) > self._reading.field_chars
+        if long or says_nothing(value) or not evidence.serves(note.evidence, About.USER):
+            return None
+        if not stated(note.name, value, [(u.text, u.said_at.year) for u in own]):
+            return None
+        return ProfileProposal(name=note.name, value=value, sources=evidence.sources(note.evidence))
+
+    def _mirrored(
+        self, facts: Iterable[FactProposal], fields: Iterable[ProfileProposal], evidence: _Evidence
+    ) -> list[ProfileProposal]:
+        """Profile lines that the facts say and the model did not repeat, if the user stated them."""
+        given = {field.name for field in fields}
+        by_seq = {u.seq: u for u in evidence.said.values()}
+        made = []
+        for field in profile_of(fact for fact in facts if not fact.retracts):
+            own = [u for s in field.sources if (u := by_seq[s.seq]).role is Role.USER and not orders(u.text)]
+            texts = [(u.text, u.said_at.year) for u in own]
+            short = len(field.value) <= self._reading.field_chars
+            if field.name not in given and short and stated(field.name, field.value, texts):
+                made.append(field)
+        return made
+
+
+def nearest(request: ProfileRequest, limit: int) -> tuple[Fact, ...]:
+    """At most `limit` of the known facts, as they stand in order: those that share rare words with the pages, those
+    of one value that the pages plainly speak of, then other facts of one value, which change without a shared word."""
+    facts = request.nearest
+    if len(facts) <= limit:
+        return facts
+    said = {term for view in request.pages for u in view.page.utterances for term in terms(u.text[:20_000])}
+    reader = ExtractiveAnalyst()
+    spoken_of = {fact.attribute for view in request.pages for fact in reader.facts(view.page)}
+    words = [set(terms(f"{f.subject} {f.attribute.replace('_', ' ')} {f.value} {f.text}")) for f in facts]
+    held = Counter(term for own in words for term in own)
+
+    def worth(i: int) -> tuple[bool, float, bool, int]:
+        single = _single(facts[i].attribute)
+        shared = sum(idf(len(facts), held[term]) for term in words[i] & said)
+        return single and facts[i].attribute in spoken_of, shared, single, i
+
+    chosen = sorted(range(len(facts)), key=worth, reverse=True)[:limit]
+    return tuple(facts[i] for i in sorted(chosen))
+
+
+# ------------------------------------------------------------------------------------------------- what it rests on
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """The utterances that were shown, by their local ids."""
+
+    said: Mapping[str, Utterance]
+    limit: int
+
+    def of(self, ids: Iterable[str]) -> list[Utterance]:
+        """Those named, each once, in the order in which they were said."""
+        named = {_id(name) for name in ids}
+        return [utterance for name, utterance in self.said.items() if name in named][: self.limit]
+
+    def sources(self, ids: Iterable[str]) -> tuple[Source, ...]:
+        return tuple(Source(seq=u.seq, utterance_id=u.id) for u in self.of(ids))
+
+    def serves(self, ids: Iterable[str], about: About) -> bool:
+        """Whether a statement may rest on them: one at least gives no orders, and is the user's own for the user."""
+        return any(
+            not orders(u.text) and (u.role is Role.USER or (about is About.AGENT and u.role is not Role.TOOL))
+            for u in self.of(ids)
+        )
+
+
+def _trait(note: TraitNote, evidence: _Evidence) -> TraitProposal | None:
+    if note.dimension not in trait_names() or not evidence.serves(note.evidence, About.USER):
+        return None
+    return TraitProposal(
+        dimension=note.dimension,
+        level=note.level,
+        confidence=note.confidence,
+        sources=evidence.sources(note.evidence),
+    )
+
+
+def _subject(subject: str, about: About, said: Sequence[Utterance]) -> str:
+    """ "user" and "agent" as facts name them; an agent with a name goes by it, as the extractive analyst has it."""
+    side = Role.USER if about is About.USER else Role.ASSISTANT
+    speakers = [" ".join(u.speaker.split()) for u in said if u.role is side]
+    own = not subject or generic_speaker(subject) or fold(subject) in {_USER, _AGENT, *map(fold, speakers)}
+    if not own:
+        return subject
+    if about is About.USER:
+        return _USER
+    named = [speaker for speaker in speakers if not generic_speaker(speaker)]
+    return named[0] if named else _AGENT
+
+
+def _attribute(name: str) -> str:
+    return "_".join(re.findall(r"[a-z0-9]+", name.lower()))
+
+
+def _single(attribute: str) -> bool:
+    known = attributes().get(attribute)
+    return known.single if known is not None else attribute.startswith(FAVORITE_PREFIX)
+
+
+# -------------------------------------------------------------------------- faults that fail the whole answer
+
+
+def _check_pages(notes: BatchNotes, shown: Mapping[str, PageView]) -> None:
+    """Exactly the pages shown, each with a summary. Raises ValueError."""
+    counts = Counter(note.id for note in notes.pages)
+    faults = [f"{name} is missing" for name in shown if name not in counts]
+    faults += [f"{name[:20]!r} was not shown" for name in counts if name not in shown]
+    faults += [f"{name[:20]!r} stands {n} times" for name, n in counts.items() if n > 1]
+    faults += [f"the summary of {note.id[:20]!r} is none" for note in notes.pages if no_summary(note.summary)]
+    _refuse(faults)
+
+
+def _check_segment(notes: SegmentNotes, said: Mapping[str, Utterance], known: Mapping[str, Fact]) -> None:
+    """Only ids, dimensions and levels that exist, and a summary. Raises ValueError."""
+    faults = ["the summary is none"] if no_summary(notes.summary) else []
+    items: list[FieldNote | TraitNote | FactNote] = [*notes.profile, *notes.traits, *notes.facts]
+    for item in items:
+        faults += [f"evidence {name[:20]!r} was not shown" for name in item.evidence if _id(name) not in said]
+        if not item.evidence:
+            faults.append(f"{type(item).__name__.removesuffix('Note').lower()} without evidence")
+    for trait in notes.traits:
+        if trait.dimension not in dimensions_by_name():
+            faults.append(f"dimension {trait.dimension[:40]!r} is not in the list")
+        if not (-1.0 <= trait.level <= 1.0 and 0.0 <= trait.confidence <= 1.0):
+            faults.append(f"level of {trait.dimension[:40]!r} must lie in -1 to 1, its confidence in 0 to 1")
+    ended: Counter[str] = Counter()
+    for fact in notes.facts:
+        if fact.action != "add":
+            if _id(fact.fact) not in known:
+                faults.append(f"fact {fact.fact[:20]!r} was not shown, {fact.action} needs one that was")
+            elif fact.action != "same":
+                ended[_id(fact.fact)] += 1
+        if fact.action in ("add", "supersede") and not _SNAKE.fullmatch(_attribute(fact.attribute)):
+            faults.append(f"attribute {fact.attribute[:40]!r} is no English word in snake_case")
+    faults += [f"{name} is ended {n} times" for name, n in ended.items() if n > 1]
+    _refuse(faults)
+
+
+def _refuse(faults: Sequence[str]) -> None:
+    if faults:
+        more = f"; and {len(faults) - _NAMED} more" if len(faults) > _NAMED else ""
+        raise ValueError("; ".join(faults[:_NAMED]) + more)
+
+
+def _id(name: str) -> str:
+    return name.strip().strip("[]().").lower()
+
+
+# ------------------------------------------------------------------------------------------------------ the request
+
+
+def _messages(stable: str, passing: str) -> tuple[ChatMessage, ChatMessage]:
+    """What is the same in every question first, so that a server can keep it."""
+    return ChatMessage(role=Role.SYSTEM, text=stable), ChatMessage(role=Role.USER, text=passing)
+
+
+def _languages(batch: Sequence[PageView]) -> str:
+    """The language of the batch's pages; where they differ, each page's own."""
+    found = Counter(language_of(view.page.utterances) for view in batch)
+    if len(found) == 1:
+        return next(iter(found))
+    overall = language_of(u for view in batch for u in view.page.utterances)
+    return f"each page's own, else {overall}"

@@ -1,0 +1,198 @@
+"""How pages are put before a language model: one line an utterance, short local numbers, a mark that no text can forge.
+
+All of it is deterministic: the same pages make the same request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from embermem.analysts.summary import generic_speaker
+from embermem.config import ModelReadingSettings
+from embermem.text import STOP_WORDS, fold, has_cjk, runs
+from embermem.traits import Dimension, dimensions
+from embermem.types import ChainTail, Fact, PageView, Role, ThreadId, Utterance
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_UNSEEN = re.compile(
+    "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e007f]"
+)
+_KANA = re.compile("[\u3040-\u30ff]")
+_HANGUL = re.compile("[\uac00-\ud7af]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_OTHER = "the user's language"
+_ENGLISH_SHARE = 0.25
+"""Of the words in English talk, a third and more are function words; in other languages next to none of these."""
+_NONCE_LETTERS = 8
+_DERIVED = frozenset({"age_group", "gender"})
+"""Traits that follow from the profile; nobody sets them."""
+_SIDES = {Role.USER: "user", Role.ASSISTANT: "agent", Role.SYSTEM: "system", Role.TOOL: "tool"}
+
+
+def one_line(text: str, limit: int) -> str:
+    """At most `limit` characters of a text on one line, without characters that control or cannot be seen.
+
+    Of a longer text the beginning and the end are kept.
+    """
+    room = 4 * limit + 64
+    if len(text) > room:
+        text = f"{text[: room // 2]} … {text[-room // 2 :]}"
+    text = " ".join(_UNSEEN.sub("", _CONTROL.sub(" ", text)).split())
+    if len(text) <= limit:
+        return text
+    head, tail = limit - limit // 4, max(0, limit // 4 - 3)
+    return f"{text[:head]} … {text[len(text) - tail :]}"[:limit] if limit > 20 else text[:limit]
+
+
+def batch_lines(
+    tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView], reading: ModelReadingSettings
+) -> tuple[dict[str, PageView], list[str]]:
+    """The pages of a batch by their local ids p1, p2, …, and the lines that show them."""
+    threads: dict[ThreadId, str] = {}
+    shown: dict[str, PageView] = {}
+    lines: list[str] = []
+    room = _room([u for view in batch for u in view.page.utterances], reading.annotate_chars, reading.utterance_chars)
+    for view in batch:
+        page = view.page
+        if page.thread not in threads:
+            threads[page.thread] = f"t{len(threads) + 1}"
+            if page.thread in tails:
+                lines += _tail_lines(threads[page.thread], tails[page.thread], reading)
+        name = f"p{len(shown) + 1}"
+        shown[name] = view
+        lines.append(f"{name} {threads[page.thread]} {page.said_at.date()}")
+        lines += [_spoken(u, room[u.seq], reading) for u in page.utterances]
+    return shown, lines
+
+
+def page_lines(pages: Sequence[PageView], reading: ModelReadingSettings) -> tuple[dict[str, Utterance], list[str]]:
+    """The utterances of a segment's pages by their local ids u1, u2, …, and the lines that show them."""
+    said = [u for view in pages for u in view.page.utterances]
+    room = _room(said, reading.profile_chars, reading.utterance_chars)
+    shown = {f"u{i}": u for i, u in enumerate(said, 1)}
+    names = {u.seq: name for name, u in shown.items()}
+    lines = []
+    for view in pages:
+        lines.append(f"{view.page.said_at.date()}")
+        lines += [f"{names[u.seq]} {_spoken(u, room[u.seq], reading)}" for u in view.page.utterances]
+    return shown, lines
+
+
+def fact_lines(facts: Sequence[Fact], reading: ModelReadingSettings) -> tuple[dict[str, Fact], list[str]]:
+    """Known facts by their local ids f1, f2, …, and the lines that show them."""
+    shown = {f"f{i}": fact for i, fact in enumerate(facts, 1)}
+    return shown, [
+        f"{name} {fact.about.value} {_whose(fact, reading)}{one_line(fact.attribute, reading.attribute_chars)}="
+        f"{one_line(fact.value or fact.text, reading.value_chars)}"
+        for name, fact in shown.items()
+    ]
+
+
+def nonce(content: str) -> str:
+    """A word that stands nowhere in the content, and follows from it."""
+    for turn in range(1_000_000):
+        digest = hashlib.blake2b(f"{turn}:".encode() + content.encode(), digest_size=_NONCE_LETTERS).digest()
+        word = "".join(chr(ord("a") + byte % 26) for byte in digest)
+        if word not in content.lower():
+            return word
+    raise AssertionError("every word stands in the text")  # pragma: no cover: the text would be longer than any may be
+
+
+def language_of(utterances: Iterable[Utterance]) -> str:
+    """The language to answer in, from what the user's side says: English, Chinese, Japanese, Korean, or in words
+    "the user's language"."""
+    said = list(utterances)
+    own = [u.text for u in said if u.role is Role.USER] or [u.text for u in said]
+    return language("\n".join(text[:2_000] for text in own)[:20_000])
+
+
+def language(text: str) -> str:
+    """The same of one text."""
+    words = [fold(run) for run, _, _ in runs(text) if not has_cjk(run)]
+    han, kana, hangul = (len(pattern.findall(text)) for pattern in (_HAN, _KANA, _HANGUL))
+    if 3 * len(words) < 2 * (han + kana + hangul):
+        if 4 * kana > han:
+            return "Japanese"
+        return "Korean" if hangul > han else "Chinese"
+    english = sum(1 for word in words if word in STOP_WORDS)
+    if not words or not all(word.isascii() for word in words[:3]):
+        return _OTHER
+    return "English" if english >= _ENGLISH_SHARE * len(words) else _OTHER
+
+
+@cache
+def trait_lines() -> str:
+    """The dimensions a model may name, in the shortest form that tells both poles; those of one pair share a line."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for dimension in dimensions():
+        if dimension.name not in _DERIVED:
+            poles, name = _short(dimension)
+            groups.setdefault(poles, []).append(name)
+    shared = [f"{high} / {low}: {', '.join(names)}" for (high, low), names in groups.items() if len(names) > 1]
+    single = [f"{names[0]} ({high} / {low})" for (high, low), names in groups.items() if len(names) == 1]
+    return "\n".join([*shared, ", ".join(single)])
+
+
+def trait_names() -> frozenset[str]:
+    """The names in `trait_lines`."""
+    return frozenset(d.name for d in dimensions() if d.name not in _DERIVED)
+
+
+_MEANING = {
+    "order": "neatness", "retention": "keeping things", "inviolacy": "dignity", "infavoidance": "not failing",
+    "counteraction": "overcoming failure", "seclusion": "being apart", "deference": "following rules",
+    "contrariance": "being unique", "abasement": "accepting blame", "aggression": "prevailing by force",
+    "rejection": "shunning people", "succorance": "being helped",
+}  # fmt: skip
+"""What a need means, where its name does not tell everyone."""
+_POLES = {
+    "sleep": ("values it", "does not"),
+    "investment_style": ("aggressive", "conservative"),
+    "saving": ("good at it", "bad"),
+    "interaction_depth": ("light", "deep"),
+    "conflict_style": ("discusses", "avoids"),
+}
+"""Poles in a word, where data/user_traits.csv has a sentence."""
+
+
+def _short(dimension: Dimension) -> tuple[tuple[str, str], str]:
+    """Its poles in a few words, and its name, with what it means where the name does not tell."""
+    name = dimension.name
+    if dimension.high.startswith("strong need"):
+        return ("strong need", "indifferent"), f"{name} ({_MEANING[name]})" if name in _MEANING else name
+    if dimension.high.startswith("likes"):
+        return ("likes", "dislikes"), name
+    if dimension.high == "concerned":
+        return ("concerned", "indifferent"), name
+    return _POLES.get(name, (dimension.high, dimension.low)), name
+
+
+def _spoken(utterance: Utterance, room: int, reading: ModelReadingSettings) -> str:
+    side = _SIDES[utterance.role]
+    speaker = one_line(utterance.speaker, reading.speaker_chars)
+    who = side if generic_speaker(speaker) else f"{side} {speaker}"
+    return f"{who}: {one_line(utterance.text, room)}"
+
+
+def _tail_lines(thread: str, tail: ChainTail, reading: ModelReadingSettings) -> list[str]:
+    said = tail.view.page.utterances[: reading.tail_utterances]
+    before = [f"{thread} before: {_spoken(u, reading.tail_chars, reading)}" for u in said]
+    summary = one_line(tail.summary, reading.chain_chars)
+    return [*before, f"{thread} summary: {summary}"] if summary else before
+
+
+def _whose(fact: Fact, reading: ModelReadingSettings) -> str:
+    return "" if fact.subject in ("user", "agent") else f"{one_line(fact.subject, reading.subject_chars)}: "
+
+
+def _room(said: Sequence[Utterance], total: int, most: int) -> dict[int, int]:
+    """How many characters each utterance may take, by seq: all alike, what short ones leave goes to longer ones."""
+    room: dict[int, int] = {}
+    left = total
+    for i, utterance in enumerate(sorted(said, key=lambda u: len(u.text))):
+        room[utterance.seq] = given = min(len(utterance.text), most, left // (len(said) - i))
+        left -= given
+    return room

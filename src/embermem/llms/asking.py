@@ -1,0 +1,332 @@
+"""Questions to a language model, the careful way: within a budget, written down, tried again, repaired once.
+
+For each request: the breaker is asked, the ledger begins a line (which is where a limit says no), the request is made,
+the line is ended. A retry, a doubled answer and a repair are requests of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from embermem import ids
+from embermem.config import Settings
+from embermem.errors import (
+    ModelBusy,
+    ModelError,
+    ModelRefused,
+    ModelReplyError,
+    ModelTimeout,
+    ModelUnreachable,
+    ModelWait,
+    StoreError,
+)
+from embermem.llms import estimate
+from embermem.llms.breaker import Breaker
+from embermem.llms.structured import WrongAnswer, read_answer, reply_schema, shown
+from embermem.protocols import (
+    Call,
+    ChatMessage,
+    LanguageModel,
+    Limits,
+    ModelReply,
+    ModelRequest,
+    Purpose,
+    ReplySchema,
+)
+from embermem.types import Owner, OwnerId, Role
+
+__all__ = ["Ledger", "ModelAsker"]
+
+logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+# Seconds before the first retry; doubled at each further one, and half as much again by chance, so that processes that
+# failed together do not come back together.
+FIRST_PAUSE_S = 0.5
+# Low, so that the same page is read the same way; not 0, at which small models repeat themselves without end.
+TEMPERATURE = 0.2
+# Characters of a wrong reply that the repair round shows the model again.
+SHOWN_CHARS = 2000
+
+_ON_THE_WAY = (ModelTimeout, ModelUnreachable, ModelBusy)
+_NOT_BILLED = (ModelUnreachable, ModelBusy, ModelRefused)
+
+
+class Ledger(Protocol):
+    """The part of a Store in which model calls are written down."""
+
+    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
+        """See Store.begin_call. Raises BudgetSpent."""
+
+    def end_call(self, call: Call) -> None:
+        """See Store.end_call."""
+
+    def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]:
+        """See Store.calls."""
+
+
+class ModelAsker:
+    """An Asker on one model and one ledger. Safe to use from several threads; they share the breaker."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        ledger: Ledger,
+        settings: Settings,
+        clock: Callable[[], datetime],
+        sleep: Callable[[float], None] = time.sleep,
+        new_id: Callable[[], str] = lambda: ids.new_id("k"),
+        *,
+        timer: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """`clock` dates the ledger and the breaker's rest, `timer` measures a request, both in seconds; `chance` gives
+        numbers in [0, 1)."""
+        self._model = model
+        self._ledger = ledger
+        self._settings = settings
+        self._clock = clock
+        self._sleep = sleep
+        self._new_id = new_id
+        self._timer = timer
+        self._chance = chance
+        self._limits = Limits(
+            calls=settings.calls_per_day,
+            tokens=settings.tokens_per_day,
+            owner_calls=settings.owner_calls_per_day,
+            owner_tokens=settings.owner_tokens_per_day,
+        )
+        self._breaker = Breaker(failures=settings.model_breaker_failures, rest_s=settings.model_breaker_s, clock=clock)
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    def ask(
+        self,
+        owner: Owner,
+        purpose: Purpose,
+        messages: Sequence[ChatMessage],
+        answer: type[Answer],
+        check: Callable[[Answer], None] = lambda _: None,
+    ) -> Answer:
+        """See Asker.ask. A cut answer is asked for once more with twice the tokens, a wrong one once more with what is
+        wrong with it: three answers at most. Once an answer was wrong, a limit or rest that forbids the next request
+        does not hide it: ModelReplyError is raised, and counts as a try.
+        """
+        schema = reply_schema(answer)
+        request = ModelRequest(
+            messages=tuple(messages),
+            max_tokens=self._settings.model_answer_tokens,
+            temperature=TEMPERATURE,
+            schema=schema,
+        )
+        doubled = repaired = False
+        failure: ModelReplyError | None = None
+        while True:
+            try:
+                reply = self._answered(owner, purpose, request)
+                return _read(reply.text, answer, check)
+            except ModelWait:
+                if failure is None:
+                    raise
+                raise failure from None
+            except ModelReplyError as error:  # it was empty: there is nothing to show
+                failure = error
+                if repaired:
+                    raise
+                repaired = True
+            except WrongAnswer as wrong:
+                failure = self._wrong(purpose, reply)
+                if reply.cut and not doubled:
+                    request, doubled = replace(request, max_tokens=2 * request.max_tokens), True
+                elif reply.cut or repaired:
+                    raise failure from None  # the words of `wrong` may be the model's
+                else:
+                    request, repaired = _repair(request, schema, reply, str(wrong)), True
+
+    def stream(self, owner: Owner, purpose: Purpose, messages: Sequence[ChatMessage]) -> Iterator[str]:
+        """See Asker.stream. Nothing is asked before the first piece is; to stop early, close the iterator: what came
+        until then stands in the ledger."""
+        request = ModelRequest(messages=tuple(messages), max_tokens=self._settings.model_chat_tokens)
+        failure: ModelError | None = None
+        for attempt in range(self._settings.model_retries + 1):
+            pieces: list[str] = []
+            try:
+                with self._line(owner, purpose, request) as line:
+                    for piece in self._model.stream(request):
+                        if isinstance(piece, ModelReply):
+                            line.reply = piece
+                        else:
+                            pieces.append(piece)
+                            line.text += piece
+                            yield piece
+                    if not pieces:
+                        raise ModelReplyError(f"{self.model} gave an empty answer", "")
+                return
+            except ModelWait:
+                if failure is None:
+                    raise
+                raise failure from None
+            except _ON_THE_WAY as error:
+                if pieces or not self._may_retry(error, attempt):
+                    raise
+                failure = error
+                self._pause(error, attempt)
+
+    # ------------------------------------------------------------------------------------------------------- requests
+
+    def _answered(self, owner: Owner, purpose: Purpose, request: ModelRequest) -> ModelReply:
+        """A reply; failures on the way are tried again. A limit or rest met then does not hide the failure."""
+        failure: ModelError | None = None
+        for attempt in range(self._settings.model_retries + 1):
+            try:
+                with self._line(owner, purpose, request) as line:
+                    line.reply = self._model.complete(request)
+                return line.reply
+            except ModelWait:
+                if failure is None:
+                    raise
+                raise failure from None
+            except _ON_THE_WAY as error:
+                if not self._may_retry(error, attempt):
+                    raise
+                failure = error
+                self._pause(error, attempt)
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _may_retry(self, error: ModelError, attempt: int) -> bool:
+        asked = error.retry_after_s if isinstance(error, ModelBusy) else None
+        patient = asked is None or asked <= self._settings.model_retry_max_s
+        return patient and attempt < self._settings.model_retries
+
+    def _pause(self, error: ModelError, attempt: int) -> None:
+        """Wait before the next try: as long as the server asks, at least as long as we would."""
+        ours = min(self._settings.model_retry_max_s, FIRST_PAUSE_S * 2.0**attempt * (1 + self._chance() / 2))
+        asked = error.retry_after_s if isinstance(error, ModelBusy) else None
+        self._sleep(max(ours, asked or 0.0))
+
+    @contextmanager
+    def _line(self, owner: Owner, purpose: Purpose, request: ModelRequest) -> Iterator[_Line]:
+        """One request's line in the ledger, begun before the body and ended after it, whatever happens there.
+
+        It is begun with the most that it can cost, so that a limit holds even if nobody lives to end it. If the ledger
+        cannot be begun, nothing is asked. If it cannot be ended, the answer stands: the line stays as it was begun,
+        and that is logged.
+        """
+        permit = self._breaker.ask()
+        began = Call(
+            id=self._new_id(),
+            owner_id=owner.id,
+            at=self._clock(),
+            purpose=purpose,
+            model=self.model,
+            prompt_tokens=estimate.prompt_tokens(request),
+            completion_tokens=request.max_tokens,
+            cached_tokens=0,
+            ms=0,
+            outcome="started",
+        )
+        line, at = _Line(), self._timer()
+        try:
+            self._ledger.begin_call(owner, began, self._limits)
+        except BaseException:
+            self._breaker.give_back(permit)
+            raise
+        ended = replace(began, completion_tokens=0, outcome=ModelError.outcome)  # also of an interrupt
+        heard = False
+        try:
+            yield line
+            ended, heard = replace(ended, outcome="ok"), True
+        except _ON_THE_WAY as error:
+            ended = replace(ended, outcome=error.outcome)
+            self._breaker.failed()
+            permit = replace(permit, trial=None)
+            raise
+        except ModelError as error:
+            ended = replace(ended, outcome=error.outcome)
+            heard = isinstance(error, (ModelRefused, ModelReplyError))
+            if isinstance(error, ModelReplyError):
+                line.text = line.text or error.raw
+            raise
+        except GeneratorExit:  # whoever read the stream has enough
+            ended, heard = replace(ended, outcome="ok"), bool(line.text)
+            raise
+        finally:
+            if heard:
+                self._breaker.succeeded()
+            else:
+                self._breaker.give_back(permit)
+            self._end(line.costs(ended), at)
+
+    def _end(self, call: Call, began_at: float) -> None:
+        try:
+            self._ledger.end_call(replace(call, ms=round(1000 * (self._timer() - began_at))))
+        except StoreError as error:
+            logger.warning("the ledger could not note how the call %s ended (%s)", call.id, type(error).__name__)
+
+    def _wrong(self, purpose: Purpose, reply: ModelReply) -> ModelReplyError:
+        what = "was cut at its limit of tokens" if reply.cut else "is not of the form asked for"
+        return ModelReplyError(f"the answer of {self.model} ({purpose.value}) {what}", reply.text)
+
+
+class _Line:
+    """What is known of a request while it is made: the reply, or of a stream the text that came."""
+
+    def __init__(self) -> None:
+        self.reply = ModelReply(text="", prompt_tokens=-1, completion_tokens=-1)
+        self.text = ""
+
+    def costs(self, call: Call) -> Call:
+        """The call with its tokens: counted, if the reply came; else what was asked, and what came of an answer. What
+        the server did not take up costs nothing."""
+        if self.reply.prompt_tokens >= 0:
+            counted = self.reply
+            return replace(
+                call,
+                prompt_tokens=counted.prompt_tokens,
+                completion_tokens=counted.completion_tokens,
+                cached_tokens=counted.cached_tokens,
+            )
+        if not self.text and call.outcome in {error.outcome for error in _NOT_BILLED}:
+            return replace(call, prompt_tokens=0)
+        return replace(call, completion_tokens=estimate.text_tokens(self.text))
+
+
+def _read(text: str, answer: type[Answer], check: Callable[[Answer], None]) -> Answer:
+    """The answer, of the form and sound."""
+    found = read_answer(text, answer)
+    try:
+        check(found)
+    except ValueError as error:
+        raise WrongAnswer(str(error)) from error
+    return found
+
+
+def _repair(request: ModelRequest, schema: ReplySchema, reply: ModelReply, problem: str) -> ModelRequest:
+    """The question again, with the reply and what is wrong with it. The schema is shown, as some servers hide it."""
+    words = (
+        f"This answer cannot be used. {problem} Answer the first question again, whole, with one JSON object and "
+        f"nothing else. It follows this JSON schema, with every key:\n{shown(schema)}"
+    )
+    round_two = (
+        ChatMessage(role=Role.ASSISTANT, text=_shortened(reply.text)),
+        ChatMessage(role=Role.USER, text=words),
+    )
+    return replace(request, messages=(*request.messages, *round_two))
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= SHOWN_CHARS:
+        return text
+    half = SHOWN_CHARS // 2
+    return f"{text[:half]}\n[…]\n{text[-half:]}"

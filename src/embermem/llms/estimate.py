@@ -1,0 +1,34 @@
+"""How many tokens a text may be, where the server did not count. The counter `approx` is finer; this one is for ledgers
+and limits: a Chinese, Japanese or Korean character is 1 token, 4 other characters are 1, rounded up."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from embermem.protocols import ModelReply, ModelRequest
+
+__all__ = ["completion_tokens", "prompt_tokens", "text_tokens"]
+
+_CJK = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]")
+_CHARS_A_TOKEN = 4
+_MESSAGE_TOKENS = 4  # a chat template's marks around one message
+
+
+def text_tokens(text: str) -> int:
+    """Tokens of one text."""
+    wide = len(_CJK.findall(text))
+    return wide - (wide - len(text)) // _CHARS_A_TOKEN
+
+
+def prompt_tokens(request: ModelRequest) -> int:
+    """Tokens of a request: its messages and its schema."""
+    tokens = sum(text_tokens(message.text) + _MESSAGE_TOKENS for message in request.messages)
+    if request.schema is not None:
+        tokens += text_tokens(json.dumps(request.schema.schema, ensure_ascii=False))
+    return tokens
+
+
+def completion_tokens(reply: ModelReply) -> int:
+    """Tokens of an answer's text."""
+    return text_tokens(reply.text)

@@ -1,0 +1,230 @@
+"""From a type to the JSON schema that a model is shown, and from a reply's text to an answer of that type.
+
+A reply may be bare JSON, stand in a fenced block, or in prose. It is not mended: what is not JSON, is of another form,
+or could be read in two ways is a `WrongAnswer`, whose words are meant for the model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from embermem.protocols import ReplySchema
+
+__all__ = ["WrongAnswer", "read_answer", "reply_schema", "shown"]
+
+Answer = TypeVar("Answer")
+Json = Any
+
+# What OpenAI's strict mode takes, and what fits into few tokens. Bounds and formats are left out of what is shown;
+# `read_answer` checks them all the same.
+_KEPT = ("type", "description", "enum", "const", "properties", "items", "anyOf")
+_NAME_CHARS = 64  # OpenAI's limit
+# What a JSON object or list begins with; prose has other braces, such as {this} and [1].
+_OBJECT = re.compile(r'\{\s*["}]')
+_BRACKETS = re.compile(r"(?:\[\s*)+")
+_OPENING = re.compile(r"[{\[]")
+
+
+class WrongAnswer(ValueError):
+    """The reply is not an answer of the type; the message tells the model why."""
+
+
+# --------------------------------------------------------------------------------------------------------- the schema
+
+
+def reply_schema(answer: type[Any]) -> ReplySchema:
+    """A short, self-contained schema of a frozen dataclass or msgspec.Struct, as OpenAI's strict mode wants it.
+
+    Every object is closed and every property required; titles, defaults, bounds and the docstrings of types are left
+    out, `msgspec.Meta(description=…)` of a field stays. Raises TypeError for a type that no such schema can describe:
+    one that holds itself, a dict, Any, or a tuple of fixed length.
+    """
+    return _made(cast("Hashable", answer))
+
+
+@lru_cache(maxsize=256)
+def _made(answer: type[Any]) -> ReplySchema:
+    whole = msgspec.json.schema(answer)
+    schema = _closed(whole, whole.get("$defs", {}), ())
+    if schema.get("type") != "object":
+        raise TypeError(f"{answer.__name__} is no dataclass or Struct")
+    name = re.sub(r"\W", "_", answer.__name__, flags=re.ASCII)[:_NAME_CHARS]
+    return ReplySchema(name=name, schema=schema)
+
+
+def shown(schema: ReplySchema) -> str:
+    """The schema as a model is shown it in a prompt: JSON without white space, and without saying of each object that
+    every key is required and no other allowed; the prompt says that once."""
+    return json.dumps(_brief(schema.schema), ensure_ascii=False, separators=(",", ":"))
+
+
+def _brief(node: Json) -> Json:
+    if isinstance(node, list):
+        return [_brief(one) for one in node]
+    if not isinstance(node, Mapping):
+        return node
+    if "properties" not in node:
+        return {key: _brief(value) for key, value in node.items()}
+    kept = {key: value for key, value in node.items() if key not in ("required", "additionalProperties")}
+    return {**kept, "properties": {key: _brief(value) for key, value in node["properties"].items()}}
+
+
+def _closed(node: Mapping[str, Json], defs: Mapping[str, Json], inside: tuple[str, ...]) -> dict[str, Json]:
+    """The node with its references put in their place, and nothing left open."""
+    if reference := node.get("$ref"):
+        if reference in inside:
+            raise TypeError(f"{reference.rpartition('/')[2]} holds itself")
+        named = {key: value for key, value in defs[reference.rpartition("/")[2]].items() if key != "description"}
+        closed = _closed(named, defs, (*inside, reference))
+        return {**closed, "description": node["description"]} if "description" in node else closed
+    if "prefixItems" in node or not any(key in node for key in ("type", "enum", "const", "anyOf")):
+        raise TypeError("an answer may hold no Any and no tuple of fixed length")
+    kept = {key: node[key] for key in _KEPT if key in node}
+    if "const" in kept:
+        kept["enum"] = [kept.pop("const")]
+    if "enum" in kept and "type" not in kept:
+        kept["type"] = _types_of(kept["enum"])
+    if kept.get("type") == "array":
+        if not kept.get("items"):
+            raise TypeError("an answer may hold no Any and no tuple of fixed length")
+        kept["items"] = _closed(kept["items"], defs, inside)
+    if "anyOf" in kept:
+        kept.update(_either([_closed(one, defs, inside) for one in kept.pop("anyOf")]))
+    if kept.get("type") == "object":
+        if "properties" not in kept:
+            raise TypeError("an answer may hold no dict: its keys would be open")
+        kept["properties"] = {key: _closed(value, defs, inside) for key, value in kept["properties"].items()}
+        kept["required"] = list(kept["properties"])
+        kept["additionalProperties"] = False
+    return kept
+
+
+def _either(choices: list[dict[str, Json]]) -> dict[str, Json]:
+    """One of several forms; plain types in one list, which is shorter."""
+    if all(set(one) == {"type"} and isinstance(one["type"], str) for one in choices):
+        return {"type": [one["type"] for one in choices]}
+    return {"anyOf": choices}
+
+
+def _types_of(values: list[Json]) -> Json:
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+    found = list(dict.fromkeys(names[type(value)] for value in values))
+    return found[0] if len(found) == 1 else found
+
+
+# --------------------------------------------------------------------------------------------------------- the answer
+
+
+def read_answer(text: str, answer: type[Answer]) -> Answer:
+    """The one answer that stands in a reply's text.
+
+    Raises WrongAnswer if there is none or more than one; for JSON that ends too early, is not well formed, names a key
+    twice, or holds half a character; for a list, and for the schema itself; for a value of another type or out of its
+    bounds; and where a field is missing while a key stands there that is none: a misspelt field is not taken for an
+    empty one. A field that has a default may be missing otherwise, and a key more does no harm.
+    """
+    schema = reply_schema(answer).schema
+    found: list[Answer] = []
+    problem: WrongAnswer | None = None
+    for value in _values(text):
+        try:
+            read = _read(value, answer, schema)
+        except WrongAnswer as error:
+            problem = problem or error
+        else:
+            if read not in found:
+                found.append(read)
+    if len(found) > 1:
+        raise WrongAnswer("The reply holds several answers; it must hold one JSON object.")
+    if not found:
+        raise problem or WrongAnswer("The reply holds no JSON object.")
+    return found[0]
+
+
+def _read(value: Json, answer: type[Answer], schema: Mapping[str, Json]) -> Answer:
+    if isinstance(value, list):
+        raise WrongAnswer("The reply is a list; it must be one JSON object.")
+    if "properties" in value and "properties" not in schema["properties"]:
+        raise WrongAnswer("The reply is the schema itself; it must be an object that follows the schema.")
+    names = schema["properties"]
+    if names and not any(name in value for name in names):
+        raise WrongAnswer(f"The object has none of the keys {', '.join(names)}.")
+    for where, missing, unknown in _mismatches(value, schema, "$"):
+        raise WrongAnswer(f"At {where}: the key {missing!r} is missing, and {unknown!r} is no key of this object.")
+    try:
+        return msgspec.convert(value, answer)
+    except msgspec.ValidationError as error:
+        raise WrongAnswer(f"{str(error).rstrip('.')}.") from error
+
+
+def _mismatches(value: Json, schema: Mapping[str, Json], where: str) -> Iterator[tuple[str, str, str]]:
+    """Objects that lack a key of theirs and have one that is none: (where, the one missing, the one unknown)."""
+    if isinstance(value, dict):
+        forms = [one for one in schema.get("anyOf", (schema,)) if "properties" in one]
+        if len(forms) != 1:  # a union of objects: their tag decides, which msgspec looks at
+            return
+        names = forms[0]["properties"]
+        missing, unknown = [key for key in names if key not in value], [key for key in value if key not in names]
+        if missing and unknown:
+            yield where, missing[0], unknown[0][:_NAME_CHARS]
+        for key, form in names.items():
+            yield from _mismatches(value.get(key), form, f"{where}.{key}")
+    elif isinstance(value, list):
+        forms = [one for one in schema.get("anyOf", (schema,)) if "items" in one]
+        for number, one in enumerate(value if len(forms) == 1 else ()):
+            yield from _mismatches(one, forms[0]["items"], f"{where}[{number}]")
+
+
+def _values(text: str) -> Iterator[Json]:
+    """The JSON objects, and lists of objects, that stand in a text, none inside another. Raises WrongAnswer."""
+    at = 0
+    while opening := _OPENING.search(text, at):
+        at = opening.start()
+        brackets = _BRACKETS.match(text, at)
+        inner = brackets.end() if brackets else at
+        if not _OBJECT.match(text, inner):
+            at = max(inner, at + 1)
+            continue
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
+                raise WrongAnswer("The JSON ends too early.") from error
+            near = text[max(at, error.pos - 20) : error.pos + 20]
+            raise WrongAnswer(f"The JSON is not well formed near {near!r}: {error.msg}.") from error
+        except RecursionError as error:
+            raise WrongAnswer("The JSON is nested too deeply.") from error
+        if "\\u" in text[at:end]:
+            _refuse_half_characters(value)
+        yield value
+        at = end
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        raise WrongAnswer(f"The key {twice!r} stands twice in one object.")
+    return made
+
+
+def _refuse_constant(name: str) -> Json:
+    raise WrongAnswer(f"{name} is no JSON.")
+
+
+def _refuse_half_characters(value: Json) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise WrongAnswer("A \\u escape holds half a character.") from error
+
+
+# Not `strict`: a line break inside a string says nothing else than \n would.
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_object, parse_constant=_refuse_constant)

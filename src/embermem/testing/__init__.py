@@ -1,0 +1,1 @@
+"""Helpers for tests of programs that use Ember; see docs/testing.md."""

@@ -1,0 +1,156 @@
+"""Good answers to Ember's own questions, as a small and obedient model would give them, by rule.
+
+    server = ModelServer(answer)
+
+The same pages always get the same answers, whatever else stands in the request: what is remembered after failures can
+be compared with what is remembered without them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from embermem.text import is_chinese_like, sentences, terms
+from embermem.traits import dimensions_by_name
+
+__all__ = ["answer"]
+
+Json = dict[str, Any]
+
+_DATA = re.compile(r"^<<(?P<nonce>[a-z]+)$\n(?P<data>.*?)^(?P=nonce)>>$", re.MULTILINE | re.DOTALL)
+_PAGE = re.compile(r"(p\d+) (t\d+) \d{4}-\d\d-\d\d")
+_BEFORE = re.compile(r"(t\d+) before: (.*)")
+_SPOKEN = re.compile(r"(?:(u\d+) )?(user|agent|system|tool)(?: [^:]{1,40})?: (.*)")
+_KNOWN = re.compile(r"(f\d+) user (?:([^:=]+): )?([^=]+)=(.*)")
+_SUMMARY = re.compile(r"summary so far: (.*)")
+_SENTENCE = 120
+"""Characters of a first sentence that a summary takes."""
+_STATEMENTS = (
+    ("name", re.compile(r"\b[Mm]y name is (?P<v>[A-Z]\w+)"), "is called {}"),
+    ("lives_in", re.compile(r"\bI (?:live|moved|have moved)(?: in| to) (?P<v>[A-Z]\w+)"), "lives in {}"),
+    ("works_as", re.compile(r"\bI work as an? (?P<v>[a-z]+)"), "works as {}"),
+    ("likes", re.compile(r"\bI (?:really )?(?:like|love|enjoy) (?P<v>[a-z]+(?: [a-z]+)?)"), "likes {}"),
+    ("name", re.compile(r"我叫(?P<v>[一-鿿]{2,3})(?=[，。！,.!]|$)"), "名叫{}"),
+    ("lives_in", re.compile(r"我(?:住在|搬到(?:了)?)(?P<v>[一-鿿]{2,3})(?=[，。！了,.!]|$)"), "住在{}"),
+    ("likes", re.compile(r"我喜欢(?P<v>[一-鿿]{1,4})(?=[，。！,.!]|$)"), "喜欢{}"),
+)
+_SINGLE = frozenset({"name", "lives_in", "works_as"})
+_FIELDS = {"name": "name", "lives_in": "home", "works_as": "occupation"}
+
+
+def answer(request: Mapping[str, Any]) -> Json:
+    """The answer to the body of a chat request (OpenAI's, Anthropic's or Google's form) that holds one of Ember's
+    questions about pages. Raises ValueError if it holds none."""
+    blocks = [found["data"] for text in _texts(request) for found in _DATA.finditer(text)]
+    for data in reversed(blocks):  # a repair round stands after the question it repeats
+        lines = data.splitlines()
+        if _SUMMARY.match(data):
+            return _profiled(lines)
+        if any(_PAGE.fullmatch(line) for line in lines):
+            return _annotated(lines)
+    raise ValueError("the request holds no question of Ember's about pages")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts of a body, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+
+
+def _annotated(lines: list[str]) -> Json:
+    before: dict[str, list[str]] = {}
+    pages: list[Json] = []
+    read: list[tuple[str, str, list[str]]] = []
+    for line in lines:
+        if found := _PAGE.fullmatch(line):
+            read.append((found[1], found[2], []))
+        elif found := _BEFORE.fullmatch(line):
+            before.setdefault(found[1], []).append(_first(_said(found[2])))
+        elif read and _SPOKEN.fullmatch(line):
+            read[-1][2].append(_first(_said(line)))
+    for name, thread, said in read:
+        own = [term for text in said for term in terms(text)]
+        shared = set(own) & {term for text in before.get(thread, []) for term in terms(text)}
+        words = list(dict.fromkeys(word for text in said for word in re.findall(r"\w{4,}", text)))
+        pages.append(
+            {
+                "id": name,
+                "continues": thread in before and bool(shared),
+                "summary": _told(said[:1]),
+                "keywords": words[:6] or ["talk"],
+            }
+        )
+        before[thread] = said[:2]
+    return {"pages": pages}
+
+
+def _profiled(lines: list[str]) -> Json:
+    known: dict[tuple[str, str], str] = {}
+    single: dict[str, str] = {}
+    facts: list[Json] = []
+    fields: list[Json] = []
+    traits: list[Json] = []
+    firsts: list[str] = []
+    for line in lines:
+        if (found := _KNOWN.fullmatch(line)) and not found[2]:
+            known[found[3], found[4].casefold()] = single[found[3]] = found[1]
+        spoken = _SPOKEN.fullmatch(line)
+        if spoken is None or spoken[1] is None:
+            continue
+        firsts.append(_first(spoken[3]))
+        if spoken[2] != "user":
+            continue
+        for attribute, value, text in _stated(spoken[3]):
+            action, fact = _action(attribute, value, known, single)
+            what = {"who": "user", "subject": "user", "attribute": attribute, "value": value, "text": text}
+            facts.append({"action": action, "fact": fact, **what, "evidence": [spoken[1]]})
+            if attribute in _FIELDS:
+                fields.append({"name": _FIELDS[attribute], "value": value, "evidence": [spoken[1]]})
+            if attribute == "likes" and value in dimensions_by_name():
+                traits.append({"dimension": value, "level": 0.6, "confidence": 0.5, "evidence": [spoken[1]]})
+    ended: set[str] = set()
+    for note in facts:
+        if note["action"] == "supersede" and note["fact"] in ended:
+            note |= {"action": "add", "fact": ""}  # a fact is ended once
+        ended.add(note["fact"])
+    return {"summary": _told(firsts), "profile": fields, "traits": traits, "facts": facts}
+
+
+def _stated(text: str) -> Iterator[tuple[str, str, str]]:
+    for attribute, pattern, template in _STATEMENTS:
+        for found in pattern.finditer(text):
+            if is_chinese_like(template.format("")) == is_chinese_like(found[0]):
+                yield attribute, found["v"], template.format(found["v"])
+
+
+def _action(
+    attribute: str, value: str, known: Mapping[tuple[str, str], str], single: Mapping[str, str]
+) -> tuple[str, str]:
+    if (attribute, value.casefold()) in known:
+        return "same", known[attribute, value.casefold()]
+    if attribute in _SINGLE and attribute in single:
+        return "supersede", single[attribute]
+    return "add", ""
+
+
+def _told(said: Sequence[str]) -> str:
+    text = " ".join(text for text in said if terms(text))[:400].strip()
+    return f"{'他们说：' if is_chinese_like(text) else 'They say: '}{text}" if text else "They talk."
+
+
+def _said(line: str) -> str:
+    found = _SPOKEN.fullmatch(line)
+    return found[3] if found else line
+
+
+def _first(text: str) -> str:
+    spans = sentences(text)
+    return (text[spans[0][0] : spans[0][1]] if spans else text)[:_SENTENCE]

@@ -1,0 +1,79 @@
+"""Prompts are data: they refuse wrong variables, say where they come from, and stay short."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embermem import prompts
+from embermem.analysts.attributes import attributes
+from embermem.analysts.showing import trait_lines, trait_names
+from embermem.errors import InputError
+from embermem.index.tokens import Approx
+from embermem.traits import dimensions
+
+NAMES = sorted(f.name.removesuffix(".md") for f in files("embermem.prompts").iterdir() if f.name.endswith(".md"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_says_its_version_and_its_source_in_a_header_that_is_not_sent(name: str) -> None:
+    prompt = prompts.load(name)
+    assert prompt.version
+    assert prompt.source
+    assert "source:" not in prompt.text.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if prompts.load(name).variables])
+def test_a_missing_or_unused_variable_is_an_error(name: str) -> None:
+    prompt = prompts.load(name)
+    whole = dict.fromkeys(prompt.variables, "x")
+    assert "{{" not in prompt.fill(**whole)
+    with pytest.raises(InputError, match="missing"):
+        prompt.fill(**dict(list(whole.items())[1:]))
+    with pytest.raises(InputError, match="not used: more"):
+        prompt.fill(**whole, more="x")
+
+
+@given(st.text())
+def test_what_a_value_holds_is_never_read_as_a_variable(value: str) -> None:
+    prompt = prompts.Prompt(name="n", version="1", source="s", text="[{{one}}|{{two}}]")
+    assert prompt.fill(one=value + "{{two}}", two="2") == f"[{value}{{{{two}}}}|2]"
+
+
+@pytest.mark.parametrize("name", ["nothing", "../errors", "", "Profile"])
+def test_a_prompt_that_is_not_there_is_an_error(name: str) -> None:
+    with pytest.raises(InputError, match="no prompt"):
+        prompts.load(name)
+
+
+def test_the_stable_parts_are_short() -> None:
+    count = Approx().count
+    assert count(prompts.load("annotate").fill()) <= 350
+    assert count(prompts.load("profile").fill(traits=trait_lines())) <= 900
+
+
+def test_the_list_of_traits_names_all_but_those_derived_from_the_profile() -> None:
+    listed = trait_lines()
+    assert trait_names() == {d.name for d in dimensions()} - {"age_group", "gender"}
+    assert all(name in listed for name in trait_names())
+    assert len(trait_names()) == 88
+
+
+def test_attributes_named_in_the_prompt_are_those_of_the_table() -> None:
+    line = next(line for line in prompts.load("profile").text.splitlines() if line.strip().startswith("attribute:"))
+    named = [name.strip() for name in line.partition(":")[2].split(",")][:-2]
+    assert len(named) > 12
+    assert set(named) <= set(attributes())
+
+
+def test_a_change_of_a_text_is_a_new_version() -> None:
+    def state(*names: str) -> tuple[str, str]:
+        texts = "\n".join(prompts.load(name).text for name in names)
+        return prompts.load(names[0]).version, hashlib.sha256(texts.encode()).hexdigest()[:8]
+
+    assert state("annotate", "annotate_pages") == ("1", "1afd3166")
+    assert state("profile", "profile_pages") == ("1", "8d7da6c4")
