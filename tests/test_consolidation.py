@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,70 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench_of import ALICE, LINES, Bench
 from embermem import Memory, OwnerMemory, Tier, ids
-from embermem.analysts import ExtractiveAnalyst, keywords
-from embermem.bootstrap import theta_of
-from embermem.changes import Cause, Noted
+from embermem.changes import Cause
 from embermem.config import load
 from embermem.embedders.hashed import HashedNgrams
-from embermem.errors import AnalystError, EmbedderError, StaleLease, StoreBusy
+from embermem.errors import AnalystError, BudgetSpent, EmbedderError, StaleLease, StoreBusy
 from embermem.protocols import Analyst, Embedder, MemorySystem
-from embermem.stores.sql import SqlStore
-from embermem.systems.memoryos.consolidate import Parts, consolidate, pause
-from embermem.systems.memoryos.system import MemoryOS
-from embermem.types import Annotation, Message, Owner, Page, Role, ThreadId
+from embermem.systems.memoryos.consolidate import consolidate, pause
+from embermem.types import Annotation, Owner
 from scripted import SMALL, Clock, Opener, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
-
-ALICE = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default")
-
-
-class Bench:
-    """MemoryOS over a file with parts of the test's choice."""
-
-    def __init__(
-        self, file: Path, clock: Clock, analyst: Analyst | None, embedder: Embedder | None, **settings: Any
-    ) -> None:
-        self.file = file
-        self.clock = clock
-        self.store = SqlStore(file, busy_timeout_s=20.0)
-        extractive = ExtractiveAnalyst()
-        embedder = embedder or HashedNgrams()
-        self.store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})
-        self.parts = Parts(
-            store=self.store,
-            embedder=embedder,
-            analyst=analyst or extractive,
-            extractive=extractive,
-            keywords=keywords,
-            theta=theta_of(self.store, embedder, load(None, **{**SMALL, **settings})),
-            settings=load(None, **{**SMALL, "batch_wait_s": 0.0, **settings}),
-            clock=clock,
-        )
-        self.system = MemoryOS(self.parts)
-
-    def add(self, *texts: str, thread: str = "main", reply: bool = True) -> None:
-        for text in texts:
-            made = [self._message(Role.USER, text, thread)]
-            if reply:
-                made.append(self._message(Role.ASSISTANT, "I see.", thread))
-            self.system.observe(ALICE, made, fresh=True)
-
-    def reply(self, text: str, thread: str = "main") -> None:
-        self.system.observe(ALICE, [self._message(Role.ASSISTANT, text, thread)])
-
-    def _message(self, role: Role, text: str, thread: str) -> Message:
-        return Message(role=role, speaker=role.value, text=text, said_at=self.clock(), thread=ThreadId(thread))
-
-    def pages(self, tier: Tier | None = None) -> tuple[Page, ...]:
-        return self.store.pages(ALICE.id, self.parts.settings.short_term_pages, tier=tier, before=None, limit=None)
-
-    def notes(self) -> list[Noted]:
-        return [d for change in self.store.changes(ALICE.id, 0) for d in change.decisions if isinstance(d, Noted)]
-
-    def analysts(self, cause: Cause) -> list[str]:
-        return [change.analyst for change in self.store.changes(ALICE.id, 0) if change.cause is cause]
-
 
 Maker = Callable[..., Bench]
 
@@ -94,9 +42,6 @@ def bench(tmp_path: Path, clock: Clock) -> Iterator[Maker]:
     for one in made:
         one.store.close()
     assert_sound(tmp_path / "memory.db")
-
-
-LINES = ("I live in Lyon.", "We saw a heron.", "The train was late.", "My dog is called Rex.", "It rained all day.")
 
 
 # ---------------------------------------------------------------------------------------------- a failing analyst
@@ -217,6 +162,146 @@ def test_a_failing_promotion_leaves_the_pages_unanalysed_and_is_tried_again(benc
     later.system.settle(ALICE)
     assert [s.unanalysed for s in later.store.segment_states(ALICE.id)] == [0]
     assert [page.error for page in later.pages()] == [None] * 5
+
+
+# ------------------------------------------------------------------------------------- a model that must be waited for
+
+
+class Spending(ScriptedAnalyst):
+    """A model whose day is spent, for one kind of question, until a time."""
+
+    def __init__(self, until: datetime, *, annotate: bool = True, profile: bool = True) -> None:
+        super().__init__()
+        self.until = until
+        self.spent = {"annotate": annotate, "profile": profile}
+        self.refused = 0
+
+    def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
+        self._budget("annotate")
+        return super().annotate(*asked)
+
+    def profile(self, request: Any) -> Any:
+        self._budget("profile")
+        return super().profile(request)
+
+    def _budget(self, kind: str) -> None:
+        if self.spent[kind]:
+            self.refused += 1
+            raise BudgetSpent("the day's calls are spent", self.until)
+
+
+def test_with_the_budget_spent_pages_wait_until_it_is_there_again_and_no_try_is_counted(
+    bench: Maker, clock: Clock
+) -> None:
+    analyst = Spending(clock.now + timedelta(hours=5))
+    one = bench(analyst, attempts=2)
+    one.add(*LINES)
+    for _ in range(4):
+        assert one.system.settle(ALICE) == 0
+        clock.go(60)
+    assert analyst.refused == 1
+    assert one.analysts(Cause.CONSOLIDATION) == []
+    assert [page.error for page in one.pages(Tier.PENDING)] == ["the day's calls are spent"] * 2
+    assert {row["attempts"] for row in rows(one.file, "SELECT attempts FROM page")} == {0}
+    state = one.store.owner_state(ALICE.id)
+    assert state is not None
+    assert (state.due_at, state.error) == (analyst.until, None)
+    clock.now = analyst.until
+    analyst.spent["annotate"] = False
+    assert one.system.work() == 2
+    assert one.analysts(Cause.CONSOLIDATION) == ["scripted-v1"]
+    assert one.store.owner_stats(ALICE.id, 3).failed == 0
+
+
+def test_meanwhile_what_comes_in_is_embedded_read_by_extraction_and_recalled(bench: Maker, clock: Clock) -> None:
+    one = bench(Spending(clock.now + timedelta(hours=5)))
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    one.add("My sister Ana is a nurse.", *LINES)
+    one.system.settle(ALICE)
+    assert one.store.owner_stats(ALICE.id, 3).without_vector == 0
+    assert "nurse" in one.system.recall(ALICE, "What does Ana do?").text
+    assert "Ana" in str([f.subject for f in one.store.facts(ALICE.id, about=None, archived=False)])
+    assert {note.analyst for note in one.notes()} == {"extractive-v1"}
+
+
+def test_a_wait_at_a_promotion_holds_back_no_placing_and_asks_once_a_claim(bench: Maker, clock: Clock) -> None:
+    analyst = Spending(clock.now + timedelta(hours=5), annotate=False)
+    one = bench(analyst, min_new=1, tau=0.0, theta=2.0, mid_term_segments=2, promote_every=100)
+    one.add(*LINES, *LINES)
+    assert one.system.settle(ALICE) > 0
+    refused = analyst.refused
+    assert refused == 1
+    for _ in range(8):
+        one.system.settle(ALICE)
+        one.system.work()
+    assert analyst.refused <= refused + 8  # a claim each, not a segment each
+    clock.go(6 * 3600)
+    analyst.spent["profile"] = False
+    for _ in range(4):
+        one.system.settle(ALICE)
+    assert len(one.store.segment_states(ALICE.id)) == 2
+    assert not one.pages(Tier.PENDING)
+    state = one.store.owner_state(ALICE.id)
+    assert state is not None
+    assert state.due_at is None or state.due_at > clock.now
+
+
+def test_while_the_model_waits_mid_term_memory_grows_and_then_has_its_size_again(bench: Maker, clock: Clock) -> None:
+    analyst = Spending(clock.now + timedelta(hours=5), annotate=False)
+    one = bench(analyst, theta=2.0, mid_term_segments=2)
+    analyst.spent["profile"] = True
+    one.add(*LINES, *LINES)
+    for _ in range(3):
+        one.system.settle(ALICE)
+    grown = len(one.store.segment_states(ALICE.id))
+    assert grown > 2
+    assert one.pages(Tier.ARCHIVE) == ()
+    clock.now = analyst.until
+    analyst.spent["profile"] = False
+    one.system.settle(ALICE)
+    one.system.settle(ALICE)
+    assert len(one.store.segment_states(ALICE.id)) == 2
+
+
+def test_a_defect_in_the_analyst_is_a_failure_of_it_and_its_text_is_kept_nowhere(bench: Maker, clock: Clock) -> None:
+    class Defective(ScriptedAnalyst):
+        def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
+            raise KeyError("My password is swordfish")
+
+    one = bench(Defective(), attempts=2)
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    assert [p.error for p in one.pages(Tier.PENDING)] == ["scripted-v1 failed with a KeyError; the log says where"] * 2
+    clock.go(3600)
+    assert one.system.settle(ALICE) == 2
+    for table in ("page", "owner", "note", "chain", "segment_text", "fact", "change"):
+        assert "swordfish" not in str(rows(one.file, f"SELECT * FROM {table}"))
+
+
+def test_why_pages_wait_is_told_by_the_check_of_the_store(bench: Maker) -> None:
+    one = bench(ScriptedAnalyst(failures=10**6))
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    assert one.store.owner_stats(ALICE.id, 3).failed == 2
+    (warned,) = [finding for finding in one.store.check() if finding.level == "warning"]
+    assert warned.what == "2 pages wait for another try: Error: the model is overloaded"
+
+
+def test_a_large_segment_is_shown_to_a_model_in_parts(bench: Maker) -> None:
+    sizes: list[int] = []
+
+    class Counting(ScriptedAnalyst):
+        def profile(self, request: Any) -> Any:
+            sizes.append(len(request.pages))
+            return super().profile(request)
+
+    one = bench(Counting(), theta=-1.0, tau=0.0, min_new=40)
+    one.add(*(LINES[n % 5] for n in range(83)))
+    one.system.settle(ALICE)
+    (segment,) = one.store.segment_states(ALICE.id)
+    assert sum(sizes) == 80 - segment.unanalysed
+    assert max(sizes) <= 32
 
 
 def test_a_better_analyst_s_chain_summaries_stand_in_the_segments(bench: Maker) -> None:
@@ -348,6 +433,19 @@ def test_a_batch_is_taken_when_full_or_when_its_oldest_page_waited(opened: Opene
     assert memory.work() == 4
 
 
+def test_the_pages_that_a_new_session_pushes_out_wait_for_each_other(opened: Opener, clock: Clock) -> None:
+    memory = opened(batch_pages=4, batch_wait_s=600, short_term_pages=3)
+    alice = memory.of("alice")
+    for n in range(3):
+        alice.add(f"line {n}", "ok")
+    clock.go(86_400)
+    for n in range(3):
+        alice.add(f"the next day {n}", "ok")
+        assert memory.work() == 0, "it is pending for a moment, though it came a day ago"
+    clock.go(600)
+    assert memory.work() == 3
+
+
 def test_one_failing_owner_keeps_no_other_from_being_understood(bench: Maker, tmp_path: Path, clock: Clock) -> None:
     one = bench(ScriptedAnalyst(failures=1))
     one.add(*LINES)
@@ -377,7 +475,7 @@ def test_a_defect_that_one_owner_brings_out_keeps_no_other_from_being_understood
     assert [owner.user for owner in done] == ["bob"]
     state = one.store.owner_state(ALICE.id)
     assert state is not None
-    assert state.error == "ValueError: no herons"
+    assert state.error == "ValueError: a defect; the log says where"
 
 
 # --------------------------------------------------------------------------------------- segments and the persona

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from embermem.config import THETA, THETA_OTHER, Settings
 from embermem.errors import ConfigError, EmbedderMismatch, StoreError
-from embermem.protocols import Embedder, Store
+from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, Store
 from embermem.systems.memoryos.consolidate import Clock, Parts
 from embermem.systems.memoryos.system import MemoryOS
 
@@ -152,8 +152,42 @@ def _setting_for(name: str) -> str:
     return HASHED if name == HashedNgrams().name else name
 
 
-def make_system(store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> MemoryOS:
-    """MemoryOS with the extractive analyst."""
+def make_model(model: str | LanguageModel | None, settings: Settings) -> LanguageModel | None:
+    """The language model: an object as it is, else the one that the setting `model` names; None without.
+
+    Raises ModelMissing if the package for it is not installed.
+    """
+    if model is not None and not isinstance(model, str):
+        return model
+    if not settings.model:
+        return None
+    from embermem import llms
+
+    return llms.make_model(settings)
+
+
+def make_asker(model: LanguageModel | None, store: Store, settings: Settings, clock: Clock) -> Asker | None:
+    """What puts questions to the model, with the store as its ledger; None without a model."""
+    if model is None:
+        return None
+    from embermem.llms.asking import ModelAsker
+
+    return ModelAsker(model, store, settings, clock)
+
+
+def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:
+    """The analyst that asks the model; None without a model."""
+    if asker is None:
+        return None
+    from embermem.analysts.model import ModelAnalyst
+
+    return ModelAnalyst(asker, settings)
+
+
+def make_system(
+    store: Store, embedder: Embedder, settings: Settings, clock: Clock, asker: Asker | None = None
+) -> MemoryOS:
+    """MemoryOS with the analyst that asks the model, or without an asker with the extractive one."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
     extractive = ExtractiveAnalyst()
@@ -161,7 +195,7 @@ def make_system(store: Store, embedder: Embedder, settings: Settings, clock: Clo
         Parts(
             store=store,
             embedder=embedder,
-            analyst=extractive,
+            analyst=make_analyst(asker, settings) or extractive,
             extractive=extractive,
             keywords=keywords,
             theta=theta_of(store, embedder, settings),

@@ -172,6 +172,13 @@ class TraitCleared:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Undone:
+    """What change `no` taught the persona is taken back by the decisions that follow."""
+
+    no: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BegunAnew:
     """All that was derived before is put away; what callers set follows in the same change, the rest is read anew."""
 
@@ -217,6 +224,7 @@ Decision = (
     | FactArchived
     | FactRestored
     | TraitCleared
+    | Undone
     | BegunAnew
     | TraitSet
     | ProfileSet

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem import config as configuration
-from embermem import ids, messages
+from embermem import ids, messages, nonces
 from embermem.config import Settings
-from embermem.errors import ConfigError, InputError, NotFound, RevisionMoved
+from embermem.errors import ConfigError, InputError, NotFound, RevisionMoved, StoreError
 from embermem.messages import At
 from embermem.types import (
     About,
@@ -33,11 +36,18 @@ from embermem.types import (
 )
 
 if TYPE_CHECKING:
-    from embermem.changes import Change, ProfileSet
-    from embermem.protocols import Finding, OwnerStats, Scope, Stats, Store
+    from embermem.changes import Cause, Change, Decision, ProfileSet
+    from embermem.chat import ChatReply, ChatStream
+    from embermem.protocols import Asker, Call, Finding, LanguageModel, OwnerStats, Scope, Stats, Store
+    from embermem.rebuilding import Difference
+    from embermem.systems.memoryos.system import MemoryOS
+
+logger = logging.getLogger(__name__)
 
 _REINDEXING = "reindexing"
 """The store's setting that names the embedder of a reindex not yet finished."""
+_NONCE_KEY = "nonce_key"
+"""The store's setting that holds the key of `embermem.nonces`, in hexadecimal."""
 _LONGEST_KEY = 256
 _TRIES = 16
 """How often a profile is set anew when another change came first."""
@@ -48,10 +58,11 @@ class Memory:
 
     Settings are taken from argument > `EMBERMEM_*` > file > preset; see `embermem.config.Settings` for all of them.
     `clock` gives the time (with a zone) and is asked for nothing else than now. `reindex` opens a store whose vectors
-    are of another embedder than the one set: until `reindex()` is called, recall goes by words.
+    are of another embedder than the one set: until `reindex()` is called, recall goes by words. `model` is the setting
+    of that name, or a language model of your own; without one, memory is understood by extraction.
 
     Raises ConfigError for a bad setting, StoreError for a store that cannot be opened, EmbedderMismatch for one whose
-    vectors are of another embedder.
+    vectors are of another embedder, ModelMissing if the package for the model is not installed.
     """
 
     def __init__(
@@ -62,20 +73,24 @@ class Memory:
         config: str | Path | None = None,
         clock: Callable[[], datetime] | None = None,
         reindex: bool = False,
+        model: str | LanguageModel | None = None,
         **settings: object,
     ) -> None:
         from embermem import bootstrap
         from embermem.background import Background
 
-        self.settings: Settings = configuration.load(preset, config=config, **settings)
+        named = model if isinstance(model, str) else None
+        self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
         self._clock = clock or bootstrap.wall_clock
         self._store = bootstrap.open_store(place, self.settings)
         try:
             self._embedder = bootstrap.choose_embedder(self._store, self.settings, reindex=reindex)
+            made = bootstrap.make_model(model, self.settings)
+            self._asker: Asker | None = bootstrap.make_asker(made, self._store, self.settings, self._clock)
+            self._system = self._make_system()
         except BaseException:
             self._store.close()
             raise
-        self._system = bootstrap.make_system(self._store, self._embedder, self.settings, self._clock)
         self._background = Background(self._work_behind, self.settings.poll_s)
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
@@ -130,14 +145,28 @@ class Memory:
             self._store.begin_reindex(name, dim, self._clock())
             bootstrap.remember(self._store, self._embedder)
             self._store.remember({_REINDEXING: name})
-        self._system = bootstrap.make_system(self._store, self._embedder, self.settings, self._clock)
+        self._system = self._make_system()
         done = self._system.reindex(progress)
         self._store.remember({_REINDEXING: ""})
         return done
 
+    def rebuild(self, owner: Owner | None = None) -> tuple[Difference, ...]:
+        """Derive the memory of one owner, or of all, again from the log of changes; for each owner what differs.
+
+        That is nothing (`same`), or the store was damaged and is mended by it. No model is asked.
+        """
+        from embermem import rebuilding
+
+        owners = self.owners() if owner is None else (owner,)
+        return tuple(rebuilding.replay(self._store, one, self.settings.short_term_pages) for one in owners)
+
     def stats(self) -> Stats:
         """Counts of the whole store."""
         return self._store.stats(self._clock(), self.settings.short_term_pages)
+
+    def calls(self, since: datetime) -> tuple[Call, ...]:
+        """The ledger of model calls from a time on, of all owners, oldest first: what was asked, and what it cost."""
+        return self._store.calls(since)
 
     def check(self) -> tuple[Finding, ...]:
         """Whether the store is sound, and what to do if not."""
@@ -156,12 +185,40 @@ class Memory:
     ) -> None:
         self.close()
 
+    def _make_system(self, store: Store | None = None) -> MemoryOS:
+        from embermem import bootstrap
+
+        return bootstrap.make_system(store or self._store, self._embedder, self.settings, self._clock, self._asker)
+
+    @contextmanager
+    def _copied(self) -> Iterator[tuple[Store, MemoryOS]]:
+        """A copy of the store in a temporary folder, and a system on it. What its model is asked stands in the ledger
+        of the real one."""
+        from embermem import bootstrap
+
+        with tempfile.TemporaryDirectory(prefix="embermem-") as folder:
+            place = Path(folder) / "copy.db"
+            self._store.copy(place)
+            store = bootstrap.open_store(place, self.settings)
+            try:
+                yield store, self._make_system(store)
+            finally:
+                store.close()
+
     def _work_behind(self) -> None:
         self._system.work(stopping=lambda: self._background.stopping)
 
     def _added(self) -> None:
         if self.settings.background:
             self._background.wake()
+
+    def _nonce_key(self) -> bytes:
+        """The key of the blocks that this store's memory puts into prompts; made by the first who needs it.
+
+        Where several processes make one at the same moment, all are given the one that stands.
+        """
+        known = self._store.setting(_NONCE_KEY)
+        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, nonces.new_key().hex()))
 
 
 class OwnerMemory:
@@ -205,7 +262,12 @@ class OwnerMemory:
         return self._observe(made, key, digest, fresh=False)
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Understand what is pending, now; the number of pages placed into segments."""
+        """Understand what is pending, now; the number of pages placed into segments.
+
+        With a model, what was understood by extraction before it was set is read again too. Where the model fails or
+        its budget is spent, pages stay pending and are tried later: `stats().failed` counts them, `page.error` says
+        why. Raises EmbedderError, StoreError.
+        """
         return self._memory._system.settle(self.owner, progress)
 
     def _observe(self, made: Sequence[Any], key: str | None, digest: str, fresh: bool) -> Added:
@@ -220,7 +282,11 @@ class OwnerMemory:
         settings = self._memory.settings
         zone = settings.timezone if state is None or state.timezone is None else state.timezone
         return messages.Inbox(
-            owner=self.owner, zone=_zone(zone), now=self._memory._clock(), max_chars=settings.max_text_chars
+            owner=self.owner,
+            zone=_zone(zone),
+            now=self._memory._clock(),
+            max_chars=settings.max_text_chars,
+            nonce_key=self._memory._nonce_key,
         )
 
     # -------------------------------------------------------------------------------------------------------- out
@@ -359,9 +425,142 @@ class OwnerMemory:
         messages.whole(since, "since", 0)
         return self._store.changes(self.owner.id, since)
 
+    def undo(self, change_no: int) -> int:
+        """Take back what a change taught the persona; the number of the change that does so.
+
+        Facts that it added are retired, those that it retired, superseded or moved to the archive hold again; traits
+        and profile lines get what stood there before. What a later change built on is left alone: a fact said again or
+        superseded since, a trait or line set since. Pages, chains and segments stay as they are. Undoing the change
+        that this returns restores what was taken back.
+
+        Raises NotFound for no such change, InputError where nothing can be taken back, as by a second undo.
+        """
+        from embermem.changes import Cause
+        from embermem.systems.memoryos.undoing import undoing
+
+        messages.whole(change_no, "change_no", 1)
+        return self._changing(
+            Cause.UNDO, lambda: undoing(self._store.changes(self.owner.id, 0), change_no, self._memory.settings)
+        )
+
+    def understand_anew(
+        self, *, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> Difference:
+        """Read every page again with the present analyst, and say what came of it: see `rebuilding.understand_anew`.
+
+        What callers set stays. With `dry_run` that happens in a copy of the store in a temporary folder: here nothing
+        changes, but for the ledger, since a model's calls are made, and count.
+        """
+        from embermem import rebuilding
+
+        memory = self._memory
+        short = memory.settings.short_term_pages
+        if not dry_run:
+            store, system = memory._store, memory._system
+            return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
+        with memory._copied() as (store, system):
+            return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
+
     def stats(self) -> OwnerStats:
         """Counts of this memory."""
         return self._store.owner_stats(self.owner.id, self._memory.settings.short_term_pages)
+
+    # ------------------------------------------------------------------------------------------------------- chat
+
+    @overload
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[False] = ...,
+    ) -> ChatReply: ...
+
+    @overload
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[True],
+    ) -> ChatStream: ...
+
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = "main",
+        at: At = None,
+        system: str | None = None,
+        style: str | None = None,
+        budget: int | None = None,
+        stream: bool = False,
+    ) -> ChatReply | ChatStream:
+        """The model's reply to what the user says, with the memory of what was known before; both are stored.
+
+        The user's message is stored first: if the model fails, its page stays open, and what is said next joins it.
+        `system` takes the place of our system prompt, `style` says how to reply ("short, warm"), `budget` is that of
+        `recall`. With `stream` the reply comes piece by piece, and is stored when it was taken to its end.
+
+        Raises ModelMissing without a model and InputError, before anything is stored; then ModelError, ModelWait.
+        """
+        from embermem import chat as chatting
+        from embermem.protocols import Purpose, Scope
+
+        asker = self._memory._asker
+        if asker is None:
+            raise chatting.no_model()
+        settings = self._memory.settings
+        for text, where in ((system, "system"), (style, "style")):
+            if text is not None:
+                messages.checked(text, where, settings.max_text_chars)
+        if budget is not None:
+            messages.whole(budget, "budget", 1)
+        if not messages.checked(query, "query", 2 * settings.max_text_chars).strip():
+            raise InputError("query is empty: there is nothing to reply to")
+        added = self.add_messages([{"role": "user", "content": query}], thread=thread, at=at)
+        page = self.page(added.page_ids[-1])
+        asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
+        context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
+        key = self._memory._nonce_key()
+        shown = chatting.turns(
+            self.pages(Tier.SHORT), asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter
+        )
+        prompt = chatting.compose(
+            asked,
+            shown,
+            context,
+            now=asked.said_at.astimezone(self._inbox().zone),
+            system=system,
+            style=style,
+            agent=self.agent_profile(),
+            key=key,
+        )
+
+        def keep(text: str) -> ChatReply:
+            kept = chatting.cleaned(text, key)
+            self.add_messages([{"role": "assistant", "content": kept}], thread=thread, at=at)
+            self._count_visit(context.packed)
+            return chatting.ChatReply(text=kept, context=context, page_id=page.id)
+
+        pieces = asker.stream(self.owner, Purpose.CHAT, prompt)
+        reply = chatting.ChatStream(pieces, keep, context=context, page_id=page.id)
+        return reply if stream else reply.whole()
+
+    def _count_visit(self, hits: Iterable[Hit]) -> None:
+        """Count a visit where that can be done: a reply that is stored does not fail for a counter."""
+        try:
+            self.visit(hits)
+        except StoreError as error:
+            logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)
 
     def _set_profile(self, whose: About, fields: Mapping[str, str | int | None]) -> None:
         from embermem.changes import Cause
@@ -369,22 +568,26 @@ class OwnerMemory:
         decisions = [_profile_set(whose, name, value) for name, value in fields.items()]
         if not decisions:
             raise InputError("no field was named; give some, such as name='Alice'")
+        self._changing(Cause.PROFILE, lambda: decisions)
+
+    def _changing(self, cause: Cause, decided: Callable[[], Sequence[Decision]]) -> int:
+        """The number of a change by the caller; if another came first, it is decided again."""
         for attempt in range(_TRIES):
             state = self._store.owner_state(self.owner.id)
             try:
-                self._store.apply(
+                return self._store.apply(
                     self.owner,
-                    Cause.PROFILE,
+                    cause,
                     "",
-                    decisions,
+                    decided(),
                     now=self._memory._clock(),
                     revision=0 if state is None else state.revision,
                     lease=None,
-                )
-                return
+                ).no
             except RevisionMoved:
                 if attempt == _TRIES - 1:
                     raise
+        raise AssertionError("a loop that returns or raises")
 
 
 def _profile_set(whose: About, name: str, value: str | int | None) -> ProfileSet:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from embermem import nonces
 from embermem.errors import InputError
 from embermem.types import Message, Owner, Role, ThreadId
 
@@ -26,33 +27,43 @@ _ROLES = {
 }
 _LONGEST_NAME = 512
 _LONGEST_URL = 300
+_ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there is nothing to add"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inbox:
-    """How an owner's input is read: who speaks, in which zone, what time it is, how long a text may be."""
+    """How an owner's input is read: who speaks, in which zone, what time it is, how long a text may be.
+
+    `nonce_key` gives the key of the blocks that Ember put into prompts; they are taken out of every text. It is asked
+    only where a text may hold one. A message that held nothing else is left out.
+    """
 
     owner: Owner
     zone: ZoneInfo
     now: datetime
     max_chars: int
+    nonce_key: Callable[[], bytes] = bytes
 
     def exchange(self, query: str | None, response: str | None, at: At, thread: str) -> tuple[list[Message], str]:
-        """One exchange as messages, and the digest of what was given. A side that is None is missing."""
+        """One exchange as messages, and the digest of what was given. A side that is None is missing, and so is one
+        that holds nothing but our own blocks."""
         sides = [(Role.USER, query, "query"), (Role.ASSISTANT, response, "response")]
         given = [(role, text, where) for role, text, where in sides if text is not None]
         if not given:
             raise InputError("query and response are both None: there is nothing to add")
+        read = [(role, text) for role, raw, where in given if (text := self._text(raw, where)) is not None]
+        if not read:
+            raise InputError(f"{given[0][2]} {_ONLY_OURS}")
         said_at = self.moment(at, "at")
         messages = [
             Message(
                 role=role,
                 speaker=self._speaker(role),
-                text=self._text(text, where),
+                text=text,
                 said_at=said_at,
                 thread=thread_id(thread),
             )
-            for role, text, where in given
+            for role, text in read
         ]
         return messages, _digest(messages, [at] * len(messages))
 
@@ -67,8 +78,12 @@ class Inbox:
             where = f"messages[{place}]"
             if not isinstance(message, Mapping):
                 raise InputError(f"{where} is {type(message).__name__}, not a mapping with role and content")
-            times.append(message.get("at", at))
-            made.append(self._message(message, times[-1], thread, where))
+            said_at = message.get("at", at)
+            if (read := self._message(message, said_at, thread, where)) is not None:
+                times.append(said_at)
+                made.append(read)
+        if not made:
+            raise InputError(f"messages {_ONLY_OURS}")
         return made, _digest(made, times)
 
     def moment(self, at: At, where: str) -> datetime:
@@ -94,7 +109,7 @@ class Inbox:
             raise InputError(f"{where} = {at!r} is outside the times that can be stored") from error
         return at
 
-    def _message(self, message: Mapping[str, Any], at: At, thread: str, where: str) -> Message:
+    def _message(self, message: Mapping[str, Any], at: At, thread: str, where: str) -> Message | None:
         named = message.get("role")
         role = _ROLES.get(named) if isinstance(named, str) else None
         if role is None:
@@ -103,10 +118,13 @@ class Inbox:
         if speaker is not None and (not isinstance(speaker, str) or not speaker.strip()):
             raise InputError(f"{where}.name = {speaker!r} is not a name; give a text or leave it out")
         parts = [_content(message.get("content"), f"{where}.content"), *_beside(message), *_calls(message)]
+        text = self._text("\n".join(part for part in parts if part), f"{where}.content")
+        if text is None:
+            return None
         return Message(
             role=role,
             speaker=self._speaker(role) if speaker is None else checked(speaker, f"{where}.name", _LONGEST_NAME),
-            text=self._text("\n".join(part for part in parts if part), f"{where}.content"),
+            text=text,
             said_at=self.moment(at, f"{where}.at"),
             thread=thread_id(thread),
         )
@@ -118,8 +136,12 @@ class Inbox:
             return self.owner.agent if self.owner.agent != "default" else "assistant"
         return role.value
 
-    def _text(self, text: object, where: str) -> str:
-        return checked(text, where, self.max_chars)
+    def _text(self, text: object, where: str) -> str | None:
+        """The text without what Ember put there; None if there was nothing else."""
+        if not isinstance(text, str) or nonces.MARK not in text:
+            return checked(text, where, self.max_chars)
+        theirs = nonces.strip(text, self.nonce_key())
+        return checked(theirs, where, self.max_chars) if theirs.strip() or theirs == text else None
 
 
 def checked(text: object, where: str, longest: int) -> str:

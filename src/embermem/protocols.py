@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from embermem.changes import Cause, Change, Decision, KeywordCount, SummaryPart
@@ -413,6 +414,9 @@ class Store(Protocol):
     def remember(self, values: Mapping[str, str]) -> None:
         """Keep values under their keys."""
 
+    def remember_once(self, key: str, value: str) -> str:
+        """What stands under a key; this value, if nothing did. Whoever asks, at whatever moment, is told the same."""
+
     def owners(self) -> tuple[Owner, ...]: ...
 
     def due(self, now: datetime, limit: int) -> tuple[Owner, ...]:
@@ -478,6 +482,10 @@ class Store(Protocol):
         """An analyst failed on these pages: count the attempt, keep the error, wait until `retry_at`. Not `tried`: it
         was not asked, and no attempt is counted."""
 
+    def postpone_redo(self, lease: Lease, page_ids: Sequence[PageId], error: str, redo_at: datetime) -> None:
+        """Placed pages are to be read again, but not before `redo_at`: an analyst failed on them, with this error. An
+        empty one: its tries at placing them were used up, and a first try at reading them again is yet to come."""
+
     def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
         """Pages with utterances no analyst has read yet, all embedded, oldest first, with their vectors; open ones (not
         answered, not followed in their thread, in short-term memory) only if asked for."""
@@ -485,9 +493,28 @@ class Store(Protocol):
     def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
         """Pages that left short-term memory, are read, have no segment and need not wait, oldest first."""
 
-    def pending_since(self, owner_id: OwnerId, short: int) -> tuple[int, datetime | None, datetime | None]:
-        """How many pages are pending that need not wait for one that failed, when the oldest of them arrived, and when
-        the first failed page may be tried again."""
+    def pending_since(
+        self, owner_id: OwnerId, short: int, after: datetime | None = None
+    ) -> tuple[int, datetime | None, datetime | None]:
+        """How many pages are pending that need not wait for one that failed, since when the oldest of them is pending
+        (when the page came that took its place in short-term memory), and when the first failed page, pending or
+        placed, may be tried again (the first time later than `after`, if given)."""
+
+    def read_by(self, owner_id: OwnerId, analyst: str, now: datetime) -> Mapping[SegmentId, int]:
+        """Segments of mid-term memory with pages that this analyst read last, and how many need not wait."""
+
+    def pages_read_by(
+        self, owner_id: OwnerId, segment_id: SegmentId, analyst: str, limit: int, now: datetime
+    ) -> tuple[NotedPage, ...]:
+        """Those pages of one segment, oldest first, with their vectors; `attempts` are those at reading them again."""
+
+    def redo_since(self, owner_id: OwnerId, analyst: str) -> datetime | None:
+        """From when on a page of mid-term memory that this analyst read last may be read again; None if none is."""
+
+    def chain_ends(
+        self, owner_id: OwnerId, chain_ids: Sequence[ChainId], within: SegmentId | None
+    ) -> Mapping[ChainId, int]:
+        """The number of each chain's newest page, in all or in one segment."""
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
         """For each thread the newest read page with a number below the one named, and its chain."""
@@ -515,6 +542,9 @@ class Store(Protocol):
 
     def replay(self, owner_id: OwnerId) -> None:
         """Throw away all that was derived and apply every change again, in order."""
+
+    def copy(self, place: Path) -> None:
+        """The whole store as it stands now, in a new file that only its maker may read."""
 
     # -- the ledger of model calls
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from embermem import ids
 from embermem.changes import (
+    BegunAnew,
     Cause,
     ChainSummarised,
     Decision,
@@ -24,6 +25,7 @@ from embermem.changes import (
     Evicted,
     FactAdded,
     FactArchived,
+    FactRestored,
     FactRetired,
     KeywordCount,
     Noted,
@@ -31,10 +33,14 @@ from embermem.changes import (
     ProfileSet,
     SegmentWritten,
     SummaryPart,
+    TraitCleared,
+    TraitSet,
+    Undone,
 )
-from embermem.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed
+from embermem.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed, StoreError
 from embermem.protocols import Delta, Lease, Store, VectorBatch
 from embermem.stores.sql import SqlStore
+from embermem.traits import dimensions
 from embermem.types import (
     About,
     Added,
@@ -56,6 +62,7 @@ ALICE = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default"
 BOB = Owner(id=ids.owner_id("bob", "default"), user="bob", agent="default")
 MINUTE = timedelta(minutes=1)
 SHORT = 1
+TRAIT = dimensions()[0].name
 
 
 def message(text: str = "Hello", role: Role = Role.USER, thread: str = "main", at: datetime = NOW) -> Message:
@@ -385,6 +392,12 @@ def test_pages_wait_to_be_placed_in_order_once_they_left_short_term_memory(store
     assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[1:3]
 
 
+def test_a_page_is_pending_since_another_took_its_place_in_short_term_memory(store: Store) -> None:
+    five_pages(store)
+    append(store, message("later"), now=NOW + MINUTE)
+    assert store.pending_since(ALICE.id, 5) == (1, NOW + MINUTE, None)
+
+
 def test_a_page_not_read_or_not_embedded_holds_back_those_behind_it(store: Store) -> None:
     pages = five_pages(store)
     append(store, message("late", Role.TOOL, thread="other"))
@@ -408,6 +421,52 @@ def test_a_postponed_page_waits_with_its_error_and_those_behind_it_wait_too(stor
     page = store.page(ALICE.id, pages[1], 2)
     assert page is not None
     assert (page.error, page.tier) == (None, Tier.MID)
+
+
+def test_a_page_that_was_not_tried_waits_without_an_attempt_counted(store: Store) -> None:
+    pages = five_pages(store)
+    lease = claimed(store)
+    store.postpone(lease, [pages[0]], "the day's calls are spent", NOW + MINUTE, tried=False)
+    assert store.pending(ALICE.id, 2, 9, NOW) == ()
+    assert [p.attempts for p in store.pending(ALICE.id, 2, 9, NOW + MINUTE)] == [0, 0, 0]
+    assert store.owner_stats(ALICE.id, 2).failed == 1
+    assert store.pending_since(ALICE.id, 2, NOW)[2] == NOW + MINUTE
+    assert store.pending_since(ALICE.id, 2, NOW + MINUTE)[2] is None
+
+
+def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wait(store: Store) -> None:
+    pages = five_pages(store)
+    apply(store, *placed(pages[0]), *placed(pages[1]), *placed(pages[2], "s2", 5), *placed(pages[3], "s3", 7))
+    apply(store, Evicted(segment_id=SegmentId("s3")))
+    assert store.read_by(ALICE.id, "test", NOW) == {"s1": 2, "s2": 1}
+    assert store.read_by(ALICE.id, "another", NOW) == {}
+    assert store.redo_since(ALICE.id, "another") is None
+    first = store.redo_since(ALICE.id, "test")
+    assert first is not None
+    assert first < NOW
+    lease = claimed(store)
+    for tries in (0, 1, 2):
+        found = store.pages_read_by(ALICE.id, SegmentId("s1"), "test", 9, NOW + tries * MINUTE)
+        assert [(p.view.page.id, p.attempts) for p in found] == [(pages[0], tries), (pages[1], 0)]
+        store.postpone_redo(lease, [pages[0]], "the model said no", NOW + (tries + 1) * MINUTE)
+    assert store.read_by(ALICE.id, "test", NOW) == {"s1": 1, "s2": 1}
+    store.postpone_redo(lease, pages[1:3], "", NOW + MINUTE)
+    assert store.redo_since(ALICE.id, "test") == NOW + MINUTE
+    page = store.page(ALICE.id, pages[0], 2)
+    assert page is not None
+    assert page.error == "the model said no"
+    again, _ = noted(pages[0], 2)
+    assert isinstance(again, Noted)
+    apply(store, replace(again, analyst="another"))
+    assert store.read_by(ALICE.id, "test", NOW + MINUTE) == {"s1": 1, "s2": 1}
+    assert store.owner_stats(ALICE.id, 2).failed == 0
+
+
+def test_the_newest_page_of_a_chain_is_found_in_all_or_in_one_segment(store: Store) -> None:
+    pages = five_pages(store)
+    apply(store, *placed(pages[0]), *placed(pages[1]), *placed(pages[2], "s2", 5))
+    assert store.chain_ends(ALICE.id, [ChainId("c1"), ChainId("c9")], None) == {"c1": 5}
+    assert store.chain_ends(ALICE.id, [ChainId("c1")], SegmentId("s1")) == {"c1": 2}
 
 
 def test_visits_are_counted_and_make_the_owner_due(store: Store) -> None:
@@ -605,7 +664,73 @@ def test_a_rebuild_keeps_vectors_and_their_tokens(store: Store) -> None:
     assert np.array_equal(after.vectors, before.vectors)
 
 
+def trait(level: float) -> TraitSet:
+    source = Source(seq=1, utterance_id=UtteranceId("u"))
+    return TraitSet(dimension=TRAIT, level=level, confidence=0.5, sources=(source,))
+
+
+def test_a_fact_that_was_retired_or_archived_holds_again_when_restored(store: Store) -> None:
+    append(store)
+    apply(store, fact("f1"), fact("f2"))
+    before = store.persona(ALICE.id).facts
+    apply(store, FactRetired(fact_id=FactId("f1"), superseded_by=FactId("f2"), valid_to=NOW))
+    apply(store, FactArchived(fact_id=FactId("f2")))
+    assert store.persona(ALICE.id).facts == ()
+    apply(store, Undone(no=2), FactRestored(fact_id=FactId("f1")), FactRestored(fact_id=FactId("f2")))
+    assert store.persona(ALICE.id).facts == before
+    assert store.history(ALICE.id) == ()
+    apply(store, FactRestored(fact_id=FactId("f1")), FactArchived(fact_id=FactId("f1")))
+    assert [f.id for f in store.facts(ALICE.id, about=None, archived=True)] == ["f1"]
+
+
+def test_a_trait_that_is_cleared_is_unknown_and_can_be_set_again(store: Store) -> None:
+    append(store)
+    apply(store, trait(0.5))
+    apply(store, TraitCleared(dimension=TRAIT))
+    assert store.persona(ALICE.id).traits == ()
+    apply(store, trait(-0.5))
+    assert [t.level for t in store.persona(ALICE.id).traits] == [-0.5]
+
+
+def test_memory_begun_anew_holds_what_was_said_and_its_vectors_and_nothing_that_was_derived(store: Store) -> None:
+    pages = five_pages(store)
+    apply(store, *placed(pages[0]), fact(), trait(0.5))
+    reader = Reader().read(store.delta(ALICE.id, 0, 0, "e1", 2))
+    line = ProfileSet(whose=About.USER, name="name", value="Alice", sources=(), set_by="caller")
+    store.release(claimed(store), due_at=None, error=None)
+    no = apply(store, BegunAnew(), line)
+    stats = store.owner_stats(ALICE.id, 2)
+    assert (stats.utterances, stats.pages, stats.pending, stats.segments, stats.chains) == (10, 5, 3, 0, 0)
+    assert (stats.facts, stats.traits, stats.without_vector, stats.changes) == (0, 0, 0, no)
+    assert [p.value for p in store.persona(ALICE.id).profile] == ["Alice"]
+    assert store.due(NOW, 9) == (ALICE,)
+    assert len(store.unread(ALICE.id, 2, 9, open_too=True)) == 5
+    delta = store.delta(ALICE.id, reader.seq, reader.revision, "e1", 2)
+    assert (delta.reset, len(delta.vector_seqs), delta.segments, delta.pages) == (True, 10, (), ())
+    before = store.persona(ALICE.id)
+    store.replay(ALICE.id)
+    assert store.persona(ALICE.id) == before
+    assert store.owner_stats(ALICE.id, 2) == stats
+
+
 # -------------------------------------------------------------------------------------------------- as a whole
+
+
+def test_a_copy_holds_all_and_goes_its_own_way(store: Store, tmp_path: Path) -> None:
+    append(store)
+    apply(store, fact())
+    store.copy(tmp_path / "copy.db")
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+    other = SqlStore(tmp_path / "copy.db", busy_timeout_s=5.0)
+    try:
+        assert other.persona(ALICE.id) == store.persona(ALICE.id)
+        append(other)
+        assert len(other.utterances(ALICE.id, 0, 9)) == 2
+    finally:
+        other.close()
+    assert len(store.utterances(ALICE.id, 0, 9)) == 1
+    with pytest.raises(StoreError):
+        store.copy(tmp_path / "copy.db")
 
 
 def test_a_closed_store_says_that_it_is_closed(store: Store) -> None:

@@ -28,10 +28,25 @@ PERSONA_DECISIONS = (
     changes.FactStrengthened,
     changes.FactRetired,
     changes.FactArchived,
+    changes.FactRestored,
+    changes.TraitCleared,
+    changes.Undone,
+    changes.BegunAnew,
     changes.TraitSet,
     changes.ProfileSet,
 )
 """Decisions that move a reader's persona."""
+RESETTING_DECISIONS = (changes.Undone, changes.BegunAnew)
+"""Decisions after which a reader begins from nothing: they take away what it was told."""
+
+NO_WAITING: Mapping[str, int | None] = {
+    "attempts": 0,
+    "error": None,
+    "retry_at": None,
+    "redo_tries": None,
+    "redo_at": None,
+}
+"""What a page waits for, when it waits for nothing."""
 
 _KEYS: Mapping[Table, tuple[str, ...]] = {
     schema.note: ("page_id",),
@@ -60,6 +75,7 @@ class Applying:
         self._opened: list[Row] = []
         self._touched: set[str] = set()
         self._evicted: list[str] = []
+        self._cleared: list[str] = []
         self._embedded_seq: int | None = None
 
     def apply(self, decisions: Iterable[Decision], segment_vectors: Mapping[SegmentId, tuple[str, Vector]]) -> None:
@@ -162,6 +178,20 @@ class Applying:
     def _fact_archived(self, d: changes.FactArchived) -> None:
         self._fact_updates.append({"id": d.fact_id, "archived_no": self._no})
 
+    def _fact_restored(self, d: changes.FactRestored) -> None:
+        ended = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
+        self._fact_updates.append({"id": d.fact_id, **dict.fromkeys(ended)})
+
+    def _trait_cleared(self, d: changes.TraitCleared) -> None:
+        self._cleared.append(d.dimension)
+
+    def _undone(self, d: changes.Undone) -> None:
+        """What it takes back stands in the decisions that follow."""
+
+    def _begun_anew(self, d: changes.BegunAnew) -> None:
+        """The first decision of its change: nothing gathered is lost."""
+        forget_derived(self._connection, self._owner_id)
+
     def _trait_set(self, d: changes.TraitSet) -> None:
         self._version(schema.trait, dimension=d.dimension, level=d.level, confidence=d.confidence)
         self._rests_on("trait", d.dimension, d.sources)
@@ -184,6 +214,10 @@ class Applying:
         changes.FactStrengthened: _fact_strengthened,
         changes.FactRetired: _fact_retired,
         changes.FactArchived: _fact_archived,
+        changes.FactRestored: _fact_restored,
+        changes.TraitCleared: _trait_cleared,
+        changes.Undone: _undone,
+        changes.BegunAnew: _begun_anew,
         changes.TraitSet: _trait_set,
         changes.ProfileSet: _profile_set,
         changes.Evicted: _evicted_segment,
@@ -226,6 +260,14 @@ class Applying:
             )
             self._many(retire, [{f"k_{key}": row[key] for key in keys} for row in rows])
             self._many(insert(table), rows)
+        trait = schema.trait
+        clear = (
+            update(trait)
+            .where(trait.c.owner_id == self._owner_id, trait.c.retired_no.is_(None))
+            .where(trait.c.dimension == bindparam("k_dimension"))
+            .values(retired_no=self._no, retired_at=self._at)
+        )
+        self._many(clear, [{"k_dimension": dimension} for dimension in self._cleared])
 
     def _write_sources(self) -> None:
         rows = [
@@ -246,9 +288,7 @@ class Applying:
                 .where(table.c.owner_id == self._owner_id, table.c.page_id == bindparam("k_page"))
                 .values(
                     touched_no=self._no,
-                    attempts=0,
-                    error=None,
-                    retry_at=None,
+                    **NO_WAITING,
                     **{column: bindparam(column) for column in columns},
                 )
             )
@@ -318,5 +358,5 @@ def forget_derived(connection: Connection, owner_id: OwnerId) -> None:
     connection.execute(
         update(schema.page)
         .where(schema.page.c.owner_id == owner_id)
-        .values(annotated_seq=0, analysed_seq=0, chain_id=None, segment_id=None, touched_no=0)
+        .values(annotated_seq=0, analysed_seq=0, chain_id=None, segment_id=None, touched_no=0, **NO_WAITING)
     )

@@ -1,5 +1,5 @@
-"""The schema, once, for every engine. Every primary key, unique key and index begins with the owner, but for the one
-that finds due owners.
+"""The schema, once, for every engine. Every primary key, unique key and index begins with the owner, but for two: the
+one that finds due owners, and the one that adds up a day's calls of a model.
 
 Times are integers, microseconds since 1970 in UTC; where the caller gave a zone, its offset in minutes stands beside
 them. Rows that say what was derived carry the change that made them (`change_no`) and, once they no longer hold,
@@ -105,6 +105,8 @@ page = Table(
     Column("attempts", Integer, nullable=False),
     Column("error", Text),
     Column("retry_at", BigInteger),
+    Column("redo_tries", Integer),  # NULL: none
+    Column("redo_at", BigInteger),
     UniqueConstraint("owner_id", "no"),
     Index("ix_page_thread", "owner_id", "thread", "no"),
     Index("ix_page_segment", "owner_id", "segment_id", "no"),
@@ -152,6 +154,25 @@ change = Table(
     Column("decisions", Text, nullable=False),
 )
 
+# ---- the ledger of model calls: no text of requests, of answers or of errors
+
+call = Table(
+    "call",
+    metadata,
+    _owner(),
+    Column("id", String(40), primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("purpose", String(16), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("cached_tokens", Integer, nullable=False),
+    Column("ms", Integer, nullable=False),
+    Column("outcome", String(16), nullable=False),
+    Index("ix_call_owner_at", "owner_id", "at"),
+    Index("ix_call_at", "at"),
+)
+
 # ---- what was derived
 
 note = Table(
@@ -166,6 +187,7 @@ note = Table(
     Column("proposals", Text),
     Column("analyst", Text, nullable=False),
     *_derived(),
+    Index("ix_note_analyst", "owner_id", "analyst", "page_id", sqlite_where=text("retired_no IS NULL")),
 )
 
 membership = Table(

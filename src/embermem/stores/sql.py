@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from embermem.stores.ledger import Ledger
 from embermem.stores.log import Log
 from embermem.stores.views import Views
 from embermem.stores.whole import Whole
 from embermem.stores.work import Work
 
 
-class SqlStore(Whole, Log, Work, Views):
+class SqlStore(Whole, Log, Work, Ledger, Views):
     """protocols.Store on one SQLite file: SqlStore(path, busy_timeout_s=…)."""

@@ -36,6 +36,11 @@ def remember(c: Connection, values: Mapping[str, str]) -> None:
         c.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
 
 
+def remember_once(c: Connection, key: str, value: str) -> str:
+    c.execute(upsert(schema.store).values(key=key, value=value).on_conflict_do_nothing())
+    return setting(c, key)
+
+
 def owner_state(c: Connection, owner_id: OwnerId) -> OwnerState | None:
     row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
     return None if row is None else reads.owner_state_from(row)
@@ -61,9 +66,11 @@ def utterances(c: Connection, owner_id: OwnerId, after_seq: int, limit: int | No
     return tuple(reads.utterance_from(row) for row in rows)
 
 
-def changes(c: Connection, owner_id: OwnerId, since: int) -> tuple[Change, ...]:
+def changes(c: Connection, owner_id: OwnerId, since: int, limit: int | None = None) -> tuple[Change, ...]:
     table = schema.change
-    rows = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.no > since).order_by(table.c.no))
+    rows = c.execute(
+        select(table).where(table.c.owner_id == owner_id, table.c.no > since).order_by(table.c.no).limit(limit)
+    )
     return tuple(
         Change(
             no=row.no,
@@ -101,6 +108,7 @@ def chains(c: Connection, owner_id: OwnerId, only: Sequence[ChainId] | None) -> 
             sources=sources.get(row.chain_id, ()),
         )
         for row in rows
+        if only is not None or row.chain_id in of  # one that lost its pages to others is no more
     )
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import case, func, select
 
+from embermem.errors import StoreError
 from embermem.protocols import (
     Finding,
     Stats,
 )
 from embermem.stores import migrations, reads, schema
 from embermem.stores.codec import micros
-from embermem.stores.statements import remember, unclaimed
+from embermem.stores.statements import remember, remember_once, unclaimed
 from embermem.stores.transactions import Transactions
 from embermem.types import (
     Owner,
@@ -33,6 +37,11 @@ class Whole(Transactions):
         """Keep values under their keys."""
         with self._write() as c:
             remember(c, values)
+
+    def remember_once(self, key: str, value: str) -> str:
+        """What stands under a key; this value, if nothing did."""
+        with self._write() as c:
+            return remember_once(c, key, value)
 
     def owners(self) -> tuple[Owner, ...]:
         """All owners, by user and agent."""
@@ -84,6 +93,15 @@ class Whole(Transactions):
             schema=migrations.HEAD,
         )
 
+    def copy(self, place: Path) -> None:
+        """The whole store in a new file, by SQLite's backup: a reader among others. Raises StoreError."""
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
+        except OSError as error:
+            raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
+        with self._errors(), closing(sqlite3.connect(self._path)) as mine, closing(sqlite3.connect(place)) as copy:
+            mine.backup(copy)
+
     def check(self) -> tuple[Finding, ...]:
         """Whether the file is sound: SQLite's own check, and counts that must agree."""
         owner, utterance, page = schema.owner, schema.utterance, schema.page
@@ -95,8 +113,18 @@ class Whole(Transactions):
                 .select_from(owner.outerjoin(counted, counted.c.owner_id == owner.c.owner_id))
                 .where(func.coalesce(counted.c.n, 0) != owner.c.seq)
             )
-            failed = c.scalar(select(func.count()).select_from(page).where(page.c.error.is_not(None)))
-            stuck = c.scalar(select(func.count()).select_from(owner).where(owner.c.error.is_not(None)))
+            failed = c.execute(
+                select(page.c.error, func.count().label("pages"))
+                .where(page.c.error.is_not(None))
+                .group_by(page.c.error)
+                .order_by(func.count().desc())
+            ).all()
+            stuck = c.execute(
+                select(owner.c.error, func.count().label("owners"))
+                .where(owner.c.error.is_not(None))
+                .group_by(owner.c.error)
+                .order_by(func.count().desc())
+            ).all()
         findings = [
             Finding(level="ok", what="the database file is sound")
             if said == ["ok"]
@@ -110,10 +138,18 @@ class Whole(Transactions):
             findings.append(Finding(level="ok", what="every owner's utterances are without gaps"))
         if failed:
             findings.append(
-                Finding(level="warning", what=f"{failed} pages wait for another try", advice="embermem show PAGE")
+                Finding(
+                    level="warning",
+                    what=f"{sum(row.pages for row in failed)} pages wait for another try: {failed[0].error}",
+                    advice="embermem show PAGE",
+                )
             )
         if stuck:
             findings.append(
-                Finding(level="warning", what=f"the last work on {stuck} owners failed", advice="embermem settle")
+                Finding(
+                    level="warning",
+                    what=f"the last work on {sum(row.owners for row in stuck)} owners failed: {stuck[0].error}",
+                    advice="embermem settle",
+                )
             )
         return tuple(findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from sqlalchemy import and_, case, delete, exists, func, insert, literal, or_, select, true, update
 from sqlalchemy.engine import Connection
 
-from embermem.changes import Cause, Change, Decision
+from embermem.changes import BegunAnew, Cause, Change, Decision
 from embermem.errors import EmbedderMismatch, RevisionMoved, StaleLease
 from embermem.protocols import (
     Lease,
@@ -19,7 +20,7 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.stores import reads, schema
-from embermem.stores.apply import PERSONA_DECISIONS, Applying, forget_derived
+from embermem.stores.apply import NO_WAITING, PERSONA_DECISIONS, RESETTING_DECISIONS, Applying, forget_derived
 from embermem.stores.codec import decisions_text, micros, moment, vector_bytes
 from embermem.stores.statements import chains, changes, due_from, ensure_owner, remember, setting, unclaimed
 from embermem.stores.transactions import Transactions
@@ -37,6 +38,10 @@ from embermem.types import (
 
 if TYPE_CHECKING:
     from embermem.types import Vector, Vectors
+
+
+_REPLAYED_AT_ONCE = 200
+"""Changes held in memory while they are applied again."""
 
 
 class Work(Transactions):
@@ -110,6 +115,10 @@ class Work(Transactions):
             values: dict[str, Any] = {"revision": change.no}
             if any(isinstance(decision, PERSONA_DECISIONS) for decision in decisions):
                 values["persona_no"] = change.no
+            if any(isinstance(decision, RESETTING_DECISIONS) for decision in decisions):
+                values["reset_no"] = change.no
+            if any(isinstance(decision, BegunAnew) for decision in decisions):
+                values["due_at"] = due_from(at)
             moved = c.execute(
                 update(table)
                 .where(table.c.owner_id == owner.id, table.c.revision == revision)
@@ -139,16 +148,25 @@ class Work(Transactions):
             Applying(c, owner.id, change.no, now).apply(change.decisions, sums)
         return change
 
-    def postpone(self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime) -> None:
-        """Count an attempt on pages and keep the error; the page stays pending."""
+    def postpone(
+        self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime, *, tried: bool = True
+    ) -> None:
+        """Keep the error, and count an attempt if there was one; the page stays as it is."""
+        attempts = schema.page.c.attempts + int(tried)
+        self._wait(lease, page_ids, attempts=attempts, error=error, retry_at=micros(retry_at))
+
+    def postpone_redo(self, lease: Lease, page_ids: Sequence[PageId], error: str, redo_at: datetime) -> None:
+        """Keep the error, and count a try at reading the pages again if there is one."""
+        tries = func.coalesce(schema.page.c.redo_tries, 0) + int(bool(error))
+        self._wait(lease, page_ids, redo_tries=tries, error=error or None, redo_at=micros(redo_at))
+
+    def _wait(self, lease: Lease, page_ids: Sequence[PageId], **values: Any) -> None:
         page = schema.page
         with self._write() as c:
             if c.scalar(select(schema.owner.c.owner_id).where(*_held(lease))) is None:
                 raise _stale(lease)
             c.execute(
-                update(page)
-                .where(page.c.owner_id == lease.owner_id, page.c.page_id.in_(page_ids))
-                .values(attempts=page.c.attempts + 1, error=error, retry_at=micros(retry_at))
+                update(page).where(page.c.owner_id == lease.owner_id, page.c.page_id.in_(page_ids)).values(**values)
             )
 
     def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
@@ -183,7 +201,9 @@ class Work(Transactions):
                 ready.append(row)
             return reads.noted_pages(c, owner_id, ready, short, setting(c, "embedder"))
 
-    def pending_since(self, owner_id: OwnerId, short: int) -> tuple[int, datetime | None, datetime | None]:
+    def pending_since(
+        self, owner_id: OwnerId, short: int, after: datetime | None = None
+    ) -> tuple[int, datetime | None, datetime | None]:
         """How many are pending before the first that failed, since when the oldest, until when a failed one waits."""
         page, owner = schema.page, schema.owner
         with self._read() as c:
@@ -200,11 +220,64 @@ class Work(Transactions):
             if failed is not None:
                 query = query.where(page.c.no < failed)
             count = c.scalar(select(func.count()).select_from(query.subquery())) or 0
-            oldest = c.scalar(query.order_by(page.c.no).limit(1))
+            left = page.alias("left")  # a page is pending since the one that took its place in short-term memory came
+            since = select(left.c.recorded_at).where(left.c.owner_id == owner_id, left.c.no == page.c.no + short)
+            oldest = c.scalar(query.with_only_columns(since.scalar_subquery()).order_by(page.c.no).limit(1))
             retry_at = c.scalar(
-                select(func.min(page.c.retry_at)).where(page.c.owner_id == owner_id, page.c.retry_at.is_not(None))
+                select(func.min(page.c.retry_at)).where(
+                    page.c.owner_id == owner_id, page.c.retry_at > (-1 if after is None else micros(after))
+                )
             )
         return count, None if oldest is None else moment(oldest), None if retry_at is None else moment(retry_at)
+
+    def read_by(self, owner_id: OwnerId, analyst: str, now: datetime) -> Mapping[SegmentId, int]:
+        """Where pages are that this analyst read last and that need not wait."""
+        page = schema.page
+        with self._read() as c:
+            rows = c.execute(
+                _read_by(owner_id, analyst, page.c.segment_id, func.count().label("pages"))
+                .where(_may_be_redone(now))
+                .group_by(page.c.segment_id)
+            )
+            return {SegmentId(row.segment_id): row.pages for row in rows}
+
+    def pages_read_by(
+        self, owner_id: OwnerId, segment_id: SegmentId, analyst: str, limit: int, now: datetime
+    ) -> tuple[NotedPage, ...]:
+        """Those of one segment, oldest first."""
+        page, note = schema.page, schema.note
+        with self._read() as c:
+            rows = c.execute(
+                _with_note(reads.select_pages(owner_id))
+                .where(page.c.segment_id == segment_id, note.c.analyst == analyst, _may_be_redone(now))
+                .where(page.c.annotated_seq == page.c.last_seq)  # else it is read first, as it stands now
+                .order_by(page.c.no)
+                .limit(limit)
+            ).all()
+            found = reads.noted_pages(c, owner_id, rows, 0, setting(c, "embedder"))
+            return tuple(
+                replace(noted, attempts=row.redo_tries or 0, retry_at=None)
+                for noted, row in zip(found, rows, strict=True)
+            )
+
+    def redo_since(self, owner_id: OwnerId, analyst: str) -> datetime | None:
+        """The earliest time at which one of them may be read again; long ago for one that need not wait."""
+        with self._read() as c:
+            first = c.scalar(_read_by(owner_id, analyst, func.min(func.coalesce(schema.page.c.redo_at, 0))))
+        return None if first is None else moment(first)
+
+    def chain_ends(
+        self, owner_id: OwnerId, chain_ids: Sequence[ChainId], within: SegmentId | None
+    ) -> Mapping[ChainId, int]:
+        """The number of each chain's newest page."""
+        page = schema.page
+        query = select(page.c.chain_id, func.max(page.c.no).label("no")).where(
+            page.c.owner_id == owner_id, page.c.chain_id.in_(chain_ids)
+        )
+        if within is not None:
+            query = query.where(page.c.segment_id == within)
+        with self._read() as c:
+            return {ChainId(row.chain_id): row.no for row in c.execute(query.group_by(page.c.chain_id))}
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
         """The newest chained page of each thread below a number, with its chain's summary."""
@@ -314,14 +387,27 @@ class Work(Transactions):
             c.execute(update(owner).where(owner.c.owner_id == owner_id).values(due_at=due_from(at)))
 
     def replay(self, owner_id: OwnerId) -> None:
-        """Derive everything again from the changes. Counters and vectors, which no change holds, are kept."""
-        segment = schema.segment
+        """Derive everything again from the changes. Counters, vectors and waits, which no change holds, are kept."""
+        segment, page = schema.segment, schema.page
         with self._write() as c:
             kept = c.execute(select(segment).where(segment.c.owner_id == owner_id)).all()
+            waiting = c.execute(
+                select(page.c.page_id, *(page.c[name] for name in NO_WAITING))
+                .where(page.c.owner_id == owner_id)
+                .where(
+                    or_(page.c.attempts > 0, *(page.c[name].is_not(None) for name in NO_WAITING if name != "attempts"))
+                )
+            ).all()
             forget_derived(c, owner_id)
             embedded = c.scalar(select(schema.owner.c.embedded_seq).where(schema.owner.c.owner_id == owner_id))
-            for change in changes(c, owner_id, 0):
-                Applying(c, owner_id, change.no, change.recorded_at).apply(change.decisions, {})
+            done = 0
+            while some := changes(c, owner_id, done, _REPLAYED_AT_ONCE):
+                for change in some:
+                    Applying(c, owner_id, change.no, change.recorded_at).apply(change.decisions, {})
+                done = some[-1].no
+            for row in waiting:
+                own = (page.c.owner_id == owner_id, page.c.page_id == row.page_id)
+                c.execute(update(page).where(*own).values({name: getattr(row, name) for name in NO_WAITING}))
             for row in kept:
                 c.execute(
                     update(segment)
@@ -364,6 +450,25 @@ def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | Non
 def _is_pending(short: int) -> Any:
     page, owner = schema.page, schema.owner
     return and_(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
+
+
+def _read_by(owner_id: OwnerId, analyst: str, *columns: Any) -> Any:
+    """Pages of mid-term memory whose note is of this analyst. The notes' index finds them: there are few, or much to
+    do."""
+    note, page, segment = schema.note, schema.page, schema.segment
+    return (
+        select(*columns)
+        .select_from(note)
+        .join(page, and_(page.c.owner_id == note.c.owner_id, page.c.page_id == note.c.page_id))
+        .join(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
+        .where(note.c.owner_id == owner_id, note.c.analyst == analyst, note.c.retired_no.is_(None))
+        .where(segment.c.evicted_no.is_(None))
+    )
+
+
+def _may_be_redone(now: datetime) -> Any:
+    redo_at = schema.page.c.redo_at
+    return or_(redo_at.is_(None), redo_at <= micros(now))
 
 
 def _with_note(query: Any) -> Any:

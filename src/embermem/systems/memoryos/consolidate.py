@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ from embermem.changes import (
     SummaryPart,
 )
 from embermem.config import Settings
-from embermem.errors import AnalystError, EmberError, RevisionMoved
+from embermem.errors import AnalystError, EmberError, ModelWait, RevisionMoved
 from embermem.index.vectors import embedded
 from embermem.protocols import (
     Analyst,
@@ -44,6 +44,7 @@ from embermem.systems.memoryos.long_term import Knowledge
 from embermem.types import (
     Annotation,
     ChainId,
+    ChainTail,
     Owner,
     Page,
     PageId,
@@ -67,6 +68,10 @@ Keywords = Callable[[str, int], tuple[str, ...]]
 
 _CONDENSED_SOURCES = 64
 """A condensed summary names the newest so many utterances it rests on; its segment's pages are all the others."""
+_PROFILED_AT_ONCE = 32
+"""Pages that a model is shown at a promotion; what a segment has more of is shown to it next."""
+_REDO_DOUBLES = 10
+"""The pause before pages are read again doubles so often: from `retry_max_s`, an hour, to six weeks."""
 _TRIES = 8
 """How often a step is decided anew when another change came first."""
 
@@ -86,6 +91,16 @@ class Parts:
     clock: Clock
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Done:
+    """What came of a claim: pages placed; until when the analyst is not to be asked, and from when on pages may be read
+    again (None: now)."""
+
+    placed: int
+    waits_until: datetime | None = None
+    redo_from: datetime | None = None
+
+
 @dataclass(slots=True)
 class _Held:
     """What one claim has read and keeps up to date as it applies changes; thrown away when another change came."""
@@ -95,6 +110,7 @@ class _Held:
     segments: dict[SegmentId, SegmentState] | None = None
     knowledge: Knowledge | None = None
     stale_segments: tuple[SegmentId, ...] | None = None
+    to_redo: set[SegmentId] | None = None
 
 
 def consolidate(
@@ -105,24 +121,34 @@ def consolidate(
     whole: bool,
     progress: Progress | None = None,
     stopping: Callable[[], bool] = lambda: False,
-) -> int:
-    """Do all that is due for one owner whose lease is held; the number of pages placed.
+) -> Done:
+    """Do all that is due for one owner whose lease is held.
 
-    `whole`: place a batch that is not yet full or old enough too (what `settle` asks for). `stopping` is asked
-    between steps. `progress` is told (done, total) in utterances embedded and pages placed.
+    `whole`: place a batch that is not yet full or old enough too, and read again all that the configured analyst has
+    not read (what `settle` asks for); else one batch of that, so that other owners have their turn. `stopping` is asked
+    between steps. `progress` is told (done, total) in utterances embedded and pages placed or read again.
     Raises EmbedderError, StaleLease, StoreError; what was applied until then stays.
     """
     return _Consolidation(parts, owner, lease, whole=whole, progress=progress).run(stopping)
 
 
-def due_at(parts: Parts, owner: Owner) -> datetime | None:
-    """When the owner has work again if nothing new comes in; None if never."""
-    count, oldest, retry_at = parts.store.pending_since(owner.id, parts.settings.short_term_pages)
+def due_at(parts: Parts, owner: Owner, began: datetime, done: Done) -> datetime | None:
+    """When the owner has work again if nothing new comes in, after a claim that `began` then; None if never."""
+    now, store = parts.clock(), parts.store
+    count, oldest, retry_at = store.pending_since(owner.id, parts.settings.short_term_pages, began)
     times = [] if retry_at is None else [retry_at]
     if oldest is not None:
         full = count >= parts.settings.batch_pages
-        times.append(parts.clock() if full else oldest + timedelta(seconds=parts.settings.batch_wait_s))
+        placing = now if full else oldest + timedelta(seconds=parts.settings.batch_wait_s)
+        times.append(_latest(placing, done.waits_until))
+    if parts.analyst is not parts.extractive:
+        redo = store.redo_since(owner.id, parts.extractive.name)
+        times += [] if redo is None else [_latest(redo, now, done.waits_until, done.redo_from)]
     return min(times, default=None)
+
+
+def _latest(first: datetime, *others: datetime | None) -> datetime:
+    return max([first, *(other for other in others if other is not None)])
 
 
 def pause(settings: Settings, failures: int) -> timedelta:
@@ -141,16 +167,26 @@ class _Consolidation:
         self._progress = progress
         self._placed = 0
         self._renewed_at = parts.clock()
+        self._waits_until: datetime | None = None
+        self._redo_from: datetime | None = None
+        self._annotated: tuple[tuple[tuple[PageId, int], ...], tuple[Annotation, ...]] | None = None
         self._ahead: tuple[int, Future[tuple[tuple[Utterance, ...], VectorBatch]]] | None = None
         self._held = self._read_state()
+        self._total = self._outstanding()
 
-    def run(self, stopping: Callable[[], bool]) -> int:
-        """Steps in turn until none has anything to do; the next batch is embedded while this one is placed."""
+    def run(self, stopping: Callable[[], bool]) -> Done:
+        """Steps in turn until none has anything to do; the next batch is embedded while this one is placed. Only then
+        what another analyst read is read again, a batch at a time, because what is new comes first."""
         with ThreadPoolExecutor(1, "embermem-embed") as self._pool:
-            return self._run(stopping)
+            self._understand(stopping)
+            while not stopping() and self._deciding(self._redo):
+                self._understand(stopping)
+                if not self._whole:
+                    break
+        return Done(placed=self._placed, waits_until=self._waits_until, redo_from=self._redo_from)
 
-    def _run(self, stopping: Callable[[], bool]) -> int:
-        total = self._outstanding()
+    def _understand(self, stopping: Callable[[], bool]) -> None:
+        """All that is new: embedded, read, placed, promoted."""
         worked = True
         while worked and not stopping():
             worked = self._deciding(self._embed)
@@ -163,11 +199,10 @@ class _Consolidation:
             self._renew()
             if self._progress is not None:
                 left = self._outstanding()
-                total = max(total, left)
-                self._progress(total - left, total)
+                self._total = max(self._total, left)
+                self._progress(self._total - left, self._total)
         self._deciding(self._promote)
         self._deciding(self._make_room)
-        return self._placed
 
     def _renew(self) -> None:
         """A sign of life, when a quarter of the lease has gone by."""
@@ -177,14 +212,18 @@ class _Consolidation:
             self._renewed_at = now
 
     def _outstanding(self) -> int:
-        """Utterances to embed and pages to place: what a progress bar counts down."""
+        """Utterances to embed, pages to place and pages to read again: what a progress bar counts down."""
         if self._progress is None:
             return 0
         state = self._store.owner_state(self._owner.id)
         if state is None:
             return 0
         count, _, _ = self._store.pending_since(self._owner.id, self._settings.short_term_pages)
-        return state.seq - state.embedded_seq + count
+        redo = 0
+        if self._parts.analyst is not self._parts.extractive:
+            name = self._parts.extractive.name
+            redo = sum(self._store.read_by(self._owner.id, name, self._parts.clock()).values())
+        return state.seq - state.embedded_seq + count + redo
 
     # ------------------------------------------------------------------------------------------------ what is held
 
@@ -216,6 +255,19 @@ class _Consolidation:
         if self._held.knowledge is None:
             self._held.knowledge = Knowledge(self._store.persona(self._owner.id))
         return self._held.knowledge
+
+    @property
+    def _to_redo(self) -> set[SegmentId]:
+        """Segments with pages to be read again, read once a claim."""
+        if self._held.to_redo is None:
+            now, name = self._parts.clock(), self._parts.extractive.name
+            self._held.to_redo = set(self._store.read_by(self._owner.id, name, now))
+        return self._held.to_redo
+
+    @property
+    def _waiting(self) -> bool:
+        """Whether the analyst is not to be asked by now."""
+        return self._waits_until is not None and self._waits_until > self._parts.clock()
 
     def _deciding(self, step: Callable[[], bool]) -> bool:
         """Run a step; if another change came first, read again and decide again."""
@@ -340,32 +392,42 @@ class _Consolidation:
             segment_vectors={s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None},
         )
         self._placed += len(notes)
+        if analyst == self._parts.extractive.name != self._parts.analyst.name:
+            again = now + timedelta(seconds=settings.retry_max_s)
+            self._store.postpone_redo(self._lease, [noted.view.page.id for noted in notes], "", again)
         if self._placed // settings.promote_every > (self._placed - len(notes)) // settings.promote_every:
             self._promote()
         self._make_room(frozenset(touched))
         return True
 
     def _is_due(self, batch: Sequence[NotedPage], now: datetime) -> bool:
-        arrived = batch[0].view.page.utterances[0].recorded_at
-        waited = (now - arrived).total_seconds() >= self._settings.batch_wait_s
-        tried = batch[0].retry_at is not None
-        return len(batch) >= self._settings.batch_pages or waited or tried
+        settings = self._settings
+        if len(batch) >= settings.batch_pages or batch[0].retry_at is not None:
+            return True
+        _, since, _ = self._store.pending_since(self._owner.id, settings.short_term_pages)
+        return since is not None and (now - since).total_seconds() >= settings.batch_wait_s
 
     def _read_by_analyst(
         self, batch: Sequence[NotedPage], now: datetime
     ) -> tuple[list[NotedPage], list[Decision], str] | None:
         """The batch as the configured analyst reads it. If that fails, the pages wait, with the error, for a longer
-        time after each try; after `attempts` tries the extractive notes stand. None: they wait."""
+        time after each try; after `attempts` tries the extractive notes stand. If it is not to be asked now, they wait
+        as long as it says, and that counts as no try. None: they wait."""
         analyst, extractive = self._parts.analyst, self._parts.extractive
         if analyst is extractive:
             return list(batch), [], extractive.name
+        if self._waiting:
+            return None
         views = [noted.view for noted in batch]
         tails = self._store.tails(self._owner.id, _first_no(views))
         try:
-            annotations = analyst.annotate(self._owner, tails, views)
-            if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
-                raise AnalystError(f"{analyst.name} answered for other pages than it was asked about")
+            annotations = self._annotations(tails, views)
+        except ModelWait as wait:
+            self._wait(wait)
+            self._store.postpone(self._lease, [view.page.id for view in views], str(wait), wait.retry_at, tried=False)
+            return None
         except AnalystError as error:
+            self._redo_from = now + pause(self._settings, 0)
             tried = max(noted.attempts for noted in batch)
             if tried + 1 < self._settings.attempts:
                 logger.warning("analyst %s failed on %d pages: %s", analyst.name, len(views), error)
@@ -376,12 +438,27 @@ class _Consolidation:
                 "analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried + 1, error
             )
             return list(batch), [], extractive.name
-        decisions = short_term.chained(tails, views, annotations, analyst.name, self._next_no)
-        notes = [
-            replace(noted, keywords=annotation.keywords, change=_change_of(annotation))
-            for noted, annotation in zip(batch, annotations, strict=True)
-        ]
-        return notes, decisions, analyst.name
+        annotations = _with_earlier_proposals(batch, annotations)
+        decisions = short_term.chained_anew(tails, views, annotations, analyst.name, self._next_no)
+        return _as_read(batch, annotations), decisions, analyst.name
+
+    def _annotations(self, tails: Mapping[ThreadId, ChainTail], views: Sequence[PageView]) -> tuple[Annotation, ...]:
+        """What the analyst says of pages. It is not asked again where another change came first. Raises AnalystError,
+        whatever went wrong in it."""
+        analyst, key = self._parts.analyst, tuple((view.page.id, view.page.last_seq) for view in views)
+        if self._annotated is not None and self._annotated[0] == key:
+            return self._annotated[1]
+        with _in_our_words(analyst):
+            annotations = analyst.annotate(self._owner, tails, views)
+        if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
+            raise AnalystError(f"{analyst.name} answered for other pages than it was asked about")
+        self._annotated = key, annotations
+        return annotations
+
+    def _wait(self, wait: ModelWait) -> None:
+        """The analyst is not asked any more in this claim, until the time it named."""
+        logger.warning("analyst %s waits until %s: %s", self._parts.analyst.name, wait.retry_at, wait)
+        self._waits_until = wait.retry_at
 
     def _chain_parts(self, notes: Sequence[NotedPage], decisions: Sequence[Decision]) -> Mapping[PageId, SummaryPart]:
         """For each page its chain's summary, as it goes into its segment's."""
@@ -423,10 +500,19 @@ class _Consolidation:
 
     def _analyse(self, segment: SegmentState) -> bool:
         """§3.3: read the segment's new pages for the persona; L_interaction falls to zero by itself."""
-        notes = self._store.unanalysed(self._owner.id, segment.id)
-        now = self._parts.clock()
+        if self._waiting:
+            return False
+        notes, now = self._store.unanalysed(self._owner.id, segment.id), self._parts.clock()
         if not notes or any(noted.retry_at is not None and noted.retry_at > now for noted in notes):
             return False
+        size = len(notes) if self._parts.analyst is self._parts.extractive else _PROFILED_AT_ONCE
+        for start in range(0, len(notes), size):
+            if not self._analyse_pages(self._segments[segment.id], notes[start : start + size], now):
+                return False
+            self._renew()
+        return True
+
+    def _analyse_pages(self, segment: SegmentState, notes: Sequence[NotedPage], now: datetime) -> bool:
         persona = self._store.persona(self._owner.id)
         request = ProfileRequest(
             owner=self._owner,
@@ -438,7 +524,13 @@ class _Consolidation:
         analyst = self._parts.analyst
         try:
             change = self._profiled(analyst, request, notes)
+        except ModelWait as wait:
+            self._wait(wait)
+            pages = [noted.view.page.id for noted in notes]
+            self._store.postpone(self._lease, pages, str(wait), wait.retry_at, tried=False)
+            return False
         except AnalystError as error:
+            self._redo_from = now + pause(self._settings, 0)
             if max(noted.attempts for noted in notes) + 1 < self._settings.attempts:
                 logger.warning("analyst %s failed at promoting segment %s: %s", analyst.name, segment.id, error)
                 retry_at = now + pause(self._settings, notes[0].attempts)
@@ -449,7 +541,7 @@ class _Consolidation:
         decisions = self._learn(change, [noted.view.page for noted in notes])
         for noted in notes:
             decisions.append(Analysed(page_id=noted.view.page.id, upto_seq=noted.view.page.last_seq))
-        after = replace(segment, unanalysed=0)
+        after = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
         if change.segment_summary:
             rests_on = sorted(change.summary_sources or request.segment.sources, key=lambda source: source.seq)
             newest = tuple(rests_on[-_CONDENSED_SOURCES:])
@@ -463,7 +555,8 @@ class _Consolidation:
     def _profiled(self, analyst: Analyst, request: ProfileRequest, notes: Sequence[NotedPage]) -> PersonaChange:
         """What an analyst says at a promotion. The extractive one has read these pages: its notes say what it found."""
         if analyst is not self._parts.extractive:
-            return analyst.profile(request)
+            with _in_our_words(analyst):
+                return analyst.profile(request)
         return replace(
             analyst.profile(replace(request, pages=())),
             facts=tuple(fact for noted in notes for fact in noted.change.facts),
@@ -501,6 +594,84 @@ class _Consolidation:
             del segments[cold.id]
             evicted = True
 
+    # -------------------------------------------------------------------------------------------------------- redo
+
+    def _redo(self) -> bool:
+        """One batch of placed pages that the extractive analyst read last is read by the configured one: of the hottest
+        segment, oldest first. The segment keeps its pages; they count as not analysed again, so that it is promoted.
+
+        What left mid-term memory for the archive stays as it was read. If the analyst fails, or failed in this claim,
+        the pages keep their notes, and are tried again after longer and longer pauses.
+        """
+        analyst, extractive, now = self._parts.analyst, self._parts.extractive, self._parts.clock()
+        if analyst is extractive or self._waiting or self._redo_from is not None or self._stale_segments:
+            return False
+        left = [segment for segment in self._segments.values() if segment.id in self._to_redo]
+        if not left:
+            return False
+        segment = max(left, key=lambda s: mid_term.heat_of(s, now, self._settings))
+        size = self._settings.batch_pages
+        batch = self._store.pages_read_by(self._owner.id, segment.id, extractive.name, size, now)
+        if len(batch) < size:
+            self._to_redo.discard(segment.id)  # these are its last
+        return not batch or self._read_again(segment, batch, now)
+
+    def _read_again(self, segment: SegmentState, batch: Sequence[NotedPage], now: datetime) -> bool:
+        analyst, views = self._parts.analyst, [noted.view for noted in batch]
+        tails = self._store.tails(self._owner.id, _first_no(views))
+        try:
+            annotations = self._annotations(tails, views)
+        except ModelWait as wait:
+            self._wait(wait)
+            return False
+        except AnalystError as error:
+            logger.warning("analyst %s failed on %d pages read before: %s", analyst.name, len(views), error)
+            tries = min(_REDO_DOUBLES, max(noted.attempts for noted in batch))
+            longest = timedelta(seconds=self._settings.retry_max_s)
+            self._redo_from = now + longest
+            self._store.postpone_redo(
+                self._lease, [view.page.id for view in views], str(error), now + longest * 2.0**tries
+            )
+            return False
+        annotations = _with_earlier_proposals(batch, annotations)
+        notes = _as_read(batch, annotations)
+        decisions = self._newest_told(short_term.chained(tails, views, annotations, analyst.name, self._next_no), views)
+        decisions += [Analysed(page_id=view.page.id, upto_seq=0) for view in views]
+        parts, after = self._parts_told(segment.id, views, annotations), segment
+        for old, new in zip(batch, notes, strict=True):
+            after = mid_term.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), self._settings)
+        decisions.append(mid_term.written(after))
+        if self._settings.facts_when == "read":
+            for noted in notes:
+                decisions += self._learn(noted.change, [noted.view.page])
+        self._apply(Cause.REDONE, analyst.name, decisions)
+        self._held.segments = None
+        return True
+
+    def _newest_told(self, decisions: Sequence[Decision], views: Sequence[PageView]) -> list[Decision]:
+        """Without the summaries of chains that go on behind these pages: theirs comes with their newest page."""
+        last = {view.page.chain_id: view.page.no for view in views}
+        ends = self._store.chain_ends(self._owner.id, [chain for chain in last if chain is not None], None)
+        return [
+            d for d in decisions if not isinstance(d, ChainSummarised) or ends.get(d.chain_id) == last.get(d.chain_id)
+        ]
+
+    def _parts_told(
+        self, segment_id: SegmentId, views: Sequence[PageView], annotations: Sequence[Annotation]
+    ) -> Mapping[PageId, tuple[SummaryPart, ...]]:
+        """By page, the new summary of its chain, where it is the newest page of that chain in the segment."""
+        chain_ids = sorted({view.page.chain_id for view in views if view.page.chain_id is not None})
+        ends = self._store.chain_ends(self._owner.id, chain_ids, segment_id)
+        return {
+            view.page.id: (
+                SummaryPart(chain_id=view.page.chain_id, text=told.chain_summary, sources=told.summary_sources),
+            )
+            for view, told in zip(views, annotations, strict=True)
+            if view.page.chain_id is not None and ends.get(view.page.chain_id) == view.page.no
+        }
+
+    # ----------------------------------------------------------------------------------------------------- reindex
+
     def _renew_segment_vectors(self) -> bool:
         """After a reindex, once every utterance has its new vector: each segment's from its pages'."""
         embedder, stale = self._parts.embedder.name, self._stale_segments
@@ -524,6 +695,37 @@ def _first_no(views: Sequence[PageView]) -> Mapping[ThreadId, int]:
     for view in views:
         first.setdefault(view.page.thread, view.page.no)
     return first
+
+
+@contextlib.contextmanager
+def _in_our_words(analyst: Analyst) -> Iterator[None]:
+    """Whatever goes wrong in an analyst is an AnalystError in our words: what it says may be a page's or a server's."""
+    try:
+        yield
+    except EmberError:
+        raise
+    except Exception as error:
+        logger.exception("analyst %s has a defect", analyst.name)
+        raise AnalystError(f"{analyst.name} failed with a {type(error).__name__}; the log says where") from error
+
+
+def _as_read(batch: Sequence[NotedPage], annotations: Sequence[Annotation]) -> list[NotedPage]:
+    """The pages with what an analyst now says of them."""
+    return [
+        replace(noted, keywords=annotation.keywords, change=_change_of(annotation))
+        for noted, annotation in zip(batch, annotations, strict=True)
+    ]
+
+
+def _with_earlier_proposals(batch: Sequence[NotedPage], annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
+    """An analyst that leaves the persona to promotion says nothing of it here: then what an earlier one found stands,
+    for a promotion at which the model fails."""
+    return tuple(
+        annotation
+        if annotation.facts or annotation.traits or annotation.profile
+        else replace(annotation, facts=noted.change.facts, traits=noted.change.traits, profile=noted.change.profile)
+        for noted, annotation in zip(batch, annotations, strict=True)
+    )
 
 
 def _change_of(annotation: Annotation) -> PersonaChange:

@@ -108,6 +108,19 @@ def with_keywords(counts: Sequence[KeywordCount], keywords: Sequence[str], limit
     return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
 
 
+def reread(
+    segment: SegmentState, before: Sequence[str], after: Sequence[str], parts: Sequence[SummaryPart], settings: Settings
+) -> SegmentState:
+    """The segment after a page of it was read again: its keywords in place of those it had, and chains' new summaries
+    in place of their older ones. Pages, embedding and times stay."""
+    gone = set(before)
+    left = tuple(replace(count, pages=count.pages - (count.word in gone)) for count in segment.keywords)
+    kept = tuple(count for count in left if count.pages > 0)
+    for part in parts:
+        segment = replace(segment, parts=with_part(segment.parts, part, settings.segment_summary_chars))
+    return replace(segment, keywords=with_keywords(kept, after, settings.segment_keywords * _COUNTED_KEYWORDS))
+
+
 def written(segment: SegmentState) -> SegmentWritten:
     """The decision that stores a segment's text."""
     return SegmentWritten(

@@ -75,8 +75,10 @@ class MemoryOS:
     # ------------------------------------------------------------------------------------------------------ settle
 
     def settle(self, owner: Owner, progress: Progress | None = None) -> int:
-        """Understand all that is pending now. Waits while another worker holds the owner, and goes on after it.
+        """Understand all that is pending now, and read again what the configured analyst has not read. Waits while
+        another worker holds the owner, and goes on after it.
 
+        Pages on which the analyst fails stay pending: `stats().failed` counts them, and each names its `error`.
         Raises EmbedderError, StoreError. What was understood until then stays.
         """
         patience = time.monotonic() + max(self._settings.lease_s, 1.0) * 2
@@ -147,19 +149,20 @@ class MemoryOS:
         if lease is None:
             return None
         try:
-            placed = consolidate(parts, owner, lease, whole=whole, progress=progress, stopping=stopping)
-            at = parts.clock() if stopping() else due_at(parts, owner)
+            began = parts.clock()
+            done = consolidate(parts, owner, lease, whole=whole, progress=progress, stopping=stopping)
+            at = parts.clock() if stopping() else due_at(parts, owner, began, done)
         except StaleLease:
             raise
         except Exception as error:
             retry_at = parts.clock() + pause(self._settings, state.failures)
-            self._store.release(lease, due_at=retry_at, error=f"{type(error).__name__}: {error}")
+            self._store.release(lease, due_at=retry_at, error=_in_our_words(error))
             raise
         except BaseException:  # interrupted: given back at once, so that whoever comes next need not wait
             self._store.release(lease, due_at=parts.clock(), error=None)
             raise
         self._store.release(lease, due_at=at, error=None)
-        return placed
+        return done.placed
 
     def _by_thread(self) -> str:
         return f"{self._by}:{threading.get_ident():x}"
@@ -269,3 +272,9 @@ class MemoryOS:
         if progress is not None:
             progress(total, total)
         return done
+
+
+def _in_our_words(error: Exception) -> str:
+    """What is kept of a failure. The text of an error that is not ours may hold what was said."""
+    kind = type(error).__name__
+    return f"{kind}: {error}" if isinstance(error, EmberError) else f"{kind}: a defect; the log says where"

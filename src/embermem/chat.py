@@ -1,0 +1,174 @@
+"""Chat: what a model is shown beside the user's words, and a reply that is kept only when it is whole.
+
+The prompt, the stable parts first, so that a server can cache them: the system prompt, who the agent is, the style;
+the time and the memory, between markers (`nonces`); the newest turns of the conversation; the query. Pure functions
+over what was recalled; `OwnerMemory.chat` does the reading and the writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from embermem import nonces, prompts
+from embermem.errors import ModelMissing, ModelReplyError
+from embermem.index.tokens import counter
+from embermem.protocols import ChatMessage
+from embermem.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
+
+__all__ = ["ChatReply", "ChatStream", "compose", "no_model", "turns"]
+
+_NOTHING = "-"
+"""Stands for a part of the prompt that nobody has set."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatReply:
+    """A reply that was stored: its text, what was remembered for it, and the page that holds query and reply."""
+
+    text: str
+    context: Context
+    page_id: PageId
+
+
+class ChatStream(Iterator[str]):
+    """A reply piece by piece, as it comes. `context` and `page_id` are known from the start.
+
+    The reply is stored when the last piece was taken, and `reply` holds it from then on. One that is broken off, by
+    `close()`, by an error or by letting go of the iterator, is not stored; the user's message is kept in each case.
+    Taking a piece raises ModelError, ModelWait; the last one StoreError too.
+    """
+
+    def __init__(
+        self, pieces: Iterator[str], keep: Callable[[str], ChatReply], *, context: Context, page_id: PageId
+    ) -> None:
+        self.context = context
+        self.page_id = page_id
+        self.reply: ChatReply | None = None
+        self._taken = _taken(pieces, self._keep)
+        self._store = keep
+
+    def __next__(self) -> str:
+        return next(self._taken)
+
+    def close(self) -> None:
+        """Break the reply off, and let go of the model's server. After the last piece it does nothing."""
+        self._taken.close()
+
+    def whole(self) -> ChatReply:
+        """The reply, awaited to its end and stored. Raises ModelError if it was broken off before."""
+        for _ in self:
+            pass
+        if self.reply is None:
+            raise ModelReplyError("the reply was broken off; ask again", "")
+        return self.reply
+
+    def _keep(self, text: str) -> None:
+        self.reply = self._store(text)
+
+
+def no_model() -> ModelMissing:
+    """The error of a memory that has no language model, with what to do."""
+    return ModelMissing(
+        "chat needs a language model, and none is set: set EMBERMEM_MODEL to its name and EMBERMEM_MODEL_URL to its "
+        "endpoint, such as http://127.0.0.1:11434/v1 (or model and model_url in embermem.toml, or as arguments)"
+    )
+
+
+def compose(
+    asked: Utterance,
+    shown: Sequence[Utterance],
+    context: Context,
+    *,
+    now: datetime,
+    system: str | None,
+    style: str | None,
+    agent: Sequence[ProfileField],
+    key: bytes,
+) -> tuple[ChatMessage, ...]:
+    """The prompt for `asked`, a message of the user, after the turns `shown` (see `turns`).
+
+    What stands in a turn is not told again by the memory. Neighbours of one role are one message, as some servers ask.
+    """
+    memory = _without(context.text, {utterance.seq for utterance in shown})
+    first = prompts.load("chat").fill(
+        system=system or prompts.load("chat_system").fill(),
+        agent="; ".join(f"{line.name.replace('_', ' ')} {line.value}" for line in agent) or _NOTHING,
+        style=style or _NOTHING,
+        now=now.strftime("%Y-%m-%d (%a) %H:%M"),
+        memory=nonces.wrap(memory or _NOTHING, key),
+    )
+    return (ChatMessage(role=Role.SYSTEM, text=first), *_joined([*shown, asked]))
+
+
+def turns(pages: Sequence[Page], thread: ThreadId, before_seq: int, limit: int, count_by: str) -> list[Utterance]:
+    """The newest utterances of a thread's pages, oldest first, within `limit` tokens of the counter `count_by`.
+
+    Only what user and agent said, and nothing from `before_seq` on; the first one is the user's. The first that does
+    not fit ends it: what is older, or longer, is for recall to tell.
+    """
+    count = counter(count_by).count
+    said = [u for page in pages if page.thread == thread for u in page.utterances if u.seq < before_seq]
+    shown: list[Utterance] = []
+    for utterance in sorted(said, key=lambda u: -u.seq):
+        if utterance.role in (Role.USER, Role.ASSISTANT) and utterance.text.strip():
+            limit -= count(utterance.text)
+            if limit < 0:
+                break
+            shown.append(utterance)
+    while shown and shown[-1].role is not Role.USER:
+        shown.pop()
+    return shown[::-1]
+
+
+def cleaned(text: str, key: bytes) -> str:
+    """A model's reply as it is stored and shown: without our own blocks, and without what no store can hold.
+
+    Raises ModelReplyError if nothing is left.
+    """
+    kept = nonces.strip(text, key).replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
+    if not kept:
+        raise ModelReplyError("the model's reply says nothing; ask again", text)
+    return kept
+
+
+def _taken(pieces: Iterator[str], keep: Callable[[str], None]) -> Generator[str]:
+    """The pieces as they are taken; when the last one has been, `keep` gets them all."""
+    taken: list[str] = []
+    try:
+        for piece in pieces:
+            taken.append(piece)
+            yield piece
+    finally:
+        if isinstance(pieces, Generator):
+            pieces.close()
+    keep("".join(taken))
+
+
+def _joined(said: Sequence[Utterance]) -> Iterator[ChatMessage]:
+    for role, together in groupby(said, key=lambda utterance: utterance.role):
+        yield ChatMessage(role=role, text="\n".join(utterance.text for utterance in together))
+
+
+def _without(text: str, seqs: set[int]) -> str:
+    """A context's text without the lines of these utterances, and without a header that then stands over nothing.
+
+    One utterance is one line that begins with its number; nothing that was said can look like one.
+    """
+    blocks = []
+    for block in text.split("\n\n"):
+        kept: list[str] = []
+        for line in reversed(block.split("\n")):
+            seq = line[1:].partition(" ")[0] if line.startswith("#") else ""
+            over_nothing = _is_header(line) and not (kept and kept[-1].startswith("#"))
+            if not (seq.isdecimal() and int(seq) in seqs) and not over_nothing:
+                kept.append(line)
+        if kept:
+            blocks.append("\n".join(reversed(kept)))
+    return "\n\n".join(blocks)
+
+
+def _is_header(line: str) -> bool:
+    return line[:4].isdecimal() and line.endswith(":")

@@ -1,0 +1,67 @@
+"""What Ember itself put into a prompt is known again by its markers, and taken out of whatever comes in.
+
+    <ember-memory 5d3c…-91f0…>
+    2026-05-02 (Sat), main:
+    #12 alice: I moved to Lyon.
+    </ember-memory 5d3c…-91f0…>
+
+Both markers of a block hold the same nonce: chance, and a code of it (HMAC) by a key that only the store has. So nobody
+who has not been shown a block of this store can write one: a text with a made-up marker is kept as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections import defaultdict, deque
+
+__all__ = ["MARK", "new_key", "strip", "wrap"]
+
+MARK = "ember-memory "
+"""Stands in every marker: a text without it holds no block."""
+
+_KEY_BYTES, _CHANCE_BYTES, _CODE_HEX = 32, 8, 24
+_MARKER = re.compile(rf"<(/?){MARK}([0-9a-f]{{{2 * _CHANCE_BYTES}}})-([0-9a-f]{{{_CODE_HEX}}})>")
+
+
+def new_key() -> bytes:
+    """A key for a store, by chance."""
+    return secrets.token_bytes(_KEY_BYTES)
+
+
+def wrap(text: str, key: bytes) -> str:
+    """The text between two markers with a nonce of its own, each on its line."""
+    chance = secrets.token_hex(_CHANCE_BYTES)
+    nonce = f"{MARK}{chance}-{_code(chance, key)}"
+    return f"<{nonce}>\n{text}\n</{nonce}>"
+
+
+def strip(text: str, key: bytes) -> str:
+    """The text without the blocks that `wrap` made with this key; all else stays as it is, to the character.
+
+    A block ends at the next closing marker of its nonce, whatever stands between. A marker without its other one goes
+    alone: what follows may be anyone's. Time is linear in the length.
+    """
+    if MARK not in text:
+        return text
+    markers = [found for found in _MARKER.finditer(text) if hmac.compare_digest(found[3], _code(found[2], key))]
+    ends: dict[str, deque[int]] = defaultdict(deque)
+    for found in markers:
+        if found[1]:
+            ends[found[2]].append(found.end())
+    kept, upto = [], 0
+    for found in markers:
+        closing = ends[found[2]]
+        while closing and closing[0] <= max(found.start(), upto):
+            closing.popleft()
+        if found.start() < upto:
+            continue  # inside a block that has gone
+        kept.append(text[upto : found.start()])
+        upto = closing[0] if closing and not found[1] else found.end()
+    return "".join((*kept, text[upto:]))
+
+
+def _code(chance: str, key: bytes) -> str:
+    return hmac.digest(key, chance.encode(), hashlib.sha256).hex()[:_CODE_HEX]

@@ -1,0 +1,340 @@
+"""Chat: what the model is shown, and what is stored when it answers, fails, or is broken off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embermem import Context, Memory, OwnerMemory, chat, nonces
+from embermem.errors import InputError, ModelError, ModelMissing, ModelReplyError
+from embermem.testing.model_server import ModelServer
+from embermem.types import Page, PageId, Persona, ProfileField, Role, ThreadId, Utterance, UtteranceId
+from scripted import NOW, Opener
+
+KEY = b"k" * 32
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model that says hello."""
+    with ModelServer() as one:
+        yield one
+
+
+@pytest.fixture
+def memory(opened: Opener, server: ModelServer) -> Memory:
+    """An empty memory with a model, which is asked once and not again."""
+    return opened(model="scripted", model_url=server.url, model_retries=0, short_term_pages=7)
+
+
+def said(owner: OwnerMemory) -> list[list[str]]:
+    """The texts of each page."""
+    return [[u.text for u in page.utterances] for page in owner.pages()]
+
+
+def shown(server: ModelServer, number: int = -1) -> list[tuple[str, str]]:
+    """The messages of a request: role and text."""
+    return [(m["role"], m["content"]) for m in server.requests[number]["messages"]]
+
+
+# ------------------------------------------------------------------------------------------------- a whole reply
+
+
+def test_query_and_reply_are_one_page(alice: OwnerMemory, server: ModelServer) -> None:
+    server.reply_with("Good evening, Alice.")
+    reply = alice.chat("Good evening.", thread="s1")
+    (page,) = alice.pages()
+    assert (reply.text, reply.page_id) == ("Good evening, Alice.", page.id)
+    assert [(u.role, u.speaker, u.text, u.thread) for u in page.utterances] == [
+        (Role.USER, "alice", "Good evening.", "s1"),
+        (Role.ASSISTANT, "assistant", "Good evening, Alice.", "s1"),
+    ]
+    assert server.calls == 1
+
+
+def test_the_model_is_shown_what_other_conversations_held_and_not_the_query_twice(
+    alice: OwnerMemory, server: ModelServer
+) -> None:
+    alice.add("My heron is called Bartholomew.", "A fine name.", thread="long ago")
+    reply = alice.chat("What is my heron called?", thread="today")
+    (role, first), last = shown(server)
+    assert (role, last) == ("system", ("user", "What is my heron called?"))
+    assert "My heron is called Bartholomew." in first
+    assert "What is my heron called?" not in first
+    assert "Bartholomew" in reply.context.text
+
+
+def test_stable_parts_come_first_and_the_memory_stands_between_markers(alice: OwnerMemory, server: ModelServer) -> None:
+    alice.set_agent_profile("a patient tutor of French")
+    alice.add("I live in Lyon.", "Nice.", thread="old")
+    alice.chat("Where do I live?", system="You teach.", style="short and warm", at="2026-05-02T10:00:00+02:00")
+    alice.chat("And how long?", system="You teach.", style="short and warm", at="2026-05-03T10:00:00+02:00")
+    before, after = (shown(server, number)[0][1] for number in (-2, -1))
+    order = ["You teach.", "a patient tutor of French", "short and warm", "Now: 2026-05-02 (Sat) 08:00", nonces.MARK]
+    places = [before.index(part) for part in order]
+    assert places == sorted(places)
+    stable = before.index("Now:")
+    assert before[:stable] == after[:stable]
+    assert before.rindex("I live in Lyon.") > places[-1]
+
+
+def test_turns_of_this_conversation_are_messages_and_are_not_told_again_by_the_memory(
+    alice: OwnerMemory, server: ModelServer
+) -> None:
+    server.reply_with("Take the train.")
+    alice.chat("How do I get to Lyon?")
+    alice.add("My sister lives in Lyon.", "Oh.", thread="other")
+    alice.chat("How long does the train to Lyon take?")
+    (_, first), *turns = shown(server)
+    assert turns == [
+        ("user", "How do I get to Lyon?"),
+        ("assistant", "Take the train."),
+        ("user", "How long does the train to Lyon take?"),
+    ]
+    assert "My sister lives in Lyon." in first
+    assert "How do I get to Lyon?" not in first
+
+
+def test_what_was_said_later_elsewhere_is_not_known_before_it_was_said(alice: OwnerMemory, server: ModelServer) -> None:
+    stream = alice.chat("What is my boat called?", stream=True)
+    alice.add("My boat is called Petrel.", thread="other")
+    stream.whole()
+    assert "Petrel" not in str(server.requests[-1])
+
+
+def test_segments_that_gave_a_hit_are_visited_once_the_reply_is_kept(opened: Opener, server: ModelServer) -> None:
+    with opened("garden.db") as before:
+        for number in range(12):
+            before.of("bob").add(f"I planted tulip number {number} in the garden.", "Lovely.", thread="garden")
+        before.of("bob").settle()
+    bob = opened("garden.db", model="scripted", model_url=server.url, model_retries=0).of("bob")
+    server.fail_next("http_500")
+    with pytest.raises(ModelError):
+        bob.chat("Which tulips did I plant?", thread="new")
+    assert [s.visits for s in bob.segments() if s.visits] == []
+    reply = bob.chat("Which tulips did I plant?", thread="new")
+    held = {hit.segment_id for hit in reply.context.packed} - {None}
+    assert held
+    assert {s.id for s in bob.segments() if s.visits} == held
+
+
+def test_a_reply_that_repeats_the_memory_is_kept_without_it(alice: OwnerMemory, server: ModelServer) -> None:
+    alice.add("I live in Lyon.", "Nice.", thread="old")
+
+    def echo(request: dict[str, Any]) -> str:
+        first = str(request["messages"][0]["content"])
+        return first[first.index(f"<{nonces.MARK}") :] + "\nIn Lyon."
+
+    server.reply_with(echo)
+    assert alice.chat("Where do I live?").text == "In Lyon."
+    assert said(alice)[-1] == ["Where do I live?", "In Lyon."]
+
+
+def test_a_query_that_brings_a_block_of_ours_is_asked_without_it(
+    memory: Memory, alice: OwnerMemory, server: ModelServer
+) -> None:
+    alice.chat("Hello." + nonces.wrap("#1 alice: secret", memory._nonce_key()))
+    assert shown(server)[-1] == ("user", "Hello.")
+
+
+# ------------------------------------------------------------------------------------------------- what goes wrong
+
+
+def test_without_a_model_the_error_comes_before_anything_is_stored(opened: Opener) -> None:
+    bob = opened("plain.db").of("bob")
+    with pytest.raises(ModelMissing, match="EMBERMEM_MODEL"):
+        bob.chat("Hello.")
+    assert bob.pages() == ()
+
+
+@pytest.mark.parametrize("wrong", [{"query": " \n"}, {"query": "a", "budget": 0}, {"query": "a", "style": "\x00"}])
+def test_wrong_input_is_refused_before_anything_is_stored(
+    alice: OwnerMemory, server: ModelServer, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError):
+        alice.chat(**wrong)
+    assert (alice.pages(), server.calls) == ((), 0)
+
+
+@pytest.mark.parametrize("kind", ["http_500", "disconnect", "empty", "null", "garbage", "http_401", "no_choices"])
+def test_a_model_that_fails_leaves_the_page_open_and_the_next_message_joins_it(
+    alice: OwnerMemory, server: ModelServer, kind: str
+) -> None:
+    server.fail_next(kind)
+    with pytest.raises(ModelError):
+        alice.chat("Are you there?")
+    assert said(alice) == [["Are you there?"]]
+    server.reply_with("Yes.")
+    alice.chat("Hello?")
+    assert said(alice) == [["Are you there?", "Hello?", "Yes."]]
+    assert shown(server)[1:] == [("user", "Are you there?\nHello?")]
+
+
+def test_a_limit_that_is_reached_keeps_the_message_too(opened: Opener, server: ModelServer) -> None:
+    from embermem.errors import BudgetSpent
+
+    bob = opened("b.db", model="scripted", model_url=server.url, calls_per_day=1).of("bob")
+    bob.chat("One.")
+    with pytest.raises(BudgetSpent):
+        bob.chat("Two.")
+    assert (said(bob), server.calls) == ([["One.", "Hello."], ["Two."]], 1)
+
+
+# ------------------------------------------------------------------------------------------------------- streaming
+
+
+def test_a_stream_gives_the_reply_in_pieces_and_keeps_it_at_its_end(alice: OwnerMemory, server: ModelServer) -> None:
+    server.reply_with("One two three four.")
+    stream = alice.chat("Count.", stream=True)
+    assert (said(alice), stream.reply) == ([["Count."]], None)
+    pieces = list(stream)
+    assert "".join(pieces) == "One two three four."
+    assert stream.reply is not None
+    assert stream.reply == chat.ChatReply(text="One two three four.", context=stream.context, page_id=stream.page_id)
+    assert said(alice) == [["Count.", "One two three four."]]
+    stream.close()
+    assert said(alice) == [["Count.", "One two three four."]]
+
+
+def test_a_stream_that_the_caller_breaks_off_keeps_the_question_only(alice: OwnerMemory, server: ModelServer) -> None:
+    server.reply_with("word " * 200)
+    stream = alice.chat("Count.", stream=True)
+    next(stream)
+    stream.close()
+    assert (list(stream), stream.reply, said(alice)) == ([], None, [["Count."]])
+
+
+def test_a_stream_that_breaks_keeps_the_question_only(alice: OwnerMemory, server: ModelServer) -> None:
+    server.reply_with("word " * 200)
+    server.fail_next("disconnect")
+    with pytest.raises(ModelError):
+        list(alice.chat("Count.", stream=True))
+    assert said(alice) == [["Count."]]
+
+
+# ------------------------------------------------------------------------------------------------------ pure parts
+
+
+def page(no: int, *texts: tuple[Role, str], thread: str = "main", first_seq: int = 1) -> Page:
+    utterances = tuple(
+        Utterance(
+            id=UtteranceId(f"u{first_seq + place}"),
+            seq=first_seq + place,
+            page_id=PageId(f"p{no}"),
+            thread=ThreadId(thread),
+            role=role,
+            speaker=role.value,
+            text=text,
+            said_at=NOW,
+            recorded_at=NOW,
+        )
+        for place, (role, text) in enumerate(texts)
+    )
+    return Page(id=PageId(f"p{no}"), no=no, thread=ThreadId(thread), utterances=utterances)
+
+
+def context(text: str) -> Context:
+    return Context(
+        text=text,
+        hits=(),
+        packed=(),
+        facts=(),
+        persona=Persona(),
+        tokens=0,
+        counter="approx",
+        confidence=0.0,
+        partial=False,
+        query="",
+        preset="default",
+    )
+
+
+lengths = st.lists(st.tuples(st.sampled_from(list(Role)), st.integers(1, 30)), max_size=12)
+
+
+@given(lengths, st.integers(0, 60))
+def test_turns_are_the_newest_that_fit_in_order_and_begin_with_the_user(
+    made: list[tuple[Role, int]], limit: int
+) -> None:
+    pages = [page(1, *((role, "word " * length) for role, length in made))]
+    kept = chat.turns(pages, ThreadId("main"), len(made) + 1, limit, "words")
+    said_by_two = [u for u in pages[0].utterances if u.role in (Role.USER, Role.ASSISTANT)]
+    assert kept == (said_by_two[-len(kept) :] if kept else [])
+    assert sum(len(u.text.split()) for u in kept) <= limit
+    assert not kept or kept[0].role is Role.USER
+
+
+def test_turns_are_of_the_thread_and_of_what_was_said_before() -> None:
+    here = page(1, (Role.USER, "one"), (Role.ASSISTANT, "two"), (Role.USER, "three"))
+    there = page(2, (Role.USER, "elsewhere"), thread="other", first_seq=4)
+    assert [u.text for u in chat.turns([here, there], ThreadId("main"), 3, 100, "approx")] == ["one", "two"]
+
+
+def test_a_day_of_which_every_line_stands_in_the_turns_is_left_out_with_its_header() -> None:
+    told = page(1, (Role.USER, "one"), (Role.ASSISTANT, "two"), first_seq=11)
+    asked = page(2, (Role.USER, "three"), first_seq=13).utterances[0]
+    text = (
+        "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 (Fri), old:\n#1 alice: #11 is my seat\n"
+        "2026-05-02 (Sat), main:\n#11 user: one\n#12 assistant: two\n2026-05-02 (Sat), other:\n#7 alice: seven"
+    )
+    (first, *_) = chat.compose(
+        asked, told.utterances, context(text), now=NOW, system=None, style=None, agent=(), key=KEY
+    )
+    assert (
+        "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 (Fri), old:\n#1 alice: #11 is my seat\n"
+        "2026-05-02 (Sat), other:\n#7 alice: seven\n</ember-memory"
+    ) in first.text
+
+
+def test_neighbours_of_one_role_are_one_message_and_roles_take_turns() -> None:
+    told = page(1, (Role.USER, "a"), (Role.USER, "b"), (Role.ASSISTANT, "c"), (Role.ASSISTANT, "d"))
+    asked = page(2, (Role.USER, "e"), first_seq=5).utterances[0]
+    agent = [
+        ProfileField(whose=_agent(), name="description", value="a tutor", sources=(), recorded_at=NOW),
+    ]
+    prompt = chat.compose(asked, told.utterances, context(""), now=NOW, system=None, style=None, agent=agent, key=KEY)
+    assert [(m.role, m.text) for m in prompt[1:]] == [
+        (Role.USER, "a\nb"),
+        (Role.ASSISTANT, "c\nd"),
+        (Role.USER, "e"),
+    ]
+    assert "description a tutor" in prompt[0].text
+
+
+def _agent() -> Any:
+    from embermem import About
+
+    return About.AGENT
+
+
+@pytest.mark.parametrize("raw", ["", " \n", "\x00", nonces.wrap("#1 alice: Lyon", KEY)])
+def test_a_reply_that_says_nothing_is_an_error(raw: str) -> None:
+    with pytest.raises(ModelReplyError):
+        chat.cleaned(raw, KEY)
+
+
+def test_a_reply_is_cleaned_of_what_no_store_can_hold() -> None:
+    assert chat.cleaned(" a\x00b\ud800c ", KEY) == "ab?c"
+
+
+def test_an_iterator_that_fails_keeps_nothing() -> None:
+    def pieces() -> Iterator[str]:
+        yield "one"
+        raise ModelReplyError("broken", "")
+
+    kept: list[str] = []
+
+    def keep(text: str) -> chat.ChatReply:
+        kept.append(text)
+        return chat.ChatReply(text=text, context=context(""), page_id=PageId("p1"))
+
+    stream = chat.ChatStream(pieces(), keep, context=context(""), page_id=PageId("p1"))
+    with pytest.raises(ModelReplyError):
+        stream.whole()
+    assert kept == []
+    with pytest.raises(ModelReplyError, match="broken off"):
+        stream.whole()

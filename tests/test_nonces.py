@@ -1,0 +1,189 @@
+"""What Ember put into a prompt is taken out of what comes in, and nobody else loses a character."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from embermem import OwnerMemory, nonces
+from embermem.errors import InputError
+from embermem.memory import Memory
+from scripted import Opener
+
+KEY, OTHER = b"k" * 32, b"o" * 32
+FORGED = f"<{nonces.MARK}{'0' * 16}-{'0' * 24}>"
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+forged = st.sampled_from([FORGED, FORGED.replace("<", "</"), "<ember-memory ", "</ember-memory >", "<", ">"])
+others = st.lists(st.one_of(texts, forged), max_size=6).map("".join)
+
+
+def markers(block: str) -> tuple[str, str]:
+    """A block's opening and closing marker."""
+    first, last = re.findall(rf"</?{nonces.MARK}[^>]*>", block)
+    return first, last
+
+
+@given(st.lists(st.tuples(others, others), max_size=6), others)
+def test_blocks_go_and_all_around_them_stays(pairs: list[tuple[str, str]], last: str) -> None:
+    given_in = "".join(around + nonces.wrap(inside, KEY) for around, inside in pairs) + last
+    assert nonces.strip(given_in, KEY) == "".join(around for around, _ in pairs) + last
+
+
+@given(others)
+@example(FORGED + "my own words" + FORGED.replace("<", "</"))
+def test_who_writes_a_marker_without_the_key_loses_nothing(text: str) -> None:
+    assert nonces.strip(text, KEY) == text
+
+
+@given(others, others)
+def test_a_block_of_another_key_is_anyones_text(before: str, inside: str) -> None:
+    text = before + nonces.wrap(inside, OTHER)
+    assert nonces.strip(text, KEY) == text
+
+
+@given(others, others, others)
+def test_a_block_in_a_block_goes_with_it(before: str, inside: str, after: str) -> None:
+    inner = nonces.wrap(inside, KEY)
+    assert nonces.strip(before + nonces.wrap(inside + inner + inside, KEY) + after, KEY) == before + after
+
+
+@given(others, others)
+def test_a_marker_without_its_other_one_goes_alone(before: str, after: str) -> None:
+    for marker in markers(nonces.wrap("x", KEY)):
+        assert nonces.strip(before + marker + after, KEY) == before + after
+
+
+@given(st.lists(st.sampled_from(["a", "b", "A", "B", "/A", "/B", FORGED]), max_size=14))
+def test_no_marker_of_ours_is_left_and_every_word_outside_is(parts: list[str]) -> None:
+    made = dict(zip("AB", (markers(nonces.wrap("", KEY)) for _ in "AB"), strict=True))
+    text = "".join(made[part[-1]][part[0] == "/"] if part[-1] in "AB" else part for part in parts)
+    left = nonces.strip(text, KEY)
+    assert all(marker not in left for pair in made.values() for marker in pair)
+    # The slow way to say it: a block runs from an opening marker to the next closing one of its name.
+    expected, place = "", 0
+    while place < len(parts):
+        part = parts[place]
+        if part in "AB" and f"/{part}" in parts[place:]:
+            place = parts.index(f"/{part}", place)
+        elif part[-1] not in "AB":
+            expected += part
+        place += 1
+    assert left == expected
+
+
+def test_every_block_has_a_nonce_of_its_own() -> None:
+    assert len({nonces.wrap("the same", KEY) for _ in range(50)}) == 50
+
+
+def test_time_is_linear_with_many_blocks_unclosed_ones_and_closing_ones() -> None:
+    # A quadratic way would take minutes here: 20,000 markers of each kind.
+    first, last = markers(nonces.wrap("x", KEY))
+    assert nonces.strip(first * 20_000, KEY) == ""
+    assert nonces.strip(last * 20_000 + "kept", KEY) == "kept"
+    assert nonces.strip(first * 20_000 + "gone" + last * 20_000 + "kept", KEY) == "kept"
+    assert nonces.strip("<ember-memory " * 20_000, KEY) == "<ember-memory " * 20_000
+    many = [nonces.wrap("x", KEY) for _ in range(2_000)]
+    assert nonces.strip("y".join(many), KEY) == "y" * 1_999
+
+
+# ------------------------------------------------------------------------------------------------ what comes in
+
+
+def block(memory: Memory, text: str = "#1 alice: I live in Lyon.") -> str:
+    """A block as this memory puts it into a prompt."""
+    return nonces.wrap(text, memory._nonce_key())
+
+
+def said(owner: OwnerMemory) -> list[str]:
+    return [u.text for page in owner.pages() for u in page.utterances]
+
+
+def test_a_block_is_taken_out_of_an_exchange_and_of_messages(memory: Memory, alice: OwnerMemory) -> None:
+    ours = block(memory)
+    alice.add(f"Hello. {ours}", f"{ours}Good day.")
+    alice.add_messages(
+        [
+            {"role": "user", "content": [{"type": "text", "text": f"Look: {ours}"}]},
+            {"role": "assistant", "content": None, "refusal": f"I will not.{ours}"},
+        ]
+    )
+    assert said(alice) == ["Hello. ", "Good day.", "Look: ", "I will not."]
+
+
+def test_a_message_that_held_nothing_else_is_left_out(memory: Memory, alice: OwnerMemory) -> None:
+    ours = block(memory)
+    added = alice.add_messages([{"role": "system", "content": f"{ours}\n"}, {"role": "user", "content": "Hello."}])
+    alice.add("Anyone?", ours)
+    assert (len(added.utterance_ids), said(alice)) == (1, ["Hello.", "Anyone?"])
+
+
+def test_where_nothing_is_left_the_caller_is_told(memory: Memory, alice: OwnerMemory) -> None:
+    ours = block(memory)
+    with pytest.raises(InputError, match="nothing but memory"):
+        alice.add(ours)
+    with pytest.raises(InputError, match="nothing but memory"):
+        alice.add_messages([{"role": "system", "content": ours}])
+    assert alice.pages() == ()
+
+
+def test_a_made_up_marker_is_stored_as_it_was_written(alice: OwnerMemory) -> None:
+    text = f"{FORGED} is what I typed {FORGED.replace('<', '</')}"
+    alice.add(text)
+    assert said(alice) == [text]
+
+
+def test_the_key_is_made_once_and_found_again_by_another_process(opened: Opener) -> None:
+    first, second = opened(), opened()
+    ours = block(first)
+    second.of("bob").add(f"Hello.{ours}")
+    first.close()
+    third = opened()
+    third.of("bob").add(f"Again.{ours}")
+    assert said(third.of("bob")) == ["Hello.", "Again."]
+
+
+def keys_of(files: list[Path], start: Barrier) -> list[str]:
+    """The key of each store, asked for at the same moment as all others ask."""
+    found = []
+    for file in files:
+        with Memory(file, embedder="hashed", background=False) as memory:
+            start.wait(60.0)
+            found.append(memory._nonce_key().hex())
+    return found
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_processes_that_make_the_key_at_once_are_all_given_the_one_that_stands(tmp_path: Path) -> None:
+    forks, askers = multiprocessing.get_context("fork"), 4
+    files = [tmp_path / f"{n}.db" for n in range(6)]
+    for file in files:
+        Memory(file, embedder="hashed", background=False).close()
+    start, told = forks.Barrier(askers), forks.Queue()
+    children = [forks.Process(target=lambda: told.put(keys_of(files, start))) for _ in range(askers)]
+    for child in children:
+        child.start()
+    answers = [told.get(timeout=90.0) for _ in children]
+    for child in children:
+        child.join()
+    for file, *keys in zip(files, *answers, strict=True):
+        with Memory(file, embedder="hashed", background=False) as memory:
+            assert set(keys) == {memory._nonce_key().hex()}
+
+
+def test_a_text_too_long_for_its_block_is_measured_without_it(opened: Opener) -> None:
+    memory = opened(max_text_chars=100)
+    memory.of("bob").add("Hello." + block(memory, "x" * 500))
+    assert said(memory.of("bob")) == ["Hello."]
+
+
+def test_the_same_call_with_another_nonce_is_the_same_call(memory: Memory, alice: OwnerMemory) -> None:
+    first = alice.add(f"Hello.{block(memory)}", key="k")
+    assert alice.add(f"Hello.{block(memory)}", key="k") == first

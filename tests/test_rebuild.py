@@ -1,0 +1,327 @@
+"""Deriving memory again: the log gives the same to the last row, and today's analyst a better one."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from bench_of import ALICE, LINES, Bench
+from embermem import Memory, OwnerMemory, Tier
+from embermem.changes import Cause
+from embermem.errors import BudgetSpent, InputError
+from embermem.protocols import Analyst, ModelReply, ModelRequest
+from embermem.rebuilding import begin_anew, replay, understand_anew
+from embermem.stores import schema
+from embermem.types import Annotation
+from scripted import SMALL, Clock, Opener, ScriptedAnalyst
+from soundness import assert_sound, assert_tiers, rows
+
+Maker = Callable[..., Bench]
+MORE = ("I moved to Nantes.", "I like figs. I like jazz. I like tea.", "Call me Sam. I was born in 1990.")
+SHORT = int(SMALL["short_term_pages"])
+DERIVED = (*schema.DERIVED, schema.page, schema.vector, schema.change, schema.utterance)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, clock: Clock) -> Iterator[Maker]:
+    made: list[Bench] = []
+
+    def make(analyst: Analyst | None = None, **settings: Any) -> Bench:
+        made.append(Bench(tmp_path / "memory.db", clock, analyst, None, **settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.store.close()
+    assert_sound(tmp_path / "memory.db")
+
+
+def dump(file: Path) -> dict[str, list[str]]:
+    """Every table that is derived or rolled up, row by row."""
+    return {table.name: sorted(map(str, rows(file, f"SELECT * FROM {table.name}"))) for table in DERIVED}
+
+
+def filled(alice: OwnerMemory) -> OwnerMemory:
+    for n in range(12):
+        alice.add(LINES[n % 5], "I am your patient tutor.", thread=f"t{n % 2}")
+    alice.set_profile(name="Alice")
+    alice.set_agent_profile("a patient tutor of French")
+    alice.settle()
+    return alice
+
+
+# ------------------------------------------------------------------------------------------------ the same again
+
+
+def test_a_rebuild_changes_nothing_and_says_so(opened: Opener, tmp_path: Path) -> None:
+    memory = opened(mid_term_segments=2, theta=0.9)
+    alice = filled(memory.of("alice"))
+    filled(memory.of("bob"))
+    alice.visit(alice.search("heron"))
+    before = dump(tmp_path / "memory.db")
+    assert [(found.owner.user, found.same) for found in memory.rebuild()] == [("alice", True), ("bob", True)]
+    (found,) = memory.rebuild(alice.owner)
+    assert (found.owner, found.same, found.waiting) == (alice.owner, True, 0)
+    assert dump(tmp_path / "memory.db") == before
+
+
+def test_a_rebuild_mends_what_was_damaged_and_names_it(opened: Opener, tmp_path: Path) -> None:
+    memory = opened()
+    alice = filled(memory.of("alice"))
+    facts = alice.facts()
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as c:
+        c.execute("UPDATE fact SET value = 'Paris' WHERE value = 'Lyon'")
+        c.execute("UPDATE profile SET value = 'Bob' WHERE value = 'Alice'")
+        c.commit()
+    (found,) = memory.rebuild()
+    assert not found.same
+    assert [fact.value for fact in found.facts_gone] == ["Paris"]
+    assert [fact.value for fact in found.facts_new] == ["Lyon"]
+    ((old, new),) = found.profile
+    assert (old and old.value, new and new.value) == ("Bob", "Alice")
+    assert alice.facts() == facts
+    assert "Lyon" in [fact.value for fact in alice.recall("Where do I live?").facts]
+
+
+def test_a_rebuild_keeps_what_waits_for_another_try(bench: Maker) -> None:
+    one = bench(ScriptedAnalyst(failures=1))
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    before = dump(one.file)
+    assert one.store.owner_stats(ALICE.id, SHORT).failed == 2
+    assert replay(one.store, ALICE, SHORT).same
+    assert dump(one.file) == before
+
+
+class Log(RuleBasedStateMachine):
+    """Everything that writes changes, in any order: applying them again gives the same rows, all of them."""
+
+    @initialize(theta=st.sampled_from([-1.0, 0.6, 1.2]), when=st.sampled_from(["read", "promoted"]))
+    def begin(self, theta: float, when: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ember-log-"))
+        self.clock = Clock()
+        told: dict[str, Any] = {"theta": theta, "facts_when": when, "min_new": 1, "tau": 0.5, "retry_max_s": 100.0}
+        self.file = self.folder / "memory.db"
+        self.plain = Bench(self.file, self.clock, None, None, **told)
+        self.better = Bench(self.file, self.clock, ScriptedAnalyst(), None, **told)
+        self.worse = Bench(self.file, self.clock, ScriptedAnalyst(failures=10**6), None, attempts=2, **told)
+        self.memory = Memory(self.file, clock=self.clock, **{**SMALL, **told})
+        self.alice = self.memory.of("alice")
+        self.plain.add(*LINES)
+
+    def teardown(self) -> None:
+        if hasattr(self, "memory"):
+            self.memory.close()
+            for one in (self.plain, self.better, self.worse):
+                one.store.close()
+            assert_sound(self.file)
+            shutil.rmtree(self.folder)
+
+    @rule(lines=st.lists(st.sampled_from((*LINES, *MORE)), min_size=1, max_size=5), thread=st.sampled_from("ab"))
+    def add(self, lines: list[str], thread: str) -> None:
+        self.plain.add(*lines, thread=thread)
+
+    @rule(who=st.sampled_from(("plain", "better", "worse")), seconds=st.sampled_from((1, 200)))
+    def understand(self, who: str, seconds: int) -> None:
+        self.clock.go(seconds)
+        one: Bench = getattr(self, who)
+        one.system.settle(ALICE)
+
+    @rule(name=st.sampled_from(("Alice", None)))
+    def set_profile(self, name: str | None) -> None:
+        self.alice.set_profile(name=name)
+
+    @rule(back=st.integers(1, 9))
+    def undo(self, back: int) -> None:
+        changes = self.alice.changes()
+        if changes:
+            try:
+                self.alice.undo(changes[-min(back, len(changes))].no)
+            except InputError:
+                return
+        assert len(self.alice.facts("user")) <= 5
+
+    @rule()
+    def visit(self) -> None:
+        self.alice.visit(self.alice.search("heron Lyon", k=3))
+
+    @rule()
+    def begin_anew(self) -> None:
+        before = [(line.name, line.value) for line in self.alice.profile() if line.set_by == "caller"]
+        begin_anew(self.plain.store, ALICE, self.clock)
+        assert [(line.name, line.value) for line in self.alice.profile()] == before
+        assert self.alice.facts() == ()
+        assert not [page for page in self.alice.pages() if page.segment_id]
+
+    @rule()
+    def rebuild(self) -> None:
+        before = dump(self.file)
+        (found,) = self.memory.rebuild()
+        assert found.same
+        assert dump(self.file) == before
+        assert_tiers(self.memory)
+
+
+Log.TestCase.settings = settings(
+    max_examples=8,
+    stateful_step_count=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+TestLog = pytest.mark.timeout(280)(Log.TestCase)
+
+
+# ----------------------------------------------------------------------------------------------------- anew
+
+
+def test_understanding_anew_reads_every_page_with_the_present_analyst_and_keeps_what_callers_set(
+    bench: Maker, opened: Opener
+) -> None:
+    alice = filled(opened().of("alice"))
+    said = [utterance.text for page in alice.pages() for utterance in page.utterances]
+    one = bench(analyst := ScriptedAnalyst())
+    found = understand_anew(one.store, one.system, ALICE, SHORT, one.clock)
+    assert {page for batch in analyst.asked for page in batch} == {page.id for page in one.pages(Tier.MID)}
+    assert [(p.name, p.value) for p in alice.profile() if p.set_by == "caller"] == [("name", "Alice")]
+    assert [line.value for line in alice.agent_profile()] == ["a patient tutor of French"]
+    assert [utterance.text for page in alice.pages() for utterance in page.utterances] == said
+    assert {segment.visits for segment in alice.segments()} == {0}
+    assert not found.same
+    assert (found.facts_gone, found.facts_new, found.waiting) == ((), (), 0)
+    assert all("scripted: " in summary for summary in found.summaries_new)
+    assert found.summaries_gone
+    assert alice.search("heron", k=1)[0].utterance.text == "We saw a heron."
+
+
+def test_a_reader_sees_at_once_that_memory_was_begun_anew(opened: Opener) -> None:
+    memory = opened()
+    alice = filled(memory.of("alice"))
+    assert alice.recall("Where do I live?").facts
+    vectors = alice.stats().without_vector
+    begin_anew(memory._store, alice.owner, memory._clock)
+    context = alice.recall("Where do I live?")
+    assert context.facts == ()
+    assert "Lyon" in context.text
+    assert not [hit for hit in context.hits if hit.segment_id]
+    assert alice.stats().without_vector == vectors == 0
+    assert memory.work() > 0  # the owner is due
+    assert "Lyon" in [fact.value for fact in alice.recall("Where do I live?").facts]
+
+
+def test_undone_facts_are_learnt_again_anew_for_what_was_undone_is_put_away_too(opened: Opener) -> None:
+    memory = opened()
+    alice = memory.of("alice")
+    alice.add("I live in Lyon.", "Nice.")
+    alice.settle()
+    alice.undo(max(change.no for change in alice.changes() if change.cause is Cause.ANNOTATION))
+    assert alice.facts() == ()
+    found = alice.understand_anew()
+    assert [fact.value for fact in found.facts_new] == ["Lyon"]
+
+
+def test_a_dry_run_changes_nothing_here_and_tells_what_the_real_one_then_does(
+    opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "passing").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "passing"))
+    memory = opened()
+    alice = filled(memory.of("alice"))
+    begun = len(alice.changes())
+    before = dump(tmp_path / "memory.db")
+    tried = alice.understand_anew(dry_run=True)
+    assert dump(tmp_path / "memory.db") == before
+    assert len(alice.changes()) == begun
+    assert list((tmp_path / "passing").iterdir()) == []
+    done = alice.understand_anew()
+    for one in (tried, done):
+        assert not one.same
+        assert (one.facts_gone, one.facts_new, one.profile, one.traits) == ((), (), (), ())
+    assert tried.segments == done.segments
+    assert tried.summaries_new == done.summaries_new
+
+
+def test_with_the_budget_spent_half_way_the_rest_waits_and_is_said_to(bench: Maker, clock: Clock) -> None:
+    class Poor(ScriptedAnalyst):
+        calls = 2
+
+        def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
+            if self.calls == 0:
+                raise BudgetSpent("the day's calls are spent", clock.now + timedelta(hours=14))
+            self.calls -= 1
+            return super().annotate(*asked)
+
+    plain = bench()
+    plain.add(*LINES, *LINES)
+    plain.system.settle(ALICE)
+    one = bench(analyst := Poor())
+    found = understand_anew(one.store, one.system, ALICE, SHORT, clock)
+    assert found.waiting == 3
+    assert "heron" in one.system.recall(ALICE, "heron").text
+    clock.go(14 * 3600)
+    analyst.calls = 99
+    assert one.system.work() == 3
+
+
+# ------------------------------------------------------------------------------------------------ a model's calls
+
+
+class Watched:
+    """A language model that notes each request, and answers none."""
+
+    name = "watched"
+
+    def __init__(self) -> None:
+        self.asked: list[ModelRequest] = []
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        self.asked.append(request)
+        return ModelReply(text="{}", prompt_tokens=1, completion_tokens=1)
+
+    def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
+        self.asked.append(request)
+        yield ModelReply(text="", prompt_tokens=1, completion_tokens=1)
+
+
+def test_nothing_that_adds_recalls_or_reads_asks_a_model_and_settling_does(opened: Opener, tmp_path: Path) -> None:
+    model = Watched()
+    memory = opened(model=model)
+    alice = memory.of("alice")
+    for line in LINES:
+        alice.add(line, "I see.")
+    alice.add_messages([{"role": "user", "content": "Where do I live?"}])
+    context = alice.recall("Where do I live?")
+    alice.search("heron")
+    alice.visit(context.hits)
+    alice.set_profile(name="Alice")
+    alice.undo(1)
+    memory.rebuild()
+    _ = (alice.pages(), alice.segments(), alice.facts(), alice.traits(), alice.profile(), alice.stats(), memory.check())
+    assert model.asked == []
+    assert rows(tmp_path / "memory.db", "SELECT * FROM call") == []
+    alice.settle()
+    assert model.asked
+    assert len(rows(tmp_path / "memory.db", "SELECT * FROM call")) == len(model.asked)
+    assert {page.tier for page in alice.pages()} == {Tier.PENDING, Tier.SHORT}  # it answers nothing that can be used
+    assert alice.stats().failed > 0
+    assert "Lyon" in alice.recall("Where do I live?").text
+
+
+def test_a_model_s_name_makes_the_analyst_that_asks_it_and_none_the_extractive_one(opened: Opener) -> None:
+    named = opened("a.db", model="qwen3:4b", model_url="http://127.0.0.1:9/v1")
+    assert (named._asker and named._asker.model, named.settings.model) == ("qwen3:4b", "qwen3:4b")
+    assert named._system._parts.analyst.name.startswith("model:qwen3:4b/")
+    for none in (None, ""):
+        plain = opened("b.db", model=none)
+        assert plain._asker is None
+        assert plain._system._parts.analyst is plain._system._parts.extractive
