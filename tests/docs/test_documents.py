@@ -61,8 +61,8 @@ def python_of(page: Path) -> Iterator[Block]:
 
 
 def commands_of(page: Path) -> list[str]:
-    """Its calls of `embermem`, as printed."""
-    shown = [block.body for block in blocks(page) if block.language == "console"]
+    """Its calls of `embermem`, as printed, but for blocks marked `no-run`."""
+    shown = [b.body for b in blocks(page) if b.language == "console" and not b.note.startswith("no-run")]
     return [line[2:] for body in shown for line in body.splitlines() if line.startswith("$ embermem ")]
 
 

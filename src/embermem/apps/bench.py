@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +18,23 @@ app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_m
 PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or `paper`.")]
 
 
+class AnalystOption(StrEnum):
+    """Who reads what is stored."""
+
+    EXTRACTIVE = "extractive"
+    RECORDED = "recorded"
+    BOTH = "both"
+
+
 @app.command()
 def recall(
     ctx: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="LoCoMo's format or the recall-set format.")],
     preset: PresetOption = None,
+    analyst: Annotated[
+        AnalystOption,
+        typer.Option(help="`recorded`: a model's notes, where the file brings them. `both`: side by side."),
+    ] = AnalystOption.EXTRACTIVE,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -31,13 +44,18 @@ def recall(
     from embermem.bench import recall as runner
 
     sets = [datasets.load(file) for file in files]
+    both = analyst is AnalystOption.BOTH
+    analysts = (AnalystOption.EXTRACTIVE, AnalystOption.RECORDED) if both else (analyst,)
     reports: list[dict[str, Any]] = []
     for dataset in sets:
-        with _folder() as folder, _told() as told:
-            chosen = preset or session_of(ctx).preset
-            report = runner.run(dataset, folder, preset=chosen, limit=limit, told=told)
-        reports.append(report.as_json())
-        if not as_json:
+        for reader in analysts:
+            with _folder() as folder, _told() as told:
+                chosen = preset or session_of(ctx).preset
+                report = runner.run(dataset, folder, preset=chosen, analyst=reader, limit=limit, told=told)
+            reports.append(report.as_json())
+        if not as_json and both:
+            _show_both(*reports[-2:])
+        elif not as_json:
             _show_recall(reports[-1])
     if as_json:
         render.print_json(reports[0] if len(reports) == 1 else reports)
@@ -178,10 +196,38 @@ def _show_recall(report: dict[str, Any]) -> None:
     parts += [(f"category {name}", part) for name, part in report["by_category"].items()]
     parts += list(report["by_conversation"].items())
     rows = [[render.cut(name, 24), *(part.get(column) for column in columns)] for name, part in parts]
-    render.table(f"{report['name']}, preset {report['preset']}, {report['embedder']}", headings, rows)
-    names = ["confidence_auc", "skipped", "pages", "utterances", "ingest_pages_per_s", "query_ms_p50", "query_ms_p95"]
+    title = f"{report['name']}, preset {report['preset']}, {report['embedder']}, {report['analyst']} analyst"
+    render.table(title, headings, rows)
+    names = [
+        "confidence_auc",
+        "skipped",
+        "pages",
+        "utterances",
+        "facts",
+        "ingest_pages_per_s",
+        "query_ms_p50",
+        "query_ms_p95",
+    ]
     names += ["search_ms_p50", "search_ms_p95", "bytes_per_page", "cut_contexts"]
     render.records("", [(name, report[name]) for name in names])
+
+
+def _show_both(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Each part's figures by both analysts in two rows, one under the other."""
+    from embermem.apps import render
+
+    prefix = "thread_" if "thread_mrr" in one else ""
+    names = ["rec@5", "rec@10", "mrr", "rec@600w", "told@600w"]
+    parts = [("all", one, other)]
+    parts += [(f"category {key}", part, other["by_category"][key]) for key, part in one["by_category"].items()]
+    parts += [(key, part, other["by_conversation"][key]) for key, part in one["by_conversation"].items()]
+    rows = [
+        [render.cut(what, 24), analyst, *(part.get(column) for column in ["questions", *(prefix + n for n in names)])]
+        for what, *both in parts
+        for analyst, part in zip((one["analyst"], other["analyst"]), both, strict=True)
+    ]
+    render.table(f"{one['name']}, preset {one['preset']}, {one['embedder']}", ["part", "analyst", "n", *names], rows)
+    render.records("facts", [(report["analyst"], report["facts"]) for report in (one, other)])
 
 
 def _words_of_the_model() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
+_Made = TypeVar("_Made")
 
 
 class _Quiet(TyperGroup):
@@ -120,6 +121,7 @@ def ingest(
     sample: Annotated[str | None, typer.Option(metavar="ID", help="Only this conversation of the file.")] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Go on after a bad line, and count them.")] = False,
     settle: Annotated[bool, typer.Option("--settle/--no-settle", help="Understand what was stored, at once.")] = True,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Store nothing: say what a model would cost.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Store a file of messages. Run again, it goes on where it stopped and stores nothing twice.
@@ -140,6 +142,9 @@ def ingest(
             sources = _chosen(formats.read(stream, formats.Format(form), me, longest), sample)
         except InputError as error:
             raise InputError(f"{where}: {error}") from error
+        if estimate:
+            _estimate(session, sources, thread, as_json)
+            return
         size = None if file == "-" else os.fstat(stream.fileno()).st_size
         with session.for_writing() as memory:
             done = [
@@ -154,6 +159,45 @@ def ingest(
             f"{one['user']} / {one['agent']}: {one['messages']} messages read, {one['new']} new, "
             f"{len(one['bad'])} bad, {one['placed']} pages settled"
         )
+
+
+def _estimate(session: Session, sources: list[Source], thread: str, as_json: bool) -> None:
+    from datetime import UTC, datetime
+
+    from embermem import config, ids
+    from embermem.apps import cost, render
+    from embermem.apps import estimate as estimates
+
+    settings, now = config.load(session.preset), datetime.now(UTC)
+    several = len(sources) > 1
+    made = [estimates.estimate(one.items, (several and one.name) or session.user, thread, settings) for one in sources]
+    calls: Sequence[Any] = ()
+    if session.exists:
+        with session.for_reading() as memory:
+            calls = memory.calls(cost.midnight_of(now))
+    left = cost.allowances(calls, settings, ids.owner_id(session.user, session.agent))
+    said = estimates.verdict(made, left, settings)
+    if as_json:
+        render.print_json({"owners": made, "model": settings.model, "verdict": said})
+        return
+    render.table(
+        f"expected of {settings.model or 'no model'}",
+        ("user", "messages", "pages", "bad lines", "calls", "at most", "prompt tokens", "answer tokens"),
+        [
+            (
+                render.cut(one.user, 30),
+                one.messages,
+                one.pages,
+                one.bad,
+                one.calls,
+                one.calls_at_most,
+                one.prompt_tokens,
+                one.completion_tokens,
+            )
+            for one in made
+        ],
+    )
+    render.print_text(said)
 
 
 def _ingest_one(
@@ -195,6 +239,32 @@ def _ingest_one(
         "bad": result.bad,
         "placed": _settle(owner) if settle else 0,
     }
+
+
+# -------------------------------------------------------------------------------------------------------- chat
+
+
+@app.command()
+def chat(
+    ctx: typer.Context,
+    thread: Annotated[str, typer.Option(help="Which conversation.")] = "main",
+    system: Annotated[str | None, typer.Option(metavar="TEXT", help="In place of our system prompt.")] = None,
+    style: Annotated[str | None, typer.Option(metavar="TEXT", help="How to reply, such as `short, warm`.")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, metavar="TOKENS", help="How long the memory may be.")] = None,
+) -> None:
+    """Talk with a model that remembers. /help lists what can be looked at; Ctrl-C stops a reply, Ctrl-D ends."""
+    from embermem import config
+    from embermem.apps import chat as chats
+    from embermem.chat import no_model
+
+    session = session_of(ctx)
+    if not config.load(session.preset).model:
+        raise no_model()
+    with session.for_writing(background=True) as memory:
+        talk = chats.Talk(memory, session.owner(memory), thread=thread, system=system, style=style, budget=budget)
+        unanswered = chats.run(talk)
+    if unanswered and not sys.stdin.isatty():
+        raise typer.Exit(1)
 
 
 # -------------------------------------------------------------------------------------------------- memory out
@@ -243,21 +313,24 @@ def recall(
 def show(
     ctx: typer.Context,
     what: Annotated[
-        str | None, typer.Argument(metavar="[short|mid|long|pending|archive|page|segment]", help="All, if not given.")
+        str | None,
+        typer.Argument(metavar="[short|mid|long|pending|archive|changes|page|segment]", help="All, if not given."),
     ] = None,
     name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Of the page or segment.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many rows.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the tiers, a page (by id or number), or a segment."""
+    """Show the tiers, a page (by id or number), a segment, or the log of changes."""
     from embermem.apps import show as shown
 
     if what in ("page", "segment") and name is None:
         raise typer.BadParameter(f"`show {what}` needs an ID")
     if what not in ("page", "segment") and name is not None:
         raise typer.BadParameter(f"`show {what}` takes no ID")
-    if what not in (None, "short", "pending", "mid", "long", "archive", "page", "segment"):
-        raise typer.BadParameter(f"cannot show {what!r}: short, pending, mid, long, archive, page ID or segment ID")
+    if what not in (None, "short", "pending", "mid", "long", "archive", "changes", "page", "segment"):
+        raise typer.BadParameter(
+            f"cannot show {what!r}: short, pending, mid, long, archive, changes, page ID or segment ID"
+        )
     session = session_of(ctx)
     with session.for_reading() as memory:
         owner = session.owner(memory)
@@ -268,6 +341,8 @@ def show(
                 shown.segments(owner, limit, as_json)
             case "long":
                 shown.persona(owner, as_json)
+            case "changes":
+                shown.changes(owner, limit, as_json)
             case "page":
                 shown.page(owner, name or "", as_json)
             case "segment":
@@ -361,6 +436,79 @@ def reindex(
 
 
 @app.command()
+def rebuild(
+    ctx: typer.Context,
+    anew: Annotated[bool, typer.Option("--anew", help="Read every page of this user again, as set today.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="The same in a copy: show it, change nothing.")] = False,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Read anew with this model; '' reads by extraction.")
+    ] = None,
+    owner_only: Annotated[bool, typer.Option("--owner-only", help="Only this user, not all.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Derive memory again from its log, for all users; exit 1 if something differed. Or read a user's pages anew."""
+    from embermem.apps import rebuild as rebuilds
+
+    if model is not None and not (anew or dry_run):
+        raise typer.BadParameter("--model is for --anew and --dry-run: the log is applied again without a model")
+    session = session_of(ctx)
+    with session.for_reading(model=model) as memory:
+        owner = session.owner(memory)
+        owners = rebuilds.those(memory, owner.owner if owner_only or anew or dry_run else None)
+        if anew or dry_run:
+            found = _with_bar("reading", "pages", lambda told: rebuilds.anew(owner, memory, dry_run, told))
+            rebuilds.show_anew(found, memory.settings.model, dry_run, as_json)
+            return
+        again = _with_bar("rebuilding", "users", lambda told: rebuilds.again(memory, owners, told))
+    rebuilds.show_again(again, as_json)
+    if not all(one.same for one in again):
+        raise typer.Exit(1)
+
+
+@app.command()
+def undo(
+    ctx: typer.Context,
+    change: Annotated[int, typer.Argument(min=1, metavar="CHANGE", help="Its number, by `show changes`.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Take back what a change taught about this user; prints the number of the change that does so."""
+    from embermem.apps import render
+
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        no = session.owner(memory).undo(change)
+    if as_json:
+        render.print_json({"change": no, "undoes": change})
+        return
+    render.print_text(str(no))
+    render.note(f"what change {change} taught is taken back; `embermem undo {no}` restores it")
+
+
+@app.command()
+def cost(
+    ctx: typer.Context,
+    since: Annotated[
+        str | None, typer.Option(metavar="DAY", help="From this day (UTC); the last 30 if not given.")
+    ] = None,
+    by: Annotated[str, typer.Option(help="day, purpose or owner.")] = "day",
+    as_json: JsonOption = False,
+) -> None:
+    """What the language model was asked, what it cost, and what today's limits leave."""
+    from datetime import UTC, datetime, timedelta
+
+    from embermem.apps import cost as costs
+
+    if by not in tuple(costs.By):
+        raise typer.BadParameter(f"--by {by!r}; allowed: {', '.join(costs.By)}")
+    now = datetime.now(UTC)
+    begin = _time(since) or costs.midnight_of(now) - timedelta(days=29)
+    begin = begin.replace(tzinfo=begin.tzinfo or UTC)
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        costs.show(memory, session.owner(memory).owner.id, begin, costs.By(by), now, as_json)
+
+
+@app.command()
 def doctor(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Look for what is wrong; exit 1 if something is."""
     from embermem.apps import doctor as physician
@@ -426,7 +574,7 @@ def _reindex(memory: Memory, embedder: str | None) -> int:
     return _with_bar("embedding", "utterances", lambda told: memory.reindex(embedder, told))
 
 
-def _with_bar(what: str, unit: str, work: Callable[[Callable[[int, int], None]], int]) -> int:
+def _with_bar(what: str, unit: str, work: Callable[[Callable[[int, int], None]], _Made]) -> _Made:
     from embermem.apps import render
 
     with render.progress(unit) as bar:

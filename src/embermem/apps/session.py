@@ -35,20 +35,21 @@ class Session:
 
         return store_path(self.store).exists()
 
-    def for_writing(self) -> Memory:
-        """Opens the store, made with its folder if it is not there."""
+    def for_writing(self, *, background: bool = False) -> Memory:
+        """Opens the store, made with its folder if it is not there; `background` understands meanwhile."""
         if self.path is not None:
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise StoreError(f"cannot make the folder {self.path.parent}: {error.strerror}") from error
-        return self._open()
+        return self._open(background=background)
 
-    def for_reading(self) -> Memory:
-        """Opens the store. Raises NotFound if there is none: reading makes nothing."""
+    def for_reading(self, *, model: str | None = None) -> Memory:
+        """Opens the store; a `model` named goes before the setting. Raises NotFound if there is none: reading makes
+        nothing."""
         if not self.exists:
             raise self._missing()
-        return self._open()
+        return self._open(model=model)
 
     def for_reindexing(self) -> Memory:
         """Opens the store, whichever embedder its vectors are of. Raises NotFound if there is none."""
@@ -65,9 +66,9 @@ class Session:
             f"there is no store at {self.path or self.store}; `embermem add` or `embermem ingest` makes one"
         )
 
-    def _open(self, *, reindex: bool = False) -> Memory:
+    def _open(self, *, reindex: bool = False, background: bool = False, model: str | None = None) -> Memory:
         from embermem.memory import Memory
 
         place = self.store if self.path is None else self.path
-        # A command is short: it does its own work, and leaves no thread behind.
-        return Memory(place, preset=self.preset, background=False, reindex=reindex)
+        # Most commands are short: they do their own work, and leave no thread behind.
+        return Memory(place, preset=self.preset, background=background, reindex=reindex, model=model)

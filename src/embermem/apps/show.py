@@ -1,21 +1,44 @@
-"""`embermem show`: the tiers of one owner, as tables or as JSON."""
+"""`embermem show`: the tiers of one owner and the log of changes, as tables or as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from embermem.apps import render
+from embermem.changes import (
+    Analysed,
+    BegunAnew,
+    ChainSummarised,
+    Change,
+    Decision,
+    Embedded,
+    Evicted,
+    FactAdded,
+    FactArchived,
+    FactRestored,
+    FactRetired,
+    FactStrengthened,
+    Noted,
+    Placed,
+    ProfileSet,
+    SegmentWritten,
+    TraitCleared,
+    TraitSet,
+    Undone,
+)
 from embermem.errors import InputError, NotFound
-from embermem.types import Fact, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
+from embermem.types import Fact, FactId, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
 
 TEXT_CHARS = 72
 SUMMARY_CHARS = 120
+HOLDS_CHARS = 240
 
 
 def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool) -> None:
@@ -116,6 +139,33 @@ def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool) -> 
     _page_table("its pages", held)
 
 
+def changes(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
+    """The log of what was derived, the newest last: the numbers are those that `undo` takes."""
+    log = owner.changes()
+    texts = {d.fact_id: d.text for change in log for d in change.decisions if isinstance(d, FactAdded)}
+    told = log if limit is None else log[-limit:]
+    if as_json:
+        render.print_json([_change_data(one, texts) for one in told])
+        return
+    rows = [
+        (one.no, render.when(one.recorded_at), one.cause, one.analyst, render.cut(holds(one, texts), HOLDS_CHARS))
+        for one in told
+    ]
+    render.table("changes", ("no", "when", "cause", "analyst", "holds"), rows)
+
+
+def holds(change: Change, texts: Mapping[FactId, str]) -> str:
+    """What a change decided, in few words: what it taught the persona, each once; what was said again; what it did,
+    counted. `texts` are those of the facts it may name."""
+    taught = [_taught(decision, texts) for decision in change.decisions]
+    again = [f"again: {_text(d.fact_id, texts)}" for d in change.decisions if isinstance(d, FactStrengthened)]
+    done: Counter[str] = Counter()
+    for decision in change.decisions:
+        done.update(_done(decision))
+    counted = [f"{what}: {count}" for what, count in done.items()]
+    return "; ".join(said for said in dict.fromkeys([*taught, *again, *counted]) if said)
+
+
 def hits(title: str, found: Iterable[Hit]) -> None:
     """Recalled utterances with their scores and what each channel gave."""
     rows = [
@@ -134,6 +184,57 @@ def hits(title: str, found: Iterable[Hit]) -> None:
     render.table(title, ("rank", "score", "utterance", "said", "tier", "speaker", "text", "channels"), rows)
 
 
+def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
+    decisions = [{"kind": type(decision).__name__, **render.data(decision)} for decision in one.decisions]
+    return {**render.data(one), "holds": holds(one, texts), "decisions": decisions}
+
+
+def _taught(decision: Decision, texts: Mapping[FactId, str]) -> str:
+    match decision:
+        case FactAdded() | FactRestored():
+            return f"+ {_text(decision.fact_id, texts)}"
+        case FactRetired():
+            return f"− {_text(decision.fact_id, texts)}"
+        case FactArchived():
+            return f"archived: {_text(decision.fact_id, texts)}"
+        case TraitSet():
+            return f"{decision.dimension} {decision.level:+.2f}"
+        case TraitCleared():
+            return f"{decision.dimension} unknown"
+        case ProfileSet():
+            return f"{decision.whose} {decision.name} = {'nothing' if decision.value is None else decision.value}"
+        case Undone():
+            return f"undoes change {decision.no}"
+        case BegunAnew():
+            return "memory begun anew"
+        case _:
+            return ""
+
+
+def _text(fact_id: FactId, texts: Mapping[FactId, str]) -> str:
+    return texts.get(fact_id, fact_id)
+
+
+def _done(decision: Decision) -> dict[str, int]:
+    match decision:
+        case Embedded():
+            return {"utterances embedded": decision.last_seq - decision.first_seq + 1}
+        case Noted():
+            return {"pages read": 1}
+        case ChainSummarised():
+            return {"chains summarised": 1}
+        case Placed():
+            return {"pages placed": 1}
+        case SegmentWritten():
+            return {"segments written": 1}
+        case Analysed():
+            return {"pages analysed": 1}
+        case Evicted():
+            return {"segments archived": 1}
+        case _:
+            return {}
+
+
 def _page(owner: OwnerMemory, name: str) -> Page:
     if not name.isascii() or not name.isdigit():
         return owner.page(PageId(name))
@@ -150,7 +251,7 @@ def tier_of(name: str) -> Tier:
         return Tier(name)
     except ValueError as error:
         raise InputError(
-            f"cannot show {name!r}; allowed: short, pending, mid, long, archive, page ID, segment ID"
+            f"cannot show {name!r}; allowed: short, pending, mid, long, archive, changes, page ID, segment ID"
         ) from error
 
 
@@ -203,7 +304,7 @@ def _segment_table(found: Iterable[tuple[Segment, float]]) -> None:
 
 def _profile_table(title: str, found: Iterable[ProfileField]) -> None:
     rows = [
-        (render.cut(one.name, 24), render.cut(one.value, SUMMARY_CHARS), one.set_by, _sources(one.sources))
+        (render.cut(one.name, 24), render.cut(one.value, SUMMARY_CHARS), one.set_by, sources(one.sources))
         for one in found
     ]
     render.table(title, ("field", "value", "set by", "from"), rows)
@@ -211,7 +312,7 @@ def _profile_table(title: str, found: Iterable[ProfileField]) -> None:
 
 def _trait_table(found: Iterable[Trait]) -> None:
     rows = [
-        (one.category, one.dimension, one.pole, f"{one.level:+.2f}", f"{one.confidence:.2f}", _sources(one.sources))
+        (one.category, one.dimension, one.pole, f"{one.level:+.2f}", f"{one.confidence:.2f}", sources(one.sources))
         for one in found
     ]
     render.table("traits of the user", ("category", "dimension", "pole", "level", "confidence", "from"), rows)
@@ -224,12 +325,13 @@ def _fact_table(title: str, found: Iterable[Fact]) -> None:
             render.cut(one.subject, 20),
             render.cut(one.attribute, 20),
             render.when(one.valid_from),
-            _sources(one.sources),
+            sources(one.sources),
         )
         for one in found
     ]
     render.table(title, ("fact", "subject", "attribute", "since", "from"), rows)
 
 
-def _sources(found: Iterable[Source]) -> Text:
+def sources(found: Iterable[Source]) -> Text:
+    """The utterances that something rests on, by their numbers."""
     return Text(render.cut(", ".join(f"#{one.seq}" for one in found), 40), style="dim")

@@ -1,0 +1,41 @@
+"""Whatever a language model or its server does wrong, in the middle of whatever step: no page is lost, no word of the
+failure becomes memory, recall goes on, and once the server is well the memory is what it would have been.
+
+docs/failures.md has a row for each of these tests.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unwell import QUESTION, SAID, STEPS, UNWELL, assert_no_failure_became_memory, opened, picture, settled, talk
+
+from embermem.testing.model_server import ModelServer
+from scripted import Clock
+from soundness import assert_sound, assert_tiers
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("kind", UNWELL)
+def test_a_model_that_fails_once_costs_time_and_nothing_else(
+    tmp_path: Path, server: ModelServer, well: dict[str, Any], kind: str, step: str
+) -> None:
+    clock = Clock()
+    file = tmp_path / "memory.db"
+    with opened(file, server, clock) as memory:
+        alice = memory.of("alice")
+        talk(alice)
+        server.fail_next(kind, times=2, after=STEPS[step])
+        alice.settle()
+        assert len(alice.pages()) == len(SAID)
+        assert "Lyon" in alice.recall(QUESTION).text or "Nantes" in alice.recall(QUESTION).text
+        assert_no_failure_became_memory(file)
+        server.recover()
+        clock.go(3600.0)
+        settled(alice, clock)
+        assert picture(alice) == well
+        assert_tiers(memory)
+    assert_no_failure_became_memory(file)
+    assert_sound(file)
