@@ -5,7 +5,6 @@ Format: https://platform.openai.com/docs/api-reference/embeddings/create.
 
 from __future__ import annotations
 
-import email.utils
 import http.client
 import json
 import socket
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from embermem.errors import ConfigError, EmbedderError, EmbedderMissing
+from embermem.retry_after import retry_after_s
 
 if TYPE_CHECKING:
     from embermem.types import Vectors
@@ -149,7 +149,7 @@ class OpenAIEmbedder:
                 with error:
                     if last or not (error.code in RETRIED_STATUSES or error.code >= 500):
                         raise self._refusal(error) from error
-                    wait = _retry_after(error.headers, wait)
+                    wait = _wait(error.headers, wait)
             except (OSError, http.client.HTTPException) as error:  # URLError and TimeoutError are OSErrors
                 if last:
                     raise self._silence(error) from error
@@ -238,15 +238,7 @@ def _sendable(text: str, limit: int) -> str:
     return text[: 4 * limit].strip()[:limit].encode("utf-8", "replace").decode()
 
 
-def _retry_after(headers: Message, default: float) -> float:
-    """Seconds to wait, from Retry-After (a number, or a date read against the reply's own Date), at most MAX_WAIT_S."""
-    asked = headers.get("Retry-After", "").strip()
-    try:
-        wait = float(asked)
-    except ValueError:
-        try:
-            until = email.utils.parsedate_to_datetime(asked)
-            wait = (until - email.utils.parsedate_to_datetime(headers.get("Date", ""))).total_seconds()
-        except (ValueError, TypeError):
-            return default
-    return min(wait, MAX_WAIT_S) if wait >= 0 else default  # NaN is not ≥ 0
+def _wait(headers: Message, default: float) -> float:
+    """Seconds to wait, as the server asks, at most MAX_WAIT_S."""
+    asked = retry_after_s(headers)
+    return default if asked is None else min(asked, MAX_WAIT_S)

@@ -8,7 +8,6 @@ not followed.
 
 from __future__ import annotations
 
-import email.utils
 import importlib.util
 import sys
 import threading
@@ -35,6 +34,7 @@ from embermem.llms import estimate
 from embermem.llms.structured import shown
 from embermem.llms.thinking import ThinkingFilter, without_thinking
 from embermem.protocols import ChatMessage, ModelReply, ModelRequest
+from embermem.retry_after import retry_after_s
 from embermem.types import Role
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class OpenAIChat:
         if status == 429 and error.code == "insufficient_quota":
             return ModelRefused(f"{said}: the account has no credit left")
         if status == 429:
-            return ModelBusy(f"{said} asks to wait", _retry_after_s(headers))
+            return ModelBusy(f"{said} asks to wait", retry_after_s(headers))
         if status == 408:
             return ModelTimeout(f"{said} gave up waiting")
         if status >= 500:
@@ -348,20 +348,6 @@ def with_schema(request: ModelRequest) -> tuple[ChatMessage, ...]:
     chosen = request.messages[at]
     changed = ChatMessage(role=chosen.role, text=f"{chosen.text}\n\n{words}")
     return (*request.messages[:at], changed, *request.messages[at + 1 :])
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from Retry-After: a number, or a date read against the reply's own Date. None: not said."""
-    asked = headers.get("Retry-After", "").strip()
-    try:
-        wait = float(asked)
-    except ValueError:
-        try:
-            until = email.utils.parsedate_to_datetime(asked)
-            wait = (until - email.utils.parsedate_to_datetime(headers.get("Date", ""))).total_seconds()
-        except (ValueError, TypeError):
-            return None
-    return wait if 0 <= wait < float("inf") else None  # NaN is not ≥ 0
 
 
 # ------------------------------------------------------------------------------------------------------ what they give
