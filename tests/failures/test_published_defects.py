@@ -383,23 +383,23 @@ def test_an_answer_s_short_number_means_the_fact_that_was_shown_by_it(tmp_path: 
     with opened(file, server, clock, **PROMPT | {"facts_when": "read", "model": ""}) as memory:
         alice = memory.of("alice")
         likes(alice, 80)
-        alice.add("I live in Lyon.", "I see.", at="2026-01-03T10:00:00+00:00")
-        alice.add("I like rowing.", "I see.", at="2026-01-03T11:00:00+00:00")
+        alice.add("I like rowing.", "I see.", at="2026-01-03T10:00:00+00:00")
+        alice.add("I live in Lyon.", "I see.", at="2026-01-03T11:00:00+00:00")
         alice.settle()
         assert len(alice.facts()) == 82
     numbers: list[str] = []
 
-    def moved(question: Question, good: Json) -> Json:
-        said = question.said("Nantes")
-        numbers.append(question.known("=Lyon"))
-        return good | {"facts": [fact(said, "lives_in", "Nantes", action="supersede", fact=numbers[-1])]}
+    def changed(question: Question, good: Json) -> Json:
+        said = question.said("kayaking")
+        numbers.append(question.known("=rowing"))
+        return good | {"facts": [fact(said, "likes", "kayaking", action="supersede", fact=numbers[-1])]}
 
-    server.reply_with(answers := AtPromotions(moved, "Nantes"))
+    server.reply_with(answers := AtPromotions(changed, "kayaking"))
     with opened(file, server, clock, **PROMPT) as memory:
         alice = memory.of("alice")
-        tell(alice, "I moved to Nantes.", clock=clock)
+        tell(alice, "I used to go rowing, now it is kayaking.", clock=clock)
         assert int(numbers[-1].removeprefix("f")) <= 25
-        assert [f.value for f in alice.past_facts()] == ["Lyon"]
+        assert [f.value for f in alice.past_facts()] == ["rowing"]
         assert (answers.met, len(alice.facts())) == (1, 82)
 
 
@@ -455,6 +455,25 @@ def test_a_fact_is_superseded_only_by_one_about_the_same(
         assert answers.met > 0
         assert ("user", "lives_in", "Lyon") in held(alice)
         assert alice.past_facts() == ()
+
+
+def test_a_fact_may_be_superseded_by_another_attribute_where_its_value_is_spoken_of(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """Mem0: contradictions stand side by side, because nothing ends the older one."""
+    clock = Clock()
+
+    def soured(question: Question, good: Json) -> Json:
+        ended = fact(question.said("stand"), "dislikes", "coffee", action="supersede", fact=question.known("=coffee"))
+        return good | {"facts": [ended]}
+
+    with opened(tmp_path / "memory.db", server, clock, **PROMPT) as memory:
+        alice = memory.of("alice")
+        tell(alice, "I like coffee.", clock=clock)
+        server.reply_with(AtPromotions(soured, "stand"))
+        tell(alice, "I can't stand coffee any more.", clock=clock)
+        assert held(alice) == {("user", "dislikes", "coffee")}
+        assert [f.value for f in alice.past_facts()] == ["coffee"]
 
 
 # ------------------------------------------------------------------------------------ what is learnt from whom
