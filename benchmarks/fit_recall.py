@@ -1,10 +1,11 @@
 """Fit the weights of recall (config.py, `recall_*`) by the package's own channels, with held-out conversations.
 
-    benchmarks/fit_recall.sh DATA... [--cache FOLDER] [--without]
+    benchmarks/fit_recall.sh DATA... [--analyst recorded] [--cache FOLDER] [--without]
 
 Loss: −ln of the share that the evidence has in a softmax over all candidates; the mean over the evidence where
 utterances are named, their sum where whole threads are. Every data set weighs the same. A small penalty on the
 square of the weights keeps them low where the data do not decide. One segment a thread stands in for segments.
+There are no facts, unless with `--analyst recorded`: then those of a model that LoCoMo's file brings.
 
 Every figure is of the package's own `recall`, with the weights that were fitted on the other conversations.
 """
@@ -35,7 +36,20 @@ from embermem.index.view import Query, View
 from embermem.protocols import Delta, PageMark, Scope
 from embermem.systems.memoryos.retrieval import rank, recall
 from embermem.text import terms
-from embermem.types import OwnerId, PageId, Segment, SegmentId, ThreadId, Utterance, UtteranceId
+from embermem.types import (
+    About,
+    Fact,
+    FactId,
+    OwnerId,
+    PageId,
+    Persona,
+    Segment,
+    SegmentId,
+    Source,
+    ThreadId,
+    Utterance,
+    UtteranceId,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +95,10 @@ TALKS: list[Talk] = []
 def main() -> None:
     arguments = _arguments()
     for data in map(load, arguments.data):
-        TALKS.extend(_talk(data, conversation, arguments.cache) for conversation in data.conversations)
+        TALKS.extend(
+            _talk(data, conversation, arguments.cache, with_facts=arguments.analyst == "recorded")
+            for conversation in data.conversations
+        )
     CASES.extend(case for talk in TALKS for case in _cases(talk))
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("fork")) as pool:
         print("channels:", ", ".join(NAMES))
@@ -192,7 +209,7 @@ def _within(ranking: Sequence[Utterance], words: int) -> int:
 # -------------------------------------------------------------------------------------------------- data → channels
 
 
-def _talk(data: Dataset, talk: Conversation, cache: Path | None) -> Talk:
+def _talk(data: Dataset, talk: Conversation, cache: Path | None, *, with_facts: bool) -> Talk:
     """A conversation with a snapshot of all that was said."""
     utterances = list(_utterances(talk))
     vectors, tokens = _embedded(talk.id, utterances, cache)
@@ -229,7 +246,7 @@ def _talk(data: Dataset, talk: Conversation, cache: Path | None) -> Talk:
         vectors=vectors,
         pages=tuple(marks),
         segments=tuple(segments),
-        persona=None,
+        persona=Persona(facts=tuple(_facts(talk, utterances))) if with_facts else None,
         tokens=tokens,
     )
     memory = Snapshot.empty(OwnerId(talk.id), vectors.shape[1], MiniLM().token_dim).extended(everything)
@@ -248,6 +265,25 @@ def _utterances(talk: Conversation) -> Iterator[Utterance]:
             text=turn.text,
             said_at=turn.at,
             recorded_at=turn.at,
+        )
+
+
+def _facts(talk: Conversation, utterances: Sequence[Utterance]) -> Iterator[Fact]:
+    """The file's observations; no cap moves any to the archive, which recall reads all the same."""
+    said = {u.id: u for u in utterances}
+    for number, observation in enumerate(talk.observations):
+        sources = [said[UtteranceId(turn)] for turn in observation.turns]
+        yield Fact(
+            id=FactId(f"f{number}"),
+            about=About.USER,
+            subject=observation.speaker,
+            attribute="observed",
+            value=observation.text,
+            text=observation.text,
+            sources=tuple(Source(seq=u.seq, utterance_id=u.id) for u in sources),
+            valid_from=None,
+            valid_to=None,
+            recorded_at=sources[-1].recorded_at,
         )
 
 
@@ -318,6 +354,7 @@ def _shipped() -> Floats:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", type=Path, help="LoCoMo's format or the neutral recall-set format")
+    parser.add_argument("--analyst", choices=("none", "recorded"), default="none", help="whose facts there are")
     parser.add_argument("--cache", type=Path, help="folder that keeps the vectors between runs")
     parser.add_argument("--without", action="store_true", help="also fit without each channel in turn")
     return parser.parse_args()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,6 +23,8 @@ LOCOMO_HEADLINE = frozenset({"1", "2", "3", "4"})
 
 _EVIDENCE = re.compile(r"D\d+:\d+")
 _SESSION = re.compile(r"session_(\d+)")
+_OBSERVED = re.compile(r"session_\d+(?=_observation$)")
+_SUMMARISED = re.compile(r"session_\d+(?=_summary$)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,13 +60,27 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """What a model noted of a speaker, and the turns that it rests on, in the order of the conversation."""
+
+    speaker: str
+    text: str
+    turns: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Conversation:
-    """What one owner said and heard, and what is asked about it. `skipped` counts questions without usable evidence."""
+    """What one owner said and heard, and what is asked about it. `skipped` counts questions without usable evidence.
+
+    `observations` and `summaries` (by thread) are a model's, if the file brings any: bench/recorded.py replays them.
+    """
 
     id: str
     threads: tuple[Thread, ...]
     questions: tuple[Question, ...]
     skipped: int = 0
+    observations: tuple[Observation, ...] = ()
+    summaries: Mapping[str, str] = field(default_factory=dict)
 
     def turns(self) -> Iterator[tuple[Thread, Turn]]:
         """Every turn with its thread, in file order."""
@@ -197,7 +213,33 @@ def _locomo(sample: object, where: str) -> Conversation:
         _locomo_question(_dict(q, f"{where}, question {n}"), f"{name}:Q{n}", f"{where}, question {n}")
         for n, q in enumerate(_list(item.get("qa", []), f"{where}, qa"), 1)
     ]
-    return _conversation(name, threads, asked, where)
+    return replace(
+        _conversation(name, threads, asked, where),
+        observations=tuple(_observations(item.get("observation"), threads, f"{where}, observation")),
+        summaries=dict(_summaries(item.get("session_summary"), f"{where}, session_summary")),
+    )
+
+
+def _observations(value: object, threads: Sequence[Thread], where: str) -> Iterator[Observation]:
+    """What rests on no turn of the conversation is left out."""
+    place = {turn.id: n for n, turn in enumerate(turn for thread in threads for turn in thread.turns)}
+    for key, by_speaker in _dict(value or {}, where).items():
+        if _OBSERVED.match(key) is None:
+            continue
+        for speaker, noted in _dict(by_speaker, f"{where}, {key}").items():
+            for n, pair in enumerate(_list(noted, f"{where}, {key}, {speaker}"), 1):
+                at = f"{where}, {key}, {speaker}, {n}"
+                if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+                    _refuse(at, "expected a text and the turns it rests on")
+                turns = sorted(place.keys() & set(_EVIDENCE.findall(str(pair[1]))), key=place.__getitem__)
+                if turns:
+                    yield Observation(speaker=speaker, text=pair[0], turns=tuple(turns))
+
+
+def _summaries(value: object, where: str) -> Iterator[tuple[str, str]]:
+    for key, text in _dict(value or {}, where).items():
+        if (match := _SUMMARISED.match(key)) is not None and isinstance(text, str) and text.strip():
+            yield match.group(), text
 
 
 def _locomo_session(key: str, turns: Sequence[object], at: object, first: str, where: str) -> Thread:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from embermem.bench import metrics
 from embermem.bench.datasets import Conversation, Dataset, Question, Thread, Turn
-from embermem.errors import EmberError
-from embermem.protocols import Scope
+from embermem.bench.recorded import reading_with
+from embermem.errors import EmberError, InputError
+from embermem.protocols import MemorySystem, Scope
 from embermem.types import Context, ThreadId, UtteranceId
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ KS = (1, 5, 10, 20)
 """The cut-offs, in utterances."""
 BUDGETS = (300, 600, 1200)
 """The budgets of packed context, in words."""
+EXTRACTIVE, RECORDED = "extractive", "recorded"
+"""The analysts: the one that needs no model, and a model's notes that the file brings (bench/recorded.py)."""
 PAPER = "paper"
 """The preset that ignores the budget: its context is cut at the budget when it is measured."""
 
@@ -55,11 +58,13 @@ class Report:
     name: str
     preset: str
     embedder: str
+    analyst: str
     asked: tuple[Asked, ...]
     headline: frozenset[str] | None
     skipped: int
     pages: int
     utterances: int
+    facts: int
     ingest_s: float
     query_ms: tuple[float, ...]
     search_ms: tuple[float, ...]
@@ -73,11 +78,13 @@ class Report:
             "name": self.name,
             "preset": self.preset,
             "embedder": self.embedder,
+            "analyst": self.analyst,
             **figures(counted),
             **certainty(self.asked, self.headline),
             "skipped": self.skipped,
             "pages": self.pages,
             "utterances": self.utterances,
+            "facts": self.facts,
             "ingest_pages_per_s": round(self.pages / self.ingest_s, 2) if self.ingest_s else None,
             "query_ms_p50": _ms(metrics.percentile(self.query_ms, 0.5)),
             "query_ms_p95": _ms(metrics.percentile(self.query_ms, 0.95)),
@@ -102,32 +109,39 @@ def run(
     folder: Path,
     *,
     preset: str | None = None,
+    analyst: str = EXTRACTIVE,
     limit: int | None = None,
     told: Told = lambda what, done, total: None,
     **settings: Any,
 ) -> Report:
     """Stores the data set in `folder`, asks its first `limit` questions (None: all), and measures.
 
-    Raises BudgetExceeded if a context is longer than its budget.
+    `analyst` reads what is stored: `extractive` or `recorded`. Raises BudgetExceeded if a context is longer than its
+    budget, InputError for `recorded` where the file brings no notes of a model.
     """
     from embermem.memory import Memory
 
     conversations = limited(dataset.conversations, limit)
+    if analyst == RECORDED and not any(c.observations or c.summaries for c in conversations):
+        raise InputError(f"{dataset.name} brings neither observations nor summaries of a model to replay")
     tally = _Tally()
     path = folder / "bench.db"
     with Memory(path, preset=preset, **{"token_counter": "words", "background": False, **settings}) as memory:
+        system = reading_with(memory, conversations) if analyst == RECORDED else memory._system
         for number, conversation in enumerate(conversations, 1):
-            _one(memory, conversation, tally, f"{conversation.id} ({number}/{len(conversations)})", told)
+            _one(memory, system, conversation, tally, f"{conversation.id} ({number}/{len(conversations)})", told)
         preset, embedder = memory.settings.preset, memory.embedder_name
     return Report(
         name=dataset.name,
         preset=preset,
         embedder=embedder,
+        analyst=analyst,
         asked=tuple(tally.asked),
         headline=dataset.headline,
         skipped=sum(c.skipped for c in conversations),
         pages=tally.pages,
         utterances=tally.utterances,
+        facts=tally.facts,
         ingest_s=tally.ingest_s,
         query_ms=tuple(tally.query_ms),
         search_ms=tuple(tally.search_ms),
@@ -176,7 +190,7 @@ class _Tally:
         self.asked: list[Asked] = []
         self.query_ms: list[float] = []
         self.search_ms: list[float] = []
-        self.pages = self.utterances = self.cut_contexts = 0
+        self.pages = self.utterances = self.facts = self.cut_contexts = 0
         self.ingest_s = 0.0
 
 
@@ -202,11 +216,13 @@ class _Stored:
         return Scope(before_seq=self.seq_of[question.after_turn], not_threads=frozenset({hidden}))
 
 
-def _one(memory: Memory, conversation: Conversation, tally: _Tally, what: str, told: Told) -> None:
+def _one(
+    memory: Memory, system: MemorySystem, conversation: Conversation, tally: _Tally, what: str, told: Told
+) -> None:
     owner = memory.of(conversation.id, agent="bench", timezone="UTC")
     began = time.perf_counter()
     turn_of = _add(owner, conversation)
-    owner.settle(lambda done, total: told(f"{what}: settling", done, total))
+    system.settle(owner.owner, lambda done, total: told(f"{what}: settling", done, total))
     tally.ingest_s += time.perf_counter() - began
     stored = _look_up(owner, conversation, turn_of)
     for number, question in enumerate(conversation.questions, 1):
@@ -215,6 +231,7 @@ def _one(memory: Memory, conversation: Conversation, tally: _Tally, what: str, t
     stats = owner.stats()
     tally.pages += stats.pages
     tally.utterances += stats.utterances
+    tally.facts += stats.facts + stats.agent_facts + stats.archived_facts
 
 
 def _add(owner: OwnerMemory, conversation: Conversation) -> dict[UtteranceId, str]:
@@ -265,6 +282,7 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
         tally.cut_contexts += found.was_cut
         packed[f"rec@{budget}w"] = {stored.turn_of[u] for u in found.present}
         packed[f"whole@{budget}w"] = {stored.turn_of[u] for u in found.whole}
+        packed[f"told@{budget}w"] = {stored.turn_of[u] for u in found.present | found.behind_facts}
         ranking = list(dict.fromkeys(stored.turn_of[hit.utterance.id] for hit in context.hits))
     values: dict[str, float] = {}
     if question.evidence:
@@ -278,10 +296,12 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Packed:
-    """The utterances of a context: all that stand in it, and those whose whole text does (others were shortened)."""
+    """The utterances of a context: all that stand in it, those whose whole text does (others were shortened), and
+    those that its facts rest on."""
 
     present: frozenset[UtteranceId]
     whole: frozenset[UtteranceId]
+    behind_facts: frozenset[UtteranceId]
     was_cut: bool
 
 
@@ -299,7 +319,9 @@ def packed_within(context: Context, words: int) -> Packed:
     standing = [hit.utterance for hit in context.packed if f" {' '.join(hit.utterance.text.split())} " in kept]
     whole = frozenset(u.id for u in standing)
     present = whole if was_cut else frozenset(hit.utterance.id for hit in context.packed)
-    return Packed(present=present, whole=whole, was_cut=was_cut)
+    facts = [fact for fact in context.facts if not was_cut or f" {' '.join(fact.text.split())} " in kept]
+    behind = frozenset(source.utterance_id for fact in facts for source in fact.sources)
+    return Packed(present=present, whole=whole, behind_facts=behind, was_cut=was_cut)
 
 
 def _values(
@@ -320,7 +342,7 @@ def _ranking_names(prefix: str) -> list[str]:
 
 
 def _budget_names(prefix: str) -> list[str]:
-    return [f"{prefix}{kind}@{budget}w" for kind in ("rec", "whole") for budget in BUDGETS]
+    return [f"{prefix}{kind}@{budget}w" for kind in ("rec", "whole", "told") for budget in BUDGETS]
 
 
 def _grouped(asked: Iterable[Asked], key: Callable[[Asked], str]) -> list[tuple[str, list[Asked]]]:

@@ -123,6 +123,16 @@ def _window(view: View) -> Floats:
     return view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
 
 
+def _noted(view: View) -> Floats:
+    """What facts say for the utterances they rest on. Names of who spoke are the speaker channel's to hear."""
+    table = view.snapshot.facts
+    asked = {term: idf for term, idf in view.idf.items() if term not in view.names} if table.rows else {}
+    if not asked:
+        return np.zeros(view.n)
+    sources = table.sources(view.snapshot.seqs[: view.n], view.allowed)
+    return table.lent(asked, lambda term: view.snapshot.words.find(term, view.n)[0], sources)
+
+
 def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[None, None]:
     """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim), for each row of the
     pool (p,); and the same where the nearest may stand in the row before or after, if that is in the pool too.
@@ -182,6 +192,7 @@ EVIDENCE: tuple[Channel, ...] = (
     Channel("dense", lambda s: s.recall_dense, _dense),
     Channel("words", lambda s: s.recall_words, _words),
     Channel("window", lambda s: s.recall_window, _window),
+    Channel("noted", lambda s: s.recall_noted, _noted, spread=False),
 )
 PRIORS: tuple[Channel, ...] = (
     Channel("speaker", lambda s: s.recall_speaker, speaker, spread=False),

@@ -1,11 +1,11 @@
-"""Facts as a query sees them: which of its words they hold, and which utterances they rest on."""
+"""Facts as a query sees them: which of its words they hold, which utterances they rest on, and what they lend these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Rows = NDArray[np.integer[Any]]
 
-__all__ = ["FactTable"]
+__all__ = ["FactTable", "Sources"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sources:
+    """Where the sources of facts stand among the first n rows: the row of every (fact, source) pair, in the order of
+    `FactTable.source_seqs`, and n for a pair whose fact lends nothing."""
+
+    n: int
+    pairs: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,12 +52,62 @@ class FactTable:
         total = sum(weights.values())
         return found / total if total > 0.0 else found
 
+    def lent(self, weights: Mapping[str, float], holders: Callable[[str], Rows], rows: Sources) -> Floats:
+        """For each of the `rows.n` utterances the most that a fact says for it, in [0, 2]: the share of the query's
+        words, by weight, that the fact's text holds; a word that the utterance itself lacks counts twice, because no
+        other channel hears it.
+
+        `holders` gives the utterances that hold a term.
+        """
+        lent, total = np.zeros(rows.n + 1), sum(weights.values())
+        if total <= 0.0:
+            return lent[:-1]
+        said = np.zeros(len(rows.pairs))
+        for term, weight in weights.items():
+            if (pairs := self._pairs.get(term)) is None:
+                continue
+            counts = np.full(rows.n + 1, 2.0 * weight)
+            counts[holders(term)] = weight
+            said[pairs] += counts[rows.pairs[pairs]]
+        heard = said.nonzero()[0]
+        # Written in the order of what they say: of several for one utterance the highest stays.
+        heard = heard[said[heard].argsort(kind="stable")]
+        lent[rows.pairs[heard]] = said[heard] / total
+        return lent[:-1]
+
+    def sources(self, seqs: NDArray[np.int64], allowed: NDArray[np.bool_] | None) -> Sources:
+        """Where the sources stand among utterances of these seqs, ascending, of which those `allowed` (None: all) may
+        be recalled. A fact that rests on anything else too lends nothing: its text may tell of that."""
+        places, wanted = self.source_seqs
+        n = len(seqs)
+        if n == 0:
+            return Sources(n=0, pairs=np.zeros(len(wanted), dtype=np.int64))
+        rows = np.minimum(np.searchsorted(seqs, wanted), n - 1)
+        outside = seqs[rows] != wanted
+        if allowed is not None:
+            outside |= ~allowed[rows]
+        if outside.any():
+            mute = np.zeros(len(self.rows), dtype=bool)
+            mute[places[outside]] = True
+            rows = np.where(mute[places], n, rows)
+        return Sources(n=n, pairs=rows)
+
     @cached_property
     def source_seqs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Every (fact, source) pair: the place of the fact in `rows`, and the source's seq."""
         pairs = [(place, source.seq) for place, fact in enumerate(self.rows) for source in fact.sources]
         table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
+
+    @cached_property
+    def _pairs(self) -> Mapping[str, NDArray[np.int64]]:
+        """For each term the (fact, source) pairs, by their place in `source_seqs`, whose fact holds it."""
+        places, _ = self.source_seqs
+        pairs: dict[str, list[int]] = {}
+        for pair, place in enumerate(places.tolist()):
+            for term in self._terms[self.rows[place].id]:
+                pairs.setdefault(term, []).append(pair)
+        return {term: np.array(of, dtype=np.int64) for term, of in pairs.items()}
 
     @cached_property
     def _holders(self) -> Mapping[str, NDArray[np.int64]]:

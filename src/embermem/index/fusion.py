@@ -1,9 +1,9 @@
 """How an utterance is scored against a query: channels, each normalised over the candidates, fused linearly.
 
-Evidence (dense, words, window, late, late window) is z-scored and summed by weight. The evidence of an utterance's
-neighbours in its thread is further evidence for it: of those at distance 1 and 2, and of the question that it
-answers. Priors (speaker, date, kind, segment, question) are added. A query that asks for several things takes a
-second hop from what was found.
+Evidence (dense, words, window, late, late window) is z-scored and summed by weight, and with it what facts say for
+the utterances they rest on (noted). The evidence of an utterance's neighbours in its thread is further evidence for
+it: of those at distance 1 and 2, and of the question that it answers. Priors (speaker, date, kind, segment, question)
+are added. A query that asks for several things takes a second hop from what was found.
 """
 
 from __future__ import annotations
