@@ -26,17 +26,17 @@ demo: install  ## Show the memory at work on a bundled conversation.
 
 test: dev  ## Formatting, lint, types and all tests.
 	$(PY) -m ruff format --check .
-	$(PY) -m ruff check .
+	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
 	$(PY) -m pytest -n $(WORKERS) $(ARGS)
 
 format: dev  ## Put the code into its form, and mend what lint can mend.
-	$(PY) -m ruff check --fix .
+	$(PY) -m ruff check --no-cache --fix .
 	$(PY) -m ruff format .
 
 lint: dev  ## Formatting, lint and types, without the tests.
 	$(PY) -m ruff format --check .
-	$(PY) -m ruff check .
+	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
 
 size:  ## Measure the default install, weights included, in an environment of its own.

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from unwell import opened, picture, settled, talk
 
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
+from unwell import opened, picture, settled, talk
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unwell import QUESTION, SAID, STEPS, UNWELL, assert_no_failure_became_memory, opened, picture, settled, talk
 
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 from soundness import assert_sound, assert_tiers
+from unwell import QUESTION, SAID, STEPS, UNWELL, assert_no_failure_became_memory, opened, picture, settled, talk
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unwell import QUESTION, SAID, assert_no_failure_became_memory, opened, picture, settled, talk
 
 from embermem import Memory
 from embermem.errors import ModelError
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 from soundness import assert_sound
+from unwell import QUESTION, SAID, assert_no_failure_became_memory, opened, picture, settled, talk
 
 
 def test_after_its_tries_the_extractive_analyst_takes_over_and_the_model_reads_them_again_when_it_is_back(

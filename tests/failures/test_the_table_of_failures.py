@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from unwell import UNWELL
-
 from embermem.testing.faults import KINDS
+from unwell import UNWELL
 
 TESTS = Path(__file__).parents[1]
 TABLE = (TESTS.parent / "docs" / "failures.md").read_text(encoding="utf-8")
