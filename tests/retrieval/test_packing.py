@@ -127,10 +127,24 @@ def test_one_long_utterance_does_not_eat_the_budget() -> None:
 
 
 def test_facts_take_no_more_than_their_share() -> None:
-    facts = tuple(fact(str(i), f"saw heron number {i} in the reeds", 1) for i in range(30))
-    lines = [Line("the heron", role=Role.ASSISTANT), *(Line(f"heron {i}", thread=f"t{i}") for i in range(30))]
+    facts = tuple(fact(str(i), f"saw heron number {i} in the reeds", i + 1) for i in range(30))
+    long = " and so it went on all day long by the river" * 2
+    lines = [Line(f"heron {i}{long}", thread=f"t{i}", role=Role.ASSISTANT) for i in range(30)]
     made = context(lines, Persona(facts=facts), 100, "words")
     assert 0 < sum(len(row.split()) for row in made.text.splitlines() if row.startswith("- ")) <= 20
+
+
+def test_a_fact_that_stands_beside_what_it_rests_on_takes_no_utterance_s_place() -> None:
+    facts = (fact("f", "saw a heron in the reeds at dawn", 1),)
+    lines = [
+        Line("A heron stood in the reeds this dawn"),
+        *(Line(f"A heron again, {i}", thread=f"t{i}") for i in range(9)),
+    ]
+    without = context(lines, Persona(), 40, "words")
+    tight = context(lines, Persona(facts=facts), 40, "words")
+    assert tight.text == without.text
+    roomy = context(lines, Persona(facts=facts), 400, "words")
+    assert "- saw a heron in the reeds at dawn" in roomy.text
 
 
 @pytest.mark.parametrize("name", ["approx", "words"])

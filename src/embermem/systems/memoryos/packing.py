@@ -192,6 +192,8 @@ class _Filling:
         self.told: set[str] = set()
         self.fact_cost = 0
         self.standing: dict[FactId, None] = {}
+        self.later: list[tuple[Fact, float]] = []
+        self.rows: set[int | None] = set()
 
     def reserve_profile(self, persona: Persona) -> None:
         """The profile line, field by field while it fits into half of the budget."""
@@ -225,7 +227,10 @@ class _Filling:
             limit -= self.used - spent
 
     def fill(self, rows: Sequence[int], scores: Sequence[float], facts: Sequence[tuple[Fact, float]]) -> None:
-        """Utterances and facts by value per token, while they fit."""
+        """Utterances and facts by value per token, while they fit.
+
+        A fact that rests on packed utterances alone says little more than they do: it comes in last.
+        """
         chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
         values = (np.array(scores) - np.log(self._tokens(chars))).tolist()
         items: list[tuple[float, float, int | Fact]] = list(zip(values, scores, rows, strict=True))
@@ -245,11 +250,17 @@ class _Filling:
                 self._leave_out_rest(items[place:], "over the budget")
                 break
             if isinstance(item, Fact):
-                self._try_fact(item, score)
+                if self._source_told(item):
+                    self.later.append((item, score))
+                else:
+                    self._try_fact(item, score)
             elif self._try_utterance(item, score, self._line_limit()):
                 misfits = 0
+                self._put_off_facts()
             else:
                 misfits += 1
+        for fact, score in self.later:
+            self._try_fact(fact, score)
 
     def complete_exchanges(self, ranked: Collection[int]) -> None:
         """With tokens that are left over, the short other halves of exchanges, for what was packed first first.
@@ -335,6 +346,7 @@ class _Filling:
         self.said[said] = row
         self.used += cost
         self.packed.append(_Packed(line=line, cost=cost, row=row))
+        self.rows.add(row)
         self._drop_facts_in(line)
 
     def _header_cost(self, utterance: Utterance) -> int:
@@ -371,9 +383,25 @@ class _Filling:
     def _drop_facts_in(self, line: str) -> None:
         """Facts that the utterance just packed says in the same words give their place back."""
         for item in [item for item in self.packed if item.fact is not None and one_line(item.fact.text) in line]:
-            self.packed.remove(item)
-            self.used -= item.cost
-            self.fact_cost -= item.cost
+            self._take_out(item)
+
+    def _source_told(self, fact: Fact) -> bool:
+        """Whether all utterances on which it rests are packed."""
+        rows = {self.snapshot.row(source.seq) for source in fact.sources}
+        return bool(rows) and rows <= self.rows
+
+    def _put_off_facts(self) -> None:
+        """Facts of which the last source has just been packed give their place back, for what is left in the end."""
+        for item in [item for item in self.packed if item.fact is not None and item.fact.id not in self.standing]:
+            if item.fact is not None and self._source_told(item.fact):
+                self._take_out(item)
+                self.told.discard(one_line(item.fact.text))
+                self.later.append((item.fact, 0.0))
+
+    def _take_out(self, item: _Packed) -> None:
+        self.packed.remove(item)
+        self.used -= item.cost
+        self.fact_cost -= item.cost
 
     def _cut_line(self, utterance: Utterance, left: int) -> str:
         """The line with its text cut to `left` tokens; empty if too little would stay."""
