@@ -14,12 +14,14 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install dev demo test format lint peers lock size clean
+.PHONY: help install server dev demo test format lint peers lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
 
 install: $(VENV)/.installed  ## Make .venv and install Ember in it, with locked dependencies and the embedder's weights.
+
+server: $(VENV)/.server  ## Also what `embermem serve` and `embermem mcp` need.
 
 demo: install  ## Show the memory at work on a bundled conversation.
 	@$(PY) -m embermem.demo $(ARGS)
@@ -57,6 +59,7 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	.venv-lock/bin/python -m pip --disable-pip-version-check --quiet install uv
 	$(COMPILE) pyproject.toml --group build --group dev -o locks/dev.txt
 	$(COMPILE) pyproject.toml -c locks/dev.txt -o locks/run.txt
+	$(COMPILE) pyproject.toml --extra server --extra openai -c locks/dev.txt -o locks/server.txt
 	$(COMPILE) --group build -c locks/dev.txt -o locks/build.txt
 	$(COMPILE) pyproject.toml --group build --group peers -o locks/peers.txt
 	rm -rf .venv-lock
@@ -80,6 +83,10 @@ $(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
 $(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml $(VENV)/.made $(VENV)/.weights
 	$(PIP) install $(LOCKED) locks/run.txt -r locks/build.txt
 	$(PIP) install --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+$(VENV)/.server: locks/server.txt $(VENV)/.installed
+	$(PIP) install $(LOCKED) locks/server.txt
 	@touch $@
 
 dev: $(VENV)/.dev

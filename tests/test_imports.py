@@ -59,12 +59,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "systems": BASE | {"index", "analysts.attributes"},
     "rebuilding": BASE,
     "bootstrap": BASE | {"embedders", "llms", "analysts", "stores", "systems"},
-    "memory": BASE | {"background", "bootstrap", "chat", "rebuilding", "systems"},
+    "memory": BASE | {"background", "bootstrap", "chat", "rebuilding", "systems", "telemetry"},
     "apps": BASE
-    | {"memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"},
+    | {"aio", "memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"}
+    | {"telemetry", "index.projection"},
     "bench": BASE | {"memory", "bootstrap"},
     "demo": BASE | {"memory", "bootstrap"},
-    "__init__": {"errors", "memory", "protocols", "types"},
+    "aio": BASE | {"memory"},
+    "client": {"errors"},
+    "telemetry": set(),
+    "__init__": {"aio", "errors", "memory", "protocols", "types"},
 }
 
 

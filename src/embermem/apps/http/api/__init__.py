@@ -1,0 +1,12 @@
+"""The routes under /v1, one module a subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter
+
+
+def routers() -> Iterator[APIRouter]:
+    """All of them, in the order of the documentation."""
+    yield from ()

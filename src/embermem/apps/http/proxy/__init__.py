@@ -1,0 +1,1 @@
+"""The OpenAI-compatible proxy: any OpenAI client gets memory by changing its base URL."""

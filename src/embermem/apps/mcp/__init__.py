@@ -1,0 +1,1 @@
+"""`embermem mcp`: memory for any client of the Model Context Protocol."""

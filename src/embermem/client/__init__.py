@@ -1,0 +1,1 @@
+"""Ember over HTTP: the methods of `Memory`, answered by a server."""
