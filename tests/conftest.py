@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
 
 from embermem import Memory, OwnerMemory
 from scripted import SMALL, Clock, Opener
+
+if TYPE_CHECKING:
+    import httpx2
+    from serving import Server
 
 # No test is timed: this machine's cores are noisy. Under CI the same examples are drawn every time, so that a red run
 # is the change's doing; everywhere else they are new ones, and what they find is pinned with @example.
@@ -58,3 +62,21 @@ def memory(opened: Opener) -> Memory:
 def alice(memory: Memory) -> OwnerMemory:
     """One owner of it."""
     return memory.of("alice")
+
+
+@pytest.fixture
+def server(memory: Memory) -> Iterator[Server]:
+    """A real server on loopback over `memory`, which needs no keys."""
+    from serving import Server, running
+
+    with running(memory) as url:
+        yield Server(url=url, memory=memory)
+
+
+@pytest.fixture
+def http(server: Server) -> Iterator[httpx2.Client]:
+    """A client of `server`, without a key."""
+    from serving import client
+
+    with client(server.url) as made:
+        yield made

@@ -27,7 +27,7 @@ def test_every_key_and_index_begins_with_the_owner_but_for_due_owners_and_for_a_
         for key in [*keys, *table.indexes]:
             if next(iter(key.columns)).name != "owner_id":
                 exceptions.append(f"{table.name}.{key.name if isinstance(key, Index) else 'key'}")
-    assert sorted(exceptions) == ["call.ix_call_at", "owner.ix_owner_due", "store.key"]
+    assert sorted(exceptions) == ["api_key.key", "call.ix_call_at", "owner.ix_owner_due", "store.key"]
 
 
 def test_the_pragmas_are_in_force_on_every_connection(tmp_path: Path) -> None:

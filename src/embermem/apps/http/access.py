@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from embermem.apps.http import keys
+from embermem.apps.http.problems import Forbidden, TooManyRequests, Unauthorized
 from embermem.apps.http.serving import serving_of
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
+    from embermem.protocols import ApiKey
     from embermem.types import Owner
+
+COOKIE = "ember_key"
+"""The cookie by which the inspector's pages send their key: HttpOnly, SameSite=Strict."""
 
 
 class Right(StrEnum):
@@ -23,18 +29,30 @@ class Right(StrEnum):
 
 
 class Access:
-    """What one request may reach. Every route gets memories from here, and from nowhere else."""
+    """What one request may reach. Every route gets memories from here, and from nowhere else.
 
-    def __init__(self, memory: Memory) -> None:
+    `key` is the key that the request gave, None where none is needed and none was given: then it may reach everything.
+    """
+
+    def __init__(self, memory: Memory, key: ApiKey | None = None) -> None:
         self._memory = memory
+        self.key = key
 
     def owner(self, user: str, agent: str, right: Right = Right.READ) -> OwnerMemory:
-        """The memory of (user, agent). Raises Forbidden where the key does not hold that owner, or not that right."""
-        return self._memory.of(user, agent)
+        """The memory of (user, agent). Raises Forbidden where the key does not hold that owner, or not that right.
+
+        Nothing is looked up before: the answer is the same whether that owner exists or not. Raises InputError.
+        """
+        owner = self._memory.of(user, agent)
+        if not self.may(owner.owner, right):
+            raise Forbidden("this key does not hold this user and agent, or may only read")
+        return owner
 
     def may(self, owner: Owner, right: Right = Right.READ) -> bool:
         """Whether the request may reach this owner."""
-        return True
+        if self.key is None:
+            return True
+        return keys.covers(self.key, owner.user, owner.agent) and (right is Right.READ or not self.key.read_only)
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory here whom the request may reach."""
@@ -42,8 +60,35 @@ class Access:
 
 
 def access(connection: HTTPConnection) -> Access:
-    """The access of a request, by its key. Raises Unauthorized where one is needed and missing or wrong."""
-    return Access(serving_of(connection).memory)
+    """The access of a request, by its key. Raises Unauthorized where one is needed and missing or wrong, and
+    TooManyRequests. A key is looked up at each request: one that was revoked ends at once, in all processes."""
+    serving = serving_of(connection)
+    given = given_key(connection)
+    if given is None:
+        if serving.require_keys:
+            raise Unauthorized("this server needs a key: send it as `Authorization: Bearer ember_…`")
+        return Access(serving.memory)
+    key = keys.verified(given, serving.memory.keys)
+    if key is None:
+        raise Unauthorized("this key is not known here, or was revoked")
+    wait = serving.rate.take(key.id)
+    if wait > 0.0:
+        raise TooManyRequests("too many requests with this key", wait)
+    return Access(serving.memory, key)
+
+
+def given_key(connection: HTTPConnection) -> str | None:
+    """The key that a request gives: by Authorization, X-API-Key or the cookie, in this order.
+
+    A bearer token that is not of our form is none where no key is required: clients of OpenAI always send one, which
+    the proxy may pass on.
+    """
+    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+    token = token.strip() if scheme.lower() == "bearer" else ""
+    token = token or connection.headers.get("x-api-key", "").strip() or connection.cookies.get(COOKIE, "")
+    if not token or (not token.startswith(keys.PREFIX) and not serving_of(connection).require_keys):
+        return None
+    return token
 
 
 Accessible = Annotated[Access, Depends(access)]

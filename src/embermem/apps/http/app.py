@@ -2,26 +2,109 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 import embermem
+from embermem.apps.http import events, metrics, problems, reference
 from embermem.apps.http.api import routers
 from embermem.apps.http.inspector import routes as inspector
+from embermem.apps.http.limits import BodyLimit, RateLimit
+from embermem.apps.http.middleware import Guard, SecurityHeaders, Watch
 from embermem.apps.http.proxy import routes as proxy
 from embermem.apps.http.serving import Serving
+from embermem.apps.mcp.http import mount
+from embermem.errors import EmbedderError
 
 if TYPE_CHECKING:
     from embermem.memory import Memory
 
+logger = logging.getLogger(__name__)
 
-def create_app(memory: Memory, *, require_keys: bool = False) -> FastAPI:
-    """The server of one memory. The caller opens and closes the memory."""
-    app = FastAPI(title="Ember", version=embermem.__version__, summary="Memory for AI agents.")
-    app.state.serving = Serving(memory=memory, require_keys=require_keys)
+IMPORT_PATH = "/import"
+"""Where the inspector takes files: they may be larger than other bodies."""
+
+
+def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[str] = ()) -> FastAPI:
+    """The server of one memory. The caller opens and closes the memory.
+
+    Without `require_keys` it answers only requests to loopback, by name, and to `hosts`.
+    """
+    settings = memory.settings
+    watching = metrics.Metrics(memory)
+    app = _Ember(
+        title="Ember",
+        version=embermem.__version__,
+        summary="Memory for AI agents.",
+        description=_DESCRIPTION,
+        # The usual pages of FastAPI load scripts from elsewhere; /docs is our own.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=problems.ANSWERS,
+        lifespan=_lifespan,
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(Watch, metrics=watching),
+            Middleware(Guard, hosts=tuple(hosts), any_host=require_keys),
+            Middleware(BodyLimit, most=settings.http_body_bytes, larger={IMPORT_PATH: settings.http_import_bytes}),
+        ],
+        # Its own spans carry addresses with their queries: only where texts may be told.
+        telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
+    )
+    app.state.serving = Serving(
+        memory=memory, require_keys=require_keys, rate=RateLimit(settings.http_rate_per_minute), metrics=watching
+    )
+    problems.install(app)
+    mount(app, memory)
     for router in routers():
         app.include_router(router, prefix="/v1")
     app.include_router(proxy.router)
+    app.include_router(metrics.router)
+    app.include_router(reference.router)
+    app.include_router(events.router)
     app.include_router(inspector.router)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """The embedder's weights are read before the first request, which would wait for them."""
+    serving: Serving = app.state.serving
+    try:
+        await anyio.to_thread.run_sync(serving.memory.embed, ["ready"])
+    except EmbedderError as error:
+        logger.warning("the embedder is not ready: %s", error)
+    yield
+
+
+class _Ember(FastAPI):
+    """Adds to the OpenAPI description what all routes share."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The description, made once."""
+        if self.openapi_schema is None or "securitySchemes" not in self.openapi_schema.get("components", {}):
+            components = super().openapi().setdefault("components", {})
+            components.setdefault("schemas", {})["Problem"] = problems.SCHEMA
+            components["securitySchemes"] = _SCHEMES
+            # Where no key is required, none need be given.
+            super().openapi()["security"] = [{}, *({name: []} for name in _SCHEMES)]
+        return super().openapi()
+
+
+_SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer ember_…`"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+
+_DESCRIPTION = """\
+An owner is one pair of `user_id` and `agent_id`: query parameters of GET and DELETE, fields of other bodies; both are
+`default` if not given. Failures are problem details (RFC 9457). Every answer has `X-Request-Id`: the client's, if it
+sent a plain one.
+"""

@@ -1,0 +1,61 @@
+"""The real server on loopback, in a thread of this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx2
+import uvicorn
+
+from embermem import Memory
+from embermem.apps.http.app import create_app
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
+    """A server that runs, and the memory behind it."""
+
+    url: str
+    memory: Memory
+    require_keys: bool = False
+
+
+@contextmanager
+def running(memory: Memory, require_keys: bool = False) -> Iterator[str]:
+    """Serves a memory on a free port of loopback until the block ends; gives the base URL, without a slash."""
+    app = create_app(memory, require_keys=require_keys)
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, timeout_graceful_shutdown=2)
+    )
+    ready = threading.Event()
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            server.run()
+        except BaseException as error:  # noqa: BLE001  the test is told of it
+            failed.append(error)
+        finally:
+            ready.set()
+
+    thread = threading.Thread(target=run, name="serving", daemon=True)
+    thread.start()
+    while not server.started and not ready.wait(0.005):
+        pass
+    if failed or not server.started:
+        raise RuntimeError("the server did not start") from (failed[0] if failed else None)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+
+
+def client(url: str, key: str | None = None) -> httpx2.Client:
+    """A client of a server, with a key where one is given. Close it, or use it in a `with`."""
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    return httpx2.Client(base_url=url, headers=headers, timeout=30.0, trust_env=False)
