@@ -9,4 +9,7 @@ from fastapi import APIRouter
 
 def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
-    yield from ()
+    from embermem.apps.http.api import changes, memories, operations, owners, persona, search, segments
+
+    for module in (memories, search, persona, segments, changes, operations, owners):
+        yield module.routes

@@ -1,0 +1,130 @@
+"""Memories: kept, listed, read, corrected, forgotten."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import Header, Query
+
+from embermem.apps.http.access import Access, Accessible, Right
+from embermem.apps.http.api import adding, facts, items, listing, models, views
+from embermem.apps.http.api.owning import Cursor, ItemId, Limit, Reading, RunQuery, Writing, router, written_by
+from embermem.apps.http.problems import problem_of
+from embermem.errors import EmberError, InputError
+from embermem.memory import OwnerMemory
+from embermem.types import Forgotten, Tier
+
+routes = router("memories")
+
+
+class Kind(StrEnum):
+    """What is listed."""
+
+    PAGE = "page"
+    FACT = "fact"
+
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=models.LONGEST_KEY,
+        description="A name for this addition. Sent again with the same messages it adds nothing and answers the same; "
+        "with other messages it is refused (409).",
+    ),
+]
+DryRun = Annotated[bool, Query(description="Only say what would go.")]
+Confirm = Annotated[bool, Query(description="Must be true, unless dry_run is.")]
+
+
+@routes.post("/memories", status_code=201, summary="Keep messages")
+def add_memories(access: Accessible, body: models.AddBody, key: Key = None) -> models.Added:
+    """Keeps what was said. When it answers, the messages are on disk and can be found; they are understood behind."""
+    return adding.add(written_by(access, body), body.messages, thread=body.run_id, at=body.at, key=key)
+
+
+@routes.post("/memories/batch", summary="Keep many additions")
+def add_memories_batch(access: Accessible, body: models.BatchBody) -> models.Batch:
+    """Each item is kept or refused on its own, in order. One owner that the key does not hold refuses them all."""
+    owners = [_owner_of(access, body, item) for item in body.read]
+    return models.Batch(items=[_kept(owner, body, item) for owner, item in zip(owners, body.read, strict=True)])
+
+
+@routes.get("/memories", summary="List memories")
+def list_memories(
+    owner: Reading,
+    kind: Annotated[Kind, Query(description="Pages, or facts that hold.")] = Kind.PAGE,
+    tier: Annotated[Tier | None, Query(description="Only pages of this tier.")] = None,
+    run_id: RunQuery = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> models.Items:
+    """Pages or facts, newest first, in parts. What comes in between two parts moves nothing."""
+    if kind is Kind.PAGE:
+        part = listing.pages(owner, tier=tier, thread=run_id, limit=limit, cursor=cursor)
+        return models.Items(
+            results=[views.page(owner.owner, page) for page in part.things], next_cursor=part.next_cursor
+        )
+    if tier is not None or run_id is not None:
+        raise InputError("tier and run_id are of pages; a fact may rest on many: leave them out, or ask kind=page")
+    known = facts.part(owner, about=None, state=facts.State.CURRENT, limit=limit, cursor=cursor)
+    return models.Items(results=[views.fact(owner.owner, fact) for fact in known.things], next_cursor=known.next_cursor)
+
+
+@routes.get("/memories/{item_id}", summary="Read one memory")
+def get_memory(owner: Reading, item_id: ItemId) -> models.Item:
+    """A page, an utterance or a fact, by its id."""
+    return items.shown(owner, item_id)
+
+
+@routes.put("/memories/{item_id}", summary="Correct a fact")
+@routes.patch("/memories/{item_id}", summary="Correct a fact", operation_id="patch_memory")
+def update_memory(access: Accessible, item_id: ItemId, body: models.UpdateBody) -> models.FactItem:
+    """Another text takes the fact's place, as a new fact with an id of its own. What was said cannot be changed."""
+    owner = written_by(access, body)
+    return views.fact(owner.owner, items.corrected(owner, item_id, body.text))
+
+
+@routes.delete("/memories/{item_id}", summary="Forget a page or a fact")
+def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> Forgotten:
+    """It goes with all that rests on it alone. The answer says what went; `sha256` is over the ids."""
+    return items.forgotten(owner, item_id, dry_run=dry_run)
+
+
+@routes.delete("/memories", summary="Forget a thread or everything")
+def delete_memories(
+    owner: Writing, run_id: RunQuery = None, confirm: Confirm = False, dry_run: DryRun = False
+) -> Forgotten:
+    """A thread of the owner where `run_id` names one, else all that is known of this owner."""
+    if not (confirm or dry_run):
+        raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
+    if run_id is not None:
+        return owner.forget(thread=run_id, dry_run=dry_run)
+    return owner.forget_all(dry_run=dry_run)
+
+
+@routes.get("/memories/{item_id}/history", summary="What was decided of a memory")
+def get_memory_history(owner: Reading, item_id: ItemId) -> models.History:
+    """The changes of a page, fact, segment or chain, each with only the decisions that name it."""
+    return models.History(results=[views.change(change) for change in owner.history(item_id)])
+
+
+def _owner_of(access: Access, body: models.BatchBody, item: models.BatchItem | models.RefusedItem) -> OwnerMemory:
+    if isinstance(item, models.RefusedItem):
+        return written_by(access, body)
+    return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE)
+
+
+def _kept(
+    owner: OwnerMemory, body: models.BatchBody, item: models.BatchItem | models.RefusedItem
+) -> models.BatchKept | models.BatchRefused:
+    try:
+        if isinstance(item, models.RefusedItem):
+            raise InputError(item.why)
+        added = adding.add(owner, item.messages, thread=item.run_id or body.run_id, at=item.at or body.at, key=item.key)
+    except EmberError as error:
+        problem = problem_of(error)
+        return models.BatchRefused(status=problem.status, problem=problem.body())
+    return models.BatchKept(results=added.results, page_ids=added.page_ids)

@@ -1,0 +1,37 @@
+"""Who has a memory here, and how much is in it."""
+
+from __future__ import annotations
+
+import json
+
+from embermem.apps.http.access import Accessible
+from embermem.apps.http.api import listing, models, views
+from embermem.apps.http.api.owning import Cursor, Limit, Reading, router
+from embermem.protocols import OwnerStats
+from embermem.types import Owner
+
+routes = router("owners")
+
+
+@routes.get("/owners", summary="Owners that the key may reach")
+def list_owners(access: Accessible, limit: Limit = 50, cursor: Cursor = None) -> models.Owners:
+    """In order of their names, in parts."""
+    part = listing.keyed(
+        access.owners(), _key, _names, listing=listing.named("owners"), limit=limit, cursor=cursor, newest_first=False
+    )
+    return models.Owners(results=[views.owner(owner) for owner in part.things], next_cursor=part.next_cursor)
+
+
+@routes.get("/stats", summary="Counts of one memory")
+def get_stats(owner: Reading) -> OwnerStats:
+    """How much was said, where it is, and what is known."""
+    return owner.stats()
+
+
+def _key(owner: Owner) -> str:
+    return json.dumps([owner.user, owner.agent])
+
+
+def _names(key: str) -> tuple[str, str]:
+    user, agent = json.loads(key)
+    return str(user), str(agent)

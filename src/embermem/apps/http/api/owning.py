@@ -1,0 +1,81 @@
+"""What the routes share: the owner of a request, the parameters of lists, and a router that documents itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi.routing import APIRoute
+
+from embermem.apps.http.access import Access, Accessible, Right
+from embermem.apps.http.api import models
+from embermem.memory import OwnerMemory
+
+UserQuery = Annotated[
+    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose memory.", examples=["alice"])
+]
+AgentQuery = Annotated[
+    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="With which agent.", examples=["tutor"])
+]
+RunQuery = Annotated[
+    str | None, Query(min_length=1, max_length=models.LONGEST_NAME, description="Only of this thread.")
+]
+Limit = Annotated[int, Query(ge=1, le=models.MOST_RESULTS, description="How many at most.")]
+Cursor = Annotated[
+    str | None,
+    Query(min_length=1, max_length=models.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
+]
+ItemId = Annotated[str, Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it.")]
+ChangeNo = Annotated[int, Path(ge=1, le=models.LARGEST, description="The change's number.")]
+
+
+def reading(
+    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+) -> OwnerMemory:
+    """The memory that a request may read."""
+    return access.owner(user_id, agent_id, Right.READ)
+
+
+def writing(
+    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+) -> OwnerMemory:
+    """The memory that a request may change."""
+    return access.owner(user_id, agent_id, Right.WRITE)
+
+
+Reading = Annotated[OwnerMemory, Depends(reading)]
+Writing = Annotated[OwnerMemory, Depends(writing)]
+
+
+def read_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+    """The memory that a body asks."""
+    return access.owner(body.user_id, body.agent_id, Right.READ)
+
+
+def written_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+    """The memory that a body changes."""
+    return access.owner(body.user_id, body.agent_id, Right.WRITE)
+
+
+def router(tag: str, lifespan: Callable[[Any], Any] | None = None) -> APIRouter:
+    """A router whose operations are named as its functions are."""
+    return APIRouter(
+        tags=[tag],
+        generate_unique_id_function=_name,
+        dependencies=[Depends(_request_id)],
+        lifespan=lifespan,
+    )
+
+
+def _name(route: APIRoute) -> str:
+    return route.name
+
+
+def _request_id(
+    x_request_id: Annotated[
+        str | None,
+        Header(description="A name for this request, for its log and answer. One is made where it is missing."),
+    ] = None,
+) -> None:
+    """Documents the header; the frame reads it."""

@@ -1,0 +1,79 @@
+"""Who the user is: profile, facts, traits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from embermem.apps.http.access import Accessible
+from embermem.apps.http.api import facts, models, views
+from embermem.apps.http.api.owning import Cursor, ItemId, Limit, Reading, router, written_by
+from embermem.memory import OwnerMemory
+from embermem.types import About
+
+routes = router("persona")
+
+
+@routes.get("/profile", summary="The profiles of the user and the agent")
+def get_profile(owner: Reading) -> models.Profile:
+    """Each field with who set it and what it rests on."""
+    return _profile(owner)
+
+
+@routes.patch("/profile", summary="Set fields of the profiles")
+def update_profile(access: Accessible, body: models.ProfileBody) -> models.Profile:
+    """Sets fields; null takes one away. What is set here is not overwritten by an analyst."""
+    owner = written_by(access, body)
+    if body.user is not None:
+        owner.set_profile(**body.user)
+    if body.agent is not None:
+        owner.set_agent_profile(**body.agent)
+    return _profile(owner)
+
+
+@routes.get("/facts", summary="What is known")
+def list_facts(
+    owner: Reading,
+    about: Annotated[About | None, Query(description="Of the user's knowledge base, or of the agent's.")] = None,
+    state: Annotated[
+        facts.State, Query(description="What holds, no longer holds, or was archived.")
+    ] = facts.State.CURRENT,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> models.Facts:
+    """Facts, newest first, in parts."""
+    part = facts.part(owner, about=about, state=state, limit=limit, cursor=cursor)
+    return models.Facts(results=[views.fact(owner.owner, fact) for fact in part.things], next_cursor=part.next_cursor)
+
+
+@routes.post("/facts/{item_id}/pin", summary="Keep a fact from the cap")
+def pin_fact(access: Accessible, item_id: ItemId, body: models.PinBody) -> models.FactItem:
+    """A pinned fact is never moved to the archive; `pinned: false` lets it go again."""
+    owner = written_by(access, body)
+    return views.fact(owner.owner, owner.pin(item_id, body.pinned))
+
+
+@routes.post("/facts/{item_id}/retire", summary="A fact no longer holds")
+def retire_fact(access: Accessible, item_id: ItemId, body: models.RetireBody) -> models.FactItem:
+    """It stays among the past facts."""
+    owner = written_by(access, body)
+    return views.fact(owner.owner, owner.retire(item_id))
+
+
+@routes.post("/facts/{item_id}/correct", summary="What is so instead")
+def correct_fact(access: Accessible, item_id: ItemId, body: models.CorrectBody) -> models.FactItem:
+    """The new fact, with an id of its own. The old value is not learnt again from what was said before."""
+    owner = written_by(access, body)
+    return views.fact(owner.owner, owner.correct(item_id, body.text, value=body.value))
+
+
+@routes.get("/traits", summary="The user's traits")
+def list_traits(owner: Reading) -> models.Traits:
+    """Those of the 90 that are known."""
+    return models.Traits(results=[views.trait(trait) for trait in owner.traits()])
+
+
+def _profile(owner: OwnerMemory) -> models.Profile:
+    persona = owner.persona()
+    return views.profile(persona.profile, persona.agent_profile)

@@ -1,0 +1,46 @@
+"""What matters to a query."""
+
+from __future__ import annotations
+
+import logging
+
+from embermem.apps.http.access import Accessible, Right
+from embermem.apps.http.api import listing, models, views
+from embermem.apps.http.api.owning import read_by, router
+from embermem.errors import StoreError
+from embermem.memory import OwnerMemory
+from embermem.types import Context
+
+logger = logging.getLogger(__name__)
+routes = router("search")
+
+
+@routes.post("/search", summary="Find what was said")
+def search_memories(access: Accessible, body: models.SearchBody) -> models.Found:
+    """The best utterances for a query. It writes nothing, and counts no visit."""
+    owner = access.owner(*body.owner_asked, Right.READ)
+    thread = body.thread_asked
+    if thread is None:
+        hits = owner.search(body.query, body.top_k)
+    else:
+        hits = listing.in_thread(lambda k: owner.search(body.query, k), thread, body.top_k)
+    return models.Found(results=[views.hit(owner.owner, hit) for hit in hits])
+
+
+@routes.post("/context", summary="The little that matters, as text for a prompt")
+def get_context(access: Accessible, body: models.ContextBody) -> models.ContextAnswer:
+    """Text within the budget, ready for a prompt, with its sources. What it packs counts as visited, where the key may
+    write."""
+    owner = read_by(access, body)
+    context = owner.recall(body.query, at=body.at, budget=body.budget, thread=body.run_id)
+    if access.may(owner.owner, Right.WRITE):
+        _count_visit(owner, context)
+    return views.context(owner.owner, context, explain=body.explain)
+
+
+def _count_visit(owner: OwnerMemory, context: Context) -> None:
+    """An answer that is there does not fail for a counter."""
+    try:
+        owner.visit(context.packed)
+    except StoreError as error:
+        logger.warning("a visit was not counted: %s", error)

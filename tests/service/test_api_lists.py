@@ -1,0 +1,207 @@
+"""Lists in parts: nothing is skipped or doubled while more comes in, and a broken cursor is refused."""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from serving import Server
+
+from embermem import Memory, OwnerMemory
+from embermem.apps.http.api import cursors, listing
+from embermem.errors import InputError
+from scripted import SMALL, Clock
+
+ALICE = {"user_id": "alice"}
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Memory]:
+    """One store for many examples: each takes an owner of its own."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Memory(Path(folder) / "memory.db", **{**SMALL, "clock": Clock()}) as memory,
+    ):
+        yield memory
+
+
+def parts(http: httpx2.Client, path: str, **params: Any) -> Iterator[list[dict[str, Any]]]:
+    """All parts of a list, one after another."""
+    cursor = None
+    while True:
+        answer = http.get(path, params={**params, **({} if cursor is None else {"cursor": cursor})})
+        assert answer.status_code == 200, answer.text
+        yield answer.json()["results"]
+        cursor = answer.json()["next_cursor"]
+        if cursor is None:
+            return
+
+
+_owners = iter(range(10**9))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    first=st.lists(st.sampled_from("ab"), max_size=12),
+    between=st.lists(st.lists(st.sampled_from("ab"), max_size=4), max_size=6),
+    limit=st.integers(1, 5),
+    thread=st.sampled_from([None, "a"]),
+)
+@example(first=["a"] * 3, between=[["a"]], limit=3, thread=None)
+def test_pages_are_each_given_once_while_more_come_in(
+    store: Memory, first: list[str], between: list[list[str]], limit: int, thread: str | None
+) -> None:
+    alice = store.of(f"alice {next(_owners)}")
+    for one in first:
+        alice.add("Hello", "Hello", thread=one)
+    there = [page.id for page in reversed(alice.pages()) if thread in (None, page.thread)]
+    seen, cursor, coming = list[str](), None, iter(between)
+    while True:
+        part = listing.pages(alice, tier=None, thread=thread, limit=limit, cursor=cursor)
+        seen += [page.id for page in part.things]
+        assert len(part.things) <= limit
+        for one in next(coming, []):
+            alice.add("Hello again", "Hello", thread=one)
+        cursor = part.next_cursor
+        if cursor is None:
+            break
+        assert len(part.things) == limit
+    assert seen == there
+
+
+@settings(max_examples=200)
+@given(
+    numbers=st.sets(st.integers(1, 300)),
+    between=st.lists(st.sets(st.integers(301, 400), max_size=3), max_size=8),
+    limit=st.integers(1, 7),
+    newest_first=st.booleans(),
+)
+def test_numbered_things_are_each_given_once_in_order(
+    numbers: set[int], between: list[set[int]], limit: int, newest_first: bool
+) -> None:
+    there, seen, cursor, coming = set(numbers), list[int](), None, iter(between)
+    while True:
+        part = listing.keyed(
+            [f"f{number}-000" for number in there],
+            str,
+            listing.by_numbers,
+            listing="facts",
+            limit=limit,
+            cursor=cursor,
+            newest_first=newest_first,
+        )
+        seen += [int(one[1:-4]) for one in part.things]
+        there |= next(coming, set())
+        cursor = part.next_cursor
+        if cursor is None:
+            break
+    assert seen == sorted(set(seen), reverse=newest_first)
+    assert numbers <= set(seen)
+    if newest_first:
+        assert set(seen) == numbers
+
+
+@given(name=st.text(), place=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_a_cursor_gives_its_position_back_to_its_own_list_only(name: str, place: str) -> None:
+    made = cursors.cursor(name, place)
+    assert cursors.position(name, made) == place
+    with pytest.raises(InputError, match="cursor"):
+        cursors.position(name + "x", made)
+
+
+@given(place=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), where=st.integers(0), char=st.characters())
+def test_a_cursor_that_was_edited_is_refused(place: str, where: int, char: str) -> None:
+    made = cursors.cursor("list", place)
+    where %= len(made)
+    edited = made[:where] + char + made[where + 1 :]
+    if edited != made:
+        with pytest.raises(InputError, match="cursor"):
+            cursors.position("list", edited)
+
+
+@given(st.text())
+def test_any_text_as_a_cursor_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="cursor"):
+        cursors.position("list", text)
+
+
+def test_a_cursor_made_by_hand_with_a_position_that_is_no_number_is_refused() -> None:
+    made = cursors.cursor("pages", "²")
+    with pytest.raises(InputError, match="cursor"):
+        cursors.number("pages", made)
+
+
+def talk(alice: OwnerMemory, pages: int = 12) -> None:
+    """Enough for facts, segments and changes."""
+    for number in range(pages):
+        alice.add(
+            f"I bought {number + 2} apples in Lyon. My sister {'ABCDEFGHIJKL'[number]}na lives in Paris.", "Good."
+        )
+    alice.settle()
+
+
+LISTS = ("/v1/memories", "/v1/pages", "/v1/facts", "/v1/segments", "/v1/changes", "/v1/owners")
+
+
+def test_every_list_comes_whole_in_parts_of_one(server: Server, http: httpx2.Client) -> None:
+    talk(server.memory.of("alice"))
+    server.memory.of("bob", "tutor").add("Hello")
+    for path in LISTS:
+        (whole,) = parts(http, path, limit=200, **ALICE)
+        single = list(parts(http, path, limit=1, **ALICE))
+        assert len(whole) > 0, path
+        assert [one for (one,) in single] == whole, path
+
+
+def test_a_broken_cursor_is_refused_and_says_so(http: httpx2.Client) -> None:
+    made_up = base64.urlsafe_b64encode(b"12345678" + b"1").decode()
+    for path in LISTS:
+        for cursor in ("x", "\u00e9", "AAAA", made_up, "=" * 9):
+            answer = http.get(path, params={"cursor": cursor})
+            assert (answer.status_code, "cursor" in answer.json()["detail"]) == (422, True)
+
+
+def test_a_cursor_of_another_owner_or_filter_is_refused(server: Server, http: httpx2.Client) -> None:
+    talk(server.memory.of("alice"), 3)
+    cursor = http.get("/v1/pages", params={"limit": 1, **ALICE}).json()["next_cursor"]
+    assert http.get("/v1/pages", params={"cursor": cursor, **ALICE}).status_code == 200
+    assert http.get("/v1/pages", params={"cursor": cursor, "user_id": "bob"}).status_code == 422
+    assert http.get("/v1/pages", params={"cursor": cursor, "tier": "short", **ALICE}).status_code == 422
+    assert http.get("/v1/facts", params={"cursor": cursor, **ALICE}).status_code == 422
+
+
+def test_a_limit_out_of_range_is_refused(http: httpx2.Client) -> None:
+    for limit in ("0", "201", "-1", "x", "1e9", ""):
+        assert http.get("/v1/pages", params={"limit": limit}).status_code == 422
+
+
+def test_pages_are_listed_by_tier_and_thread(server: Server, http: httpx2.Client) -> None:
+    alice = server.memory.of("alice")
+    for number in range(6):
+        alice.add("Hello", "Hello", thread="ab"[number % 2])
+    tiers = {
+        tier: http.get("/v1/pages", params={"tier": tier, **ALICE}).json()["results"] for tier in ("short", "pending")
+    }
+    assert {tier: len(found) for tier, found in tiers.items()} == {"short": 3, "pending": 3}
+    (found,) = parts(http, "/v1/memories", run_id="a", **ALICE)
+    assert [one["run_id"] for one in found] == ["a"] * 3
+    assert http.get("/v1/pages", params={"tier": "long", **ALICE}).status_code == 422
+    assert http.get("/v1/memories", params={"kind": "fact", "tier": "short", **ALICE}).status_code == 422
+
+
+def test_a_segment_comes_with_its_newest_pages_and_its_heat(server: Server, http: httpx2.Client) -> None:
+    talk(server.memory.of("alice"))
+    listed = http.get("/v1/segments", params=ALICE).json()["results"]
+    one = http.get(f"/v1/segments/{listed[0]['id']}", params={"limit": 1, **ALICE}).json()
+    assert {**listed[0], "pages": one["pages"]} == one
+    assert [page["id"] for page in one["pages"]] == one["page_ids"][-1:]
+    assert one["heat"] > 0
+    assert http.get("/v1/segments/s0-0", params=ALICE).status_code == 404
+    assert http.get("/v1/pages/p0", params=ALICE).status_code == 404

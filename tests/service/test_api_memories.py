@@ -1,0 +1,290 @@
+"""Memories over HTTP: kept once, found, corrected, forgotten; and what a client's text may not do."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+from serving import Server, client, running
+
+from embermem import Memory
+from embermem.apps.http import keys
+from scripted import NOW
+
+SAID = [
+    {"role": "user", "content": "I live in Lyon.", "at": "2026-05-02T10:00:00+02:00"},
+    {"role": "assistant", "content": "Since when?"},
+]
+ALICE = {"user_id": "alice"}
+
+
+def known(server: Server, http: httpx2.Client) -> dict[str, Any]:
+    """The fact that follows from `SAID`."""
+    assert http.post("/v1/memories", json={"messages": SAID, **ALICE}).status_code == 201
+    server.memory.of("alice").settle()
+    for number in range(6):
+        server.memory.of("alice").add(f"The weather is fine, day {number}.", "Good.")
+    server.memory.of("alice").settle()
+    facts = http.get("/v1/facts", params=ALICE).json()["results"]
+    (fact,) = [one for one in facts if "Lyon" in one["memory"]]
+    return dict(fact)
+
+
+def test_what_is_added_is_answered_and_can_be_read_by_each_id(http: httpx2.Client) -> None:
+    answer = http.post("/v1/memories", json={"messages": SAID, **ALICE, "run_id": "monday"})
+    assert answer.status_code == 201
+    first, second = answer.json()["results"]
+    assert (first["event"], first["memory"], first["role"]) == ("ADD", "I live in Lyon.", "user")
+    assert first["created_at"] == "2026-05-02T10:00:00+02:00"
+    assert answer.json()["page_ids"] == [first["page_id"]] == [second["page_id"]]
+    page = http.get(f"/v1/memories/{first['page_id']}", params=ALICE).json()
+    assert (page["kind"], page["run_id"]) == ("page", "monday")
+    assert [one["id"] for one in page["metadata"]["utterances"]] == [first["id"], second["id"]]
+    said = http.get(f"/v1/memories/{second['id']}", params=ALICE).json()
+    assert (said["kind"], said["memory"], said["metadata"]["page_id"]) == ("utterance", "Since when?", page["id"])
+    assert said["metadata"]["tier"] == "short"
+
+
+def test_a_text_alone_is_said_by_the_user(http: httpx2.Client) -> None:
+    (kept,) = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()["results"]
+    assert (kept["role"], kept["memory"]) == ("user", "Hello")
+
+
+def test_the_same_key_keeps_one_page_and_answers_the_same(server: Server, http: httpx2.Client) -> None:
+    given: dict[str, Any] = {"json": {"messages": SAID, **ALICE}, "headers": {"Idempotency-Key": "one"}}
+    first, again = http.post("/v1/memories", **given), http.post("/v1/memories", **given)
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert len(server.memory.of("alice").pages()) == 1
+
+
+def test_the_same_key_at_the_same_moment_keeps_one_page(server: Server, http: httpx2.Client) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        sent = [
+            threads.submit(
+                http.post, "/v1/memories", json={"messages": SAID, **ALICE}, headers={"Idempotency-Key": "one"}
+            )
+            for _ in range(8)
+        ]
+        answers = [one.result() for one in sent]
+    assert {one.status_code for one in answers} == {201}
+    assert len({one.text for one in answers}) == 1
+    assert len(server.memory.of("alice").pages()) == 1
+
+
+def test_a_key_with_other_content_is_a_conflict_and_keeps_nothing(server: Server, http: httpx2.Client) -> None:
+    key = {"Idempotency-Key": "one"}
+    http.post("/v1/memories", json={"messages": "one", **ALICE}, headers=key)
+    other = http.post("/v1/memories", json={"messages": "two", **ALICE}, headers=key)
+    assert (other.status_code, other.json()["type"]) == (409, "urn:embermem:problem:key-reused")
+    assert len(server.memory.of("alice").pages()) == 1
+
+
+def test_a_batch_keeps_the_good_items_and_says_what_is_wrong_with_the_bad(server: Server, http: httpx2.Client) -> None:
+    items: list[Any] = [
+        {"messages": "first", "run_id": "a", "key": "k1"},
+        {"message": "an unknown field"},
+        {"messages": [{"role": "rat", "content": "an unknown role"}]},
+        {"messages": "a\x00b"},
+        {"messages": "at no time", "at": "tomorrow"},
+        7,
+        {"messages": "other content", "key": "k1"},
+        {"messages": "last", "user_id": "bob"},
+    ]
+    answer = http.post("/v1/memories/batch", json={"items": items, **ALICE})
+    assert answer.status_code == 200
+    found = answer.json()["items"]
+    assert [one["status"] for one in found] == [201, 422, 422, 422, 422, 422, 409, 201]
+    assert "'message'" in found[1]["problem"]["detail"]
+    assert "messages" in found[1]["problem"]["detail"]
+    assert found[0]["results"][0]["memory"] == "first"
+    assert [page.thread for page in server.memory.of("alice").pages()] == ["a"]
+    assert [page.query for page in server.memory.of("bob").pages()] == ["last"]
+
+
+def test_a_batch_sent_again_with_its_keys_keeps_nothing_twice(server: Server, http: httpx2.Client) -> None:
+    items = [{"messages": f"said {number}", "run_id": f"t{number}", "key": f"k{number}"} for number in range(20)]
+    first = http.post("/v1/memories/batch", json={"items": items[:12], **ALICE}).json()["items"]
+    whole = http.post("/v1/memories/batch", json={"items": items, **ALICE}).json()["items"]
+    assert whole[:12] == first
+    assert len(server.memory.of("alice").pages()) == 20
+
+
+def test_a_batch_of_more_than_five_hundred_is_refused(http: httpx2.Client) -> None:
+    items = [{"messages": "x"}] * 501
+    assert http.post("/v1/memories/batch", json={"items": items}).status_code == 422
+
+
+def test_one_owner_that_the_key_does_not_hold_refuses_the_whole_batch(memory: Memory) -> None:
+    key, text = keys.make("alice only", ["alice"], read_only=False, now=NOW)
+    memory.keys.add_key(key)
+    with running(memory) as url, client(url, text) as http:
+        items = [{"messages": "mine"}, {"messages": "theirs", "user_id": "bob"}, {"messages": "mine", "agent_id": "x"}]
+        assert http.post("/v1/memories/batch", json={"items": items, **ALICE}).status_code == 403
+        assert memory.owners() == ()
+        assert http.post("/v1/memories/batch", json={"items": items[:1], **ALICE}).status_code == 200
+
+
+def test_the_habits_of_another_memory_work(server: Server, http: httpx2.Client) -> None:
+    fact = known(server, http)
+    found = http.post("/v1/search", json={"query": "Where do I live?", "filters": ALICE, "limit": 3}).json()["results"]
+    assert found[0]["memory"] == "I live in Lyon."
+    assert http.get(f"/v1/memories/{fact['id']}", params=ALICE).json()["memory"] == fact["memory"]
+    updated = http.put(f"/v1/memories/{fact['id']}", json={"memory": "alice lives in Paris", **ALICE}).json()
+    assert updated["memory"] == "alice lives in Paris"
+    listed = http.get("/v1/memories", params={"kind": "fact", **ALICE}).json()["results"]
+    texts = [one["memory"] for one in listed]
+    assert "alice lives in Paris" in texts
+    assert fact["memory"] not in texts
+    old = http.get(f"/v1/memories/{fact['id']}", params=ALICE).json()
+    assert old["metadata"]["superseded_by"] == updated["id"]
+    history = http.get(f"/v1/memories/{fact['id']}/history", params=ALICE).json()["results"]
+    assert [one["cause"] for one in history][-1] == "correction"
+    assert all(decision["kind"] for one in history for decision in one["decisions"])
+    gone = http.delete(f"/v1/memories/{updated['id']}", params=ALICE).json()
+    assert updated["id"] in gone["facts"]
+    assert http.get(f"/v1/memories/{updated['id']}", params=ALICE).status_code == 404
+
+
+def test_what_was_said_is_not_rewritten_and_the_answer_says_what_can_be_done(http: httpx2.Client) -> None:
+    (kept,) = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()["results"]
+    for item, words in ((kept["id"], kept["page_id"]), (kept["page_id"], "forget")):
+        for method in ("PUT", "PATCH"):
+            answer = http.request(method, f"/v1/memories/{item}", json={"text": "Bye", **ALICE})
+            assert (answer.status_code, answer.json()["type"]) == (409, "urn:embermem:problem:conflict")
+            assert words in answer.json()["detail"]
+    answer = http.delete(f"/v1/memories/{kept['id']}", params=ALICE)
+    assert answer.status_code == 409
+    assert kept["page_id"] in answer.json()["detail"]
+
+
+def test_a_preview_names_what_then_goes(server: Server, http: httpx2.Client) -> None:
+    page_id = http.post("/v1/memories", json={"messages": SAID, **ALICE}).json()["page_ids"][0]
+    preview = http.delete(f"/v1/memories/{page_id}", params={"dry_run": True, **ALICE}).json()
+    assert preview["dry_run"] is True
+    assert len(server.memory.of("alice").pages()) == 1
+    gone = http.delete(f"/v1/memories/{page_id}", params=ALICE).json()
+    assert (gone["pages"], gone["sha256"]) == ([page_id], preview["sha256"])
+    assert server.memory.of("alice").pages() == ()
+
+
+def test_a_thread_or_everything_is_forgotten_only_when_confirmed(server: Server, http: httpx2.Client) -> None:
+    for thread in ("one", "two"):
+        http.post("/v1/memories", json={"messages": SAID, "run_id": thread, **ALICE})
+    refused = http.delete("/v1/memories", params={"run_id": "one", **ALICE})
+    assert (refused.status_code, "confirm=true" in refused.json()["detail"]) == (422, True)
+    assert len(http.delete("/v1/memories", params={"dry_run": True, **ALICE}).json()["pages"]) == 2
+    assert len(http.delete("/v1/memories", params={"run_id": "one", "confirm": True, **ALICE}).json()["pages"]) == 1
+    assert [page.thread for page in server.memory.of("alice").pages()] == ["two"]
+    assert http.delete("/v1/memories", params={"confirm": True, **ALICE}).status_code == 200
+    assert server.memory.of("alice").pages() == ()
+
+
+def test_an_id_that_is_none_of_the_owners_is_not_found(http: httpx2.Client) -> None:
+    http.post("/v1/memories", json={"messages": "Hello", **ALICE})
+    for item in ("p0", "u0", "f0-000", "x", "%00", "..%2f..", "\u2067p"):
+        for method in ("GET", "DELETE"):
+            assert http.request(method, f"/v1/memories/{item}", params=ALICE).status_code == 404
+        assert http.put(f"/v1/memories/{item}", json={"text": "x", **ALICE}).status_code == 404
+        assert http.get(f"/v1/memories/{item}/history", params=ALICE).status_code == 404
+
+
+def test_another_owners_ids_are_not_found(http: httpx2.Client) -> None:
+    kept = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()
+    for item in (kept["page_ids"][0], kept["results"][0]["id"]):
+        assert http.get(f"/v1/memories/{item}", params={"user_id": "bob"}).status_code == 404
+        assert http.delete(f"/v1/memories/{item}", params={"user_id": "bob"}).status_code == 404
+
+
+def test_a_text_comes_back_to_the_character(http: httpx2.Client) -> None:
+    texts = (
+        "\u202etfel ot thgir\u2066",
+        "\u200f\u200e\u202e",
+        "\U0001f469\u200d\U0001f467 e\u0301 \ufdfd",
+        "<script>alert(1)</script>",
+        "x" * 999_999,
+        "\ufeff\u2028\x1b[2J\x07",
+    )
+    for text in texts:
+        kept = http.post("/v1/memories", json={"messages": text, **ALICE}).json()["results"][0]
+        assert kept["memory"] == text
+        assert http.get(f"/v1/memories/{kept['id']}", params=ALICE).json()["memory"] == text
+
+
+REFUSED = (
+    rb'{"messages": "half \ud83d"}',
+    rb'{"messages": "nul \u0000"}',
+    rb'{"messages": [{"role": "user", "content": "half \udc00"}]}',
+    rb'{"messages": [{"role": "user", "content": [{"type": "text", "text": "\u0000"}]}]}',
+    rb'{"messages": [{"role": "user", "content": [{"type": "\ud800", "text": 1}]}]}',
+    rb'{"messages": [{"role": "user", "content": "x", "name": "\ud800"}]}',
+    rb'{"messages": "x", "user_id": "\u0000"}',
+    rb'{"messages": "x", "user_id": "\ud800"}',
+    rb'{"messages": "x", "user_id": " "}',
+    rb'{"messages": "x", "run_id": "a\u0000"}',
+    rb'{"messages": "x", "at": "\ud800"}',
+    rb'{"messages": "x", "at": "0001-01-01T00:00:00+14:00"}',
+    rb'{"messages": "x", "\ud800": 1}',
+    rb'{"messages": []}',
+    rb'{"messages": [[]]}',
+    rb'{"messages": [{"role": "user", "content": NaN}]}',
+    rb"{",
+    b"\xff\xfe",
+    b"[]",
+    b"",
+)
+
+
+def test_a_body_that_cannot_be_stored_is_refused_with_words(server: Server, http: httpx2.Client) -> None:
+    for body in REFUSED:
+        answer = http.post("/v1/memories", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (400, 422), (body, answer.text)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["detail"]
+    assert server.memory.owners() == ()
+
+
+def test_brackets_without_end_are_refused(http: httpx2.Client) -> None:
+    body = b'{"messages": ' + b"[" * 200_000
+    assert http.post("/v1/memories", content=body, headers={"Content-Type": "application/json"}).status_code in (
+        400,
+        422,
+    )
+
+
+def test_parts_within_parts_are_kept_or_refused_however_deep(http: httpx2.Client) -> None:
+    for depth in (100, 300, 470, 480, 2000):
+        part = b'[{"a":' * depth + b"1" + b"}]" * depth
+        body = b'{"messages": [{"role": "user", "content": [{"type": "chart", "data": ' + part + b"}]}]}"
+        answer = http.post("/v1/memories", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (201, 400, 422), depth
+        assert answer.status_code == 201 or depth > 300
+
+
+def test_an_unknown_field_is_named_with_those_that_are_known(http: httpx2.Client) -> None:
+    answer = http.post("/v1/memories", json={"messages": "x", "infer": False})
+    assert answer.status_code == 422
+    assert "'infer'" in answer.json()["detail"]
+    assert "messages, run_id, at" in answer.json()["detail"]
+
+
+def test_messages_of_other_tools_are_taken_as_they_are(http: httpx2.Client) -> None:
+    messages = [
+        {"role": "developer", "content": "Be kind."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Look:"},
+                {"type": "image_url", "image_url": {"url": "https://x/y.png"}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "type": "function", "function": {"name": "see", "arguments": "{}"}}],
+        },
+        {"role": "tool", "content": "a cat", "tool_call_id": "1"},
+    ]
+    kept = http.post("/v1/memories", json={"messages": messages, **ALICE}).json()["results"]
+    assert [one["role"] for one in kept] == ["system", "user", "assistant", "tool"]
+    assert "see({})" in kept[2]["memory"]

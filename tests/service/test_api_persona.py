@@ -1,0 +1,115 @@
+"""Profile, facts, traits, changes and counts over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import httpx2
+from serving import Server
+
+ALICE = {"user_id": "alice", "agent_id": "tutor"}
+
+
+def facts_of(server: Server, http: httpx2.Client) -> list[dict[str, Any]]:
+    """Facts that were learnt of Alice, newest first."""
+    alice = server.memory.of("alice", "tutor")
+    alice.add("My name is Alice. I live in Lyon. My sister Ana works as a nurse.", "Nice.")
+    for number in range(6):
+        alice.add(f"The weather is fine, day {number}.", "Good.")
+    alice.settle()
+    found: list[dict[str, Any]] = http.get("/v1/facts", params=ALICE).json()["results"]
+    assert len(found) >= 2
+    return found
+
+
+def test_a_profile_is_set_read_and_taken_away(http: httpx2.Client) -> None:
+    fields = {"user": {"name": "Alice", "birth_year": 1994, "self": "me"}, "agent": {"description": "patient"}}
+    answer = http.patch("/v1/profile", json={**fields, **ALICE})
+    assert answer.status_code == 200, answer.text
+    profile = http.get("/v1/profile", params=ALICE).json()
+    assert answer.json() == profile
+    assert {name: one["value"] for name, one in profile["user"].items()} == {
+        "name": "Alice",
+        "birth_year": "1994",
+        "self": "me",
+    }
+    assert (profile["user"]["name"]["set_by"], profile["agent"]["description"]["value"]) == ("caller", "patient")
+    assert "name" not in http.patch("/v1/profile", json={"user": {"name": None}, **ALICE}).json()["user"]
+
+
+REFUSED: tuple[dict[str, Any], ...] = (
+    {},
+    {"user": {}},
+    {"user": {"no word": "x"}},
+    {"user": {"name": ["x"]}},
+    {"user": {"name": "a\x00"}},
+    {"user": {"birth_year": "soon"}},
+    {"user": {"name": "x" * 2001}},
+    {"agent": {"x" * 65: "x"}},
+    {"person": {"name": "x"}},
+)
+
+
+def test_a_profile_that_cannot_be_kept_is_refused(server: Server, http: httpx2.Client) -> None:
+    for fields in REFUSED:
+        assert http.patch("/v1/profile", json={**fields, **ALICE}).status_code == 422, fields
+    assert server.memory.owners() == ()
+
+
+def test_half_a_character_as_a_field_is_refused(http: httpx2.Client) -> None:
+    headers = {"Content-Type": "application/json"}
+    for body in (rb'{"user": {"\ud800": "x"}}', rb'{"user": {"name": "\ud800"}}', rb'{"\ud800": 1}'):
+        assert http.patch("/v1/profile", content=body, headers=headers).status_code == 422
+
+
+def test_a_fact_is_pinned_corrected_and_retired(server: Server, http: httpx2.Client) -> None:
+    fact = next(one for one in facts_of(server, http) if "Lyon" in one["memory"])
+    data = fact["metadata"]
+    assert (data["about"], data["pinned"], data["retired_at"]) == ("user", False, None)
+    assert http.get(f"/v1/memories/{data['sources'][0]}", params=ALICE).json()["kind"] == "utterance"
+    pinned = http.post(f"/v1/facts/{fact['id']}/pin", json={"pinned": True, **ALICE}).json()
+    assert pinned["metadata"]["pinned"] is True
+    body = {"text": "alice lives in Paris", "value": "Paris", **ALICE}
+    new = http.post(f"/v1/facts/{fact['id']}/correct", json=body).json()
+    assert (new["memory"], new["metadata"]["value"]) == ("alice lives in Paris", "Paris")
+    assert http.post(f"/v1/facts/{new['id']}/retire", json=ALICE).json()["metadata"]["retired_at"] is not None
+    past = http.get("/v1/facts", params={"state": "past", **ALICE}).json()["results"]
+    assert {fact["id"], new["id"]} <= {one["id"] for one in past}
+    current = http.get("/v1/facts", params={"about": "user", **ALICE}).json()["results"]
+    assert not {fact["id"], new["id"]} & {one["id"] for one in current}
+    assert http.get("/v1/facts", params={"state": "archived", "about": "agent", **ALICE}).json()["results"] == []
+
+
+def test_a_fact_that_is_not_there_is_not_found(http: httpx2.Client) -> None:
+    for what in ("pin", "retire", "correct"):
+        body = {"text": "x"} if what == "correct" else {}
+        assert http.post(f"/v1/facts/f9-000/{what}", json={**body, **ALICE}).status_code == 404
+
+
+def test_a_change_is_listed_with_its_decisions_and_taken_back(server: Server, http: httpx2.Client) -> None:
+    facts = facts_of(server, http)
+    changes = http.get("/v1/changes", params={"limit": 200, **ALICE}).json()["results"]
+    assert [one["change_no"] for one in changes] == list(range(1, len(changes) + 1))
+    taught = next(one for one in changes if any(told["kind"] == "fact_added" for told in one["decisions"]))
+    since = http.get("/v1/changes", params={"since": taught["change_no"], **ALICE}).json()["results"]
+    assert since == changes[taught["change_no"] :]
+    undone = http.post(f"/v1/changes/{taught['change_no']}/undo", json=ALICE)
+    assert (undone.status_code, undone.json()["change_no"]) == (200, len(changes) + 1)
+    assert len(http.get("/v1/facts", params=ALICE).json()["results"]) < len(facts)
+    assert http.post(f"/v1/changes/{taught['change_no']}/undo", json=ALICE).status_code == 422
+    assert http.post("/v1/changes/999/undo", json=ALICE).status_code == 404
+    for number in ("0", "-1", "x", str(2**70)):
+        assert http.post(f"/v1/changes/{number}/undo", json=ALICE).status_code == 422
+
+
+def test_traits_stats_and_owners_are_those_of_the_memory(server: Server, http: httpx2.Client) -> None:
+    alice = server.memory.of("alice", "tutor")
+    alice.set_profile(birth_year=1994, name="Alice")
+    alice.add("I love to meet many people at parties, I am very outgoing.", "Good.")
+    alice.settle()
+    traits = http.get("/v1/traits", params=ALICE).json()["results"]
+    assert [one["dimension"] for one in traits] == [trait.dimension for trait in alice.traits()]
+    assert traits
+    assert http.get("/v1/stats", params=ALICE).json() == asdict(alice.stats())
+    assert http.get("/v1/owners").json()["results"] == [{"user_id": "alice", "agent_id": "tutor"}]
