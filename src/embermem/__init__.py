@@ -1,5 +1,7 @@
 """Ember: a memory operating system for AI agents."""
 
+from typing import TYPE_CHECKING, Any
+
 from embermem.errors import EmberError
 from embermem.memory import Memory, OwnerMemory
 from embermem.protocols import Scope
@@ -9,6 +11,7 @@ from embermem.types import (
     Chain,
     Context,
     Fact,
+    Forgotten,
     Hit,
     Owner,
     Page,
@@ -20,15 +23,21 @@ from embermem.types import (
     Utterance,
 )
 
+if TYPE_CHECKING:
+    from embermem.aio import AsyncMemory, AsyncOwnerMemory
+
 __version__ = "0.1.0"
 
 __all__ = [
     "About",
     "Added",
+    "AsyncMemory",
+    "AsyncOwnerMemory",
     "Chain",
     "Context",
     "EmberError",
     "Fact",
+    "Forgotten",
     "Hit",
     "Memory",
     "Owner",
@@ -43,3 +52,13 @@ __all__ = [
     "Utterance",
     "__version__",
 ]
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        """The async face, imported at its first use: who does not use it does not wait for asyncio to be imported."""
+        if name in ("AsyncMemory", "AsyncOwnerMemory"):
+            from embermem import aio
+
+            return getattr(aio, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

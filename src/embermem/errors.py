@@ -17,6 +17,11 @@ EmberError
 ├── EmbedderError          an embedder failed
 │   ├── EmbedderMissing    its weights or endpoint are not there
 │   └── EmbedderMismatch   the store's vectors are of another embedder
+├── ServerError            a server of Ember, asked by its client, did not do it
+│   ├── ServerUnreachable  it cannot be reached, or broke off
+│   ├── ServerTimeout      no answer in time
+│   ├── ServerBusy         it asks to wait (429, 503); `retry_after_s` says how long, if it did
+│   └── AccessRefused      the key is missing, does not hold, or does not reach so far (401, 403)
 └── AnalystError           an analyst failed; the pages stay pending
     ├── ModelError         a language model gave no usable answer
     │   ├── ModelMissing       no model is set, or its package is not installed (also a ConfigError)
@@ -101,6 +106,34 @@ class EmbedderMissing(EmbedderError):
 
 class EmbedderMismatch(EmbedderError):
     """The store's vectors were made by another embedder; the message names the reindex command."""
+
+
+class ServerError(EmberError):
+    """A server of Ember did not do what its client asked. `status` is its HTTP status, None if it did not answer."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ServerUnreachable(ServerError):
+    """The server cannot be reached, or broke off; where it broke off, what was asked may have been done."""
+
+
+class ServerTimeout(ServerError):
+    """The server did not answer in time; what was asked may have been done."""
+
+
+class ServerBusy(ServerError):
+    """The server asks to wait (HTTP 429, 503). `retry_after_s` is how long, None if it did not say."""
+
+    def __init__(self, message: str, status: int | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message, status)
+        self.retry_after_s = retry_after_s
+
+
+class AccessRefused(ServerError):
+    """The key is missing or does not hold (HTTP 401), or does not reach this owner or allow this (403)."""
 
 
 class AnalystError(EmberError):

@@ -1,1 +1,5 @@
 """Ember over HTTP: the methods of `Memory`, answered by a server."""
+
+from embermem.client.senders import AsyncClient, AsyncOwnerClient, Client, OwnerClient
+
+__all__ = ["AsyncClient", "AsyncOwnerClient", "Client", "OwnerClient"]

@@ -1,0 +1,421 @@
+"""The public face for async callers: `AsyncMemory` and `AsyncOwnerMemory` have the methods of `Memory` and
+`OwnerMemory`, to be awaited.
+
+The work is done by threads. SQLite, numpy and onnxruntime let go of the interpreter or wait for the disk, so threads
+serve them well; a store of its own for async callers would be a second store to keep right. There are two sets of
+threads, so that what waits for a language model never stands before what the store answers at once.
+
+Cancelling the task that awaits never halves a write, and never loses one:
+
+- a call that writes is carried out once it was made, though nobody waits for it any more;
+- a call that reads, or works for long, is dropped if it has not begun; once begun, its thread goes on to its end.
+
+Works with asyncio. Callbacks such as `progress` are called in the thread that works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import Executor, ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
+
+from embermem.errors import StoreClosed
+from embermem.memory import Memory, OwnerMemory
+from embermem.messages import At
+from embermem.types import Context, Owner, PageId
+
+if TYPE_CHECKING:
+    from embermem.chat import ChatReply, ChatStream
+    from embermem.config import Settings
+    from embermem.protocols import LanguageModel
+    from embermem.telemetry import Done
+
+__all__ = ["AsyncChatStream", "AsyncMemory", "AsyncOwnerMemory"]
+
+logger = logging.getLogger(__name__)
+
+THREADS = 8
+"""Threads for what the store answers at once: as many as the connections that a store keeps open."""
+LONG_THREADS = 32
+"""Threads for what waits for a model or works for long. With the others, fewer than the connections a store allows."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_Sync = TypeVar("_Sync")
+
+
+class _Threads:
+    """The threads of one memory. They begin when they are needed."""
+
+    def __init__(self, threads: int, long_threads: int) -> None:
+        self._quick = ThreadPoolExecutor(threads, "embermem-async")
+        self._long = ThreadPoolExecutor(long_threads, "embermem-async-long")
+
+    async def read(self, work: Callable[[], _T]) -> _T:
+        """Its result. Dropped when the task is cancelled before it began."""
+        return await _begun(self._quick, work)
+
+    async def write(self, work: Callable[[], _T]) -> _T:
+        """Its result. Carried out even when the task is cancelled; if it fails then, the log says so."""
+        future = _begun(self._quick, work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            future.add_done_callback(_failed_alone)
+            raise
+
+    async def work(self, work: Callable[[], _T]) -> _T:
+        """Its result, of work that may be long. Dropped when the task is cancelled before it began."""
+        return await _begun(self._long, work)
+
+    def end(self) -> None:
+        """Take nothing more on, and wait for what was."""
+        self._quick.shutdown()
+        self._long.shutdown()
+
+
+def _begun(pool: Executor, work: Callable[[], _T]) -> asyncio.Future[_T]:
+    """The work, handed to a thread with the context of the task. Raises StoreClosed after `end`."""
+    loop = asyncio.get_running_loop()
+    try:
+        return asyncio.wrap_future(pool.submit(contextvars.copy_context().run, work), loop=loop)
+    except RuntimeError as error:
+        raise StoreClosed("this memory is closed; open it again") from error
+
+
+def _failed_alone(future: asyncio.Future[Any]) -> None:
+    if not future.cancelled() and (error := future.exception()) is not None:
+        logger.warning("a write whose caller had been cancelled failed: %s", error)
+
+
+class _Async(Generic[_Sync]):
+    """What has an object of the sync face to call, and threads to call it in."""
+
+    _threads: _Threads
+
+    def _reached(self) -> _Sync:
+        """The object. Called in a thread."""
+        raise NotImplementedError
+
+
+_Method = Callable[Concatenate[_Sync, _P], _T]
+_AsyncMethod = Callable[Concatenate[_Async[_Sync], _P], Coroutine[Any, Any, _T]]
+
+
+def _reading(method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
+    """The method, awaited; its name, parameters and documentation stay."""
+
+    @functools.wraps(method)
+    async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await self._threads.read(lambda: method(self._reached(), *args, **kwargs))
+
+    return awaited
+
+
+def _writing(method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
+    """The method, awaited, and carried out even when the awaiting task is cancelled."""
+
+    @functools.wraps(method)
+    async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await self._threads.write(lambda: method(self._reached(), *args, **kwargs))
+
+    return awaited
+
+
+def _working(method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
+    """The method, awaited, in one of the threads for long work."""
+
+    @functools.wraps(method)
+    async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await self._threads.work(lambda: method(self._reached(), *args, **kwargs))
+
+    return awaited
+
+
+class AsyncMemory(_Async[Memory]):
+    """A store of memories for async callers: see `Memory` for the arguments, the methods and what they raise.
+
+    `async with AsyncMemory("memory.db") as memory` opens it in a thread and closes it at the end; `await open()` and
+    `await aclose()` do the same. Before it is open, and after it was closed, calls raise StoreClosed. At most `threads`
+    calls are answered by the store at a time, and `long_threads` more wait for a model or work for long.
+    """
+
+    def __init__(
+        self,
+        place: str | Path,
+        *,
+        preset: str | None = None,
+        config: str | Path | None = None,
+        clock: Callable[[], datetime] | None = None,
+        reindex: bool = False,
+        model: str | LanguageModel | None = None,
+        threads: int = THREADS,
+        long_threads: int = LONG_THREADS,
+        **settings: object,
+    ) -> None:
+        self._threads = _Threads(threads, long_threads)
+        self._opening = threading.Lock()
+        self._memory: Memory | None = None
+        self._make = functools.partial(
+            Memory, place, preset=preset, config=config, clock=clock, reindex=reindex, model=model, **settings
+        )
+
+    async def open(self) -> AsyncMemory:
+        """Open the store, if it is not open. Raises as `Memory` does."""
+        await self._threads.write(self._opened)
+        return self
+
+    def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> AsyncOwnerMemory:
+        """The memory of one (user, agent) pair, at once: there is nothing to await.
+
+        `timezone` is kept by the first call that is awaited, which raises ConfigError for one that is none.
+        """
+        memory = self._reached()
+        owner = memory.of(user, agent)
+        if timezone is None:
+            return AsyncOwnerMemory(self._threads, owner)
+        return AsyncOwnerMemory(self._threads, owner, lambda: memory.of(user, agent, timezone=timezone))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in use."""
+        return self._reached().settings
+
+    @property
+    def embedder_name(self) -> str:
+        """The embedder whose vectors this store holds."""
+        return self._reached().embedder_name
+
+    @property
+    def done(self) -> Done:
+        """How often `add`, `recall` and the like were called, by their names."""
+        return self._reached().done
+
+    @property
+    def resident_bytes(self) -> int:
+        """Bytes of the working sets in this process's memory."""
+        return self._reached().resident_bytes
+
+    def wake(self) -> None:
+        """There may be work: the background thread looks, where it is switched on."""
+        self._reached().wake()
+
+    def now(self) -> datetime:
+        """The time, by this memory's clock."""
+        return self._reached().now()
+
+    owners = _reading(Memory.owners)
+    embed = _working(Memory.embed)
+    marked = _reading(Memory.marked)
+    work = _working(Memory.work)
+    reindex = _working(Memory.reindex)
+    rebuild = _working(Memory.rebuild)
+    stats = _reading(Memory.stats)
+    calls = _reading(Memory.calls)
+    check = _working(Memory.check)
+
+    async def aclose(self) -> None:
+        """Wait for every call that was made, then close the store. Calls made from now on raise StoreClosed."""
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._end))
+
+    async def __aenter__(self) -> AsyncMemory:
+        try:
+            return await self.open()
+        except BaseException:  # a task that is cancelled here never comes to __aexit__
+            await self.aclose()
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _opened(self) -> Memory:
+        with self._opening:
+            if self._memory is None:
+                self._memory = self._make()
+            return self._memory
+
+    def _reached(self) -> Memory:
+        if self._memory is None:
+            raise StoreClosed("this memory is not open yet: use `async with`, or `await memory.open()` first")
+        return self._memory
+
+    def _end(self) -> None:
+        self._threads.end()
+        if self._memory is not None:
+            self._memory.close()
+
+
+class AsyncOwnerMemory(_Async[OwnerMemory]):
+    """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
+
+    def __init__(self, threads: _Threads, plain: OwnerMemory, first: Callable[[], object] | None = None) -> None:
+        self.owner: Owner = plain.owner
+        self._threads = threads
+        self._plain = plain
+        self._first = first
+        self._firstly = threading.Lock()
+
+    def _reached(self) -> OwnerMemory:
+        if self._first is not None:
+            with self._firstly:
+                if self._first is not None:
+                    self._first()
+                    self._first = None
+        return self._plain
+
+    # --------------------------------------------------------------------------------------------------------- in
+
+    add = _writing(OwnerMemory.add)
+    add_messages = _writing(OwnerMemory.add_messages)
+    settle = _working(OwnerMemory.settle)
+
+    # -------------------------------------------------------------------------------------------------------- out
+
+    recall = _reading(OwnerMemory.recall)
+    search = _reading(OwnerMemory.search)
+    visit = _writing(OwnerMemory.visit)
+    pages = _reading(OwnerMemory.pages)
+    page = _reading(OwnerMemory.page)
+    segments = _reading(OwnerMemory.segments)
+    segment = _reading(OwnerMemory.segment)
+    heat = _reading(OwnerMemory.heat)
+    chains = _reading(OwnerMemory.chains)
+    persona = _reading(OwnerMemory.persona)
+    utterance = _reading(OwnerMemory.utterance)
+    utterances = _reading(OwnerMemory.utterances)
+    utterances = _reading(OwnerMemory.utterances)
+    fact = _reading(OwnerMemory.fact)
+    facts = _reading(OwnerMemory.facts)
+    past_facts = _reading(OwnerMemory.past_facts)
+    traits = _reading(OwnerMemory.traits)
+    profile = _reading(OwnerMemory.profile)
+    agent_profile = _reading(OwnerMemory.agent_profile)
+    set_profile = _writing(OwnerMemory.set_profile)
+    set_agent_profile = _writing(OwnerMemory.set_agent_profile)
+    changes = _reading(OwnerMemory.changes)
+    history = _reading(OwnerMemory.history)
+    correct = _writing(OwnerMemory.correct)
+    pin = _writing(OwnerMemory.pin)
+    retire = _writing(OwnerMemory.retire)
+    forget = _writing(OwnerMemory.forget)
+    forget_all = _writing(OwnerMemory.forget_all)
+    undoing = _reading(OwnerMemory.undoing)
+    undo = _writing(OwnerMemory.undo)
+    understand_anew = _working(OwnerMemory.understand_anew)
+    state = _reading(OwnerMemory.state)
+    stats = _reading(OwnerMemory.stats)
+
+    # ------------------------------------------------------------------------------------------------------- chat
+
+    @overload
+    async def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[False] = ...,
+    ) -> ChatReply: ...
+
+    @overload
+    async def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[True],
+    ) -> AsyncChatStream: ...
+
+    async def chat(
+        self,
+        query: str,
+        *,
+        thread: str = "main",
+        at: At = None,
+        system: str | None = None,
+        style: str | None = None,
+        budget: int | None = None,
+        stream: bool = False,
+    ) -> ChatReply | AsyncChatStream:
+        """The model's reply, with memory; both are stored. See `OwnerMemory.chat`.
+
+        With `stream`, `async for piece in await alice.chat(…, stream=True)`.
+        """
+
+        def begin() -> ChatStream:
+            return self._reached().chat(
+                query, thread=thread, at=at, system=system, style=style, budget=budget, stream=True
+            )
+
+        if stream:
+            return AsyncChatStream(self._threads, await self._threads.work(begin))
+        return await self._threads.work(lambda: begin().whole())
+
+
+class AsyncChatStream(AsyncIterator[str]):
+    """A reply piece by piece, as it comes: `ChatStream`, awaited.
+
+    The reply is stored when the last piece was taken, and `reply` holds it from then on. One that is broken off, by
+    `aclose()` or by an error, is not stored; the user's message is kept in each case. A piece that came after its task
+    was cancelled is not given again, but stands in the reply.
+    """
+
+    def __init__(self, threads: _Threads, stream: ChatStream) -> None:
+        self._threads = threads
+        self._stream = stream
+        self._one_at_a_time = threading.Lock()
+
+    @property
+    def context(self) -> Context:
+        """What was remembered for the reply."""
+        return self._stream.context
+
+    @property
+    def page_id(self) -> PageId:
+        """The page that holds the query, and then the reply."""
+        return self._stream.page_id
+
+    @property
+    def reply(self) -> ChatReply | None:
+        """The reply, once it is stored."""
+        return self._stream.reply
+
+    async def __anext__(self) -> str:
+        piece = await self._step(lambda: next(self._stream, None))
+        if piece is None:
+            raise StopAsyncIteration
+        return piece
+
+    async def whole(self) -> ChatReply:
+        """The reply, awaited to its end and stored. Raises ModelError if it was broken off before."""
+        return await self._step(self._stream.whole)
+
+    async def aclose(self) -> None:
+        """Break the reply off, and let go of the model's server. After the last piece it does nothing."""
+        await self._step(self._stream.close)
+
+    async def _step(self, step: Callable[[], _T]) -> _T:
+        """A step of the stream in a thread. One that a cancelled task left behind is waited for."""
+
+        def alone() -> _T:
+            with self._one_at_a_time:
+                return step()
+
+        return await self._threads.work(alone)

@@ -1,0 +1,352 @@
+"""One suite over every face of a memory: what holds of `Memory.of(…)` holds of the async one and of both clients."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from embermem import OwnerMemory
+from embermem.changes import Cause, FactAdded
+from embermem.errors import InputError, KeyReused, NotFound
+from embermem.types import About, Role, Tier
+
+Of = Callable[..., OwnerMemory]
+"""Gives an owner's memory, as one of the faces."""
+
+
+@pytest.fixture
+def alice(of: Of) -> OwnerMemory:
+    """One owner."""
+    return of("alice")
+
+
+def told(alice: OwnerMemory) -> None:
+    """A few facts, understood."""
+    alice.add("I live in Lyon.", "Since when?", at="2026-05-01T10:00:00+02:00", thread="s1")
+    alice.add("I keep a heron called Bartholomew.", "A fine name.", at="2026-05-01T11:00:00+02:00", thread="s1")
+    for number in range(4):
+        alice.add(f"The tulip number {number} stands in the garden.", "Lovely.", thread="s2")
+    alice.settle()
+
+
+# ----------------------------------------------------------------------------------------------------------- in
+
+
+def test_an_exchange_comes_back_as_it_was_said(of: Of) -> None:
+    alice = of("alice", "tutor")
+    page_id = alice.add("I went to the wetland park.", "How was it?", at="2026-05-02T10:00:00+02:00", thread="s1")
+    page = alice.page(page_id)
+    assert (page.id, page.no, page.thread, page.tier) == (page_id, 1, "s1", Tier.SHORT)
+    assert (page.query, page.response) == ("I went to the wetland park.", "How was it?")
+    assert [(u.seq, u.role, u.speaker) for u in page.utterances] == [
+        (1, Role.USER, "alice"),
+        (2, Role.ASSISTANT, "tutor"),
+    ]
+    assert page.said_at.isoformat() == "2026-05-02T10:00:00+02:00"
+    assert alice.pages() == (page,)
+    assert alice.utterance(page.utterances[0].id) == page.utterances[0]
+
+
+TEXTS = [
+    "我昨天去了湿地公园，看见一只紫色的鹭。",
+    "🦩👩‍👩‍👧‍👦🇫🇷\u202eשלום\u202c",
+    "\x01\x02\x1b[31mred\x7f\u200b\ufeff",
+    "a\r\nb\rc\u2028d\u2029e\tf\x0b\x0cg",
+    "<script>alert('{0}')</script> & \"%s\" '; --",
+    " \n\t ",
+]
+
+
+def test_any_text_comes_back_as_it_was(alice: OwnerMemory) -> None:
+    for text in TEXTS:
+        page = alice.page(alice.add(text, text))
+        assert (page.query, page.response) == (text, text)
+        alice.search(text)
+        assert alice.recall(text, budget=100).tokens <= 100
+
+
+def test_times_may_be_given_in_every_form(alice: OwnerMemory) -> None:
+    for at in (datetime(2026, 5, 1, 10, tzinfo=UTC), datetime(2026, 5, 1, 10), date(2026, 5, 1), "2026-05-01"):
+        alice.add("Hello", at=at, thread=repr(at))
+    said = [page.said_at for page in alice.pages()]
+    assert [at.day for at in said] == [1, 1, 1, 1]
+    assert [at.hour for at in said] == [10, 10, 0, 0]
+    assert all(at.utcoffset() is not None for at in said)
+
+
+def test_messages_are_added_in_one_go_with_names_and_times_of_their_own(alice: OwnerMemory) -> None:
+    added = alice.add_messages(
+        [
+            {"role": "user", "content": "Hello", "name": "Ana", "at": "2026-05-01T10:00:00+00:00"},
+            {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]},
+            {"role": "user", "content": "Again", "at": datetime(2026, 5, 1, 12, tzinfo=UTC)},
+        ],
+        thread="s1",
+        at="2026-05-01T11:00:00+00:00",
+    )
+    pages = alice.pages()
+    assert added.page_ids == tuple(page.id for page in pages)
+    said = [utterance for page in pages for utterance in page.utterances]
+    assert added.utterance_ids == tuple(utterance.id for utterance in said)
+    assert [(u.speaker, u.text, u.said_at.hour) for u in said] == [
+        ("Ana", "Hello", 10),
+        ("assistant", "Hi", 11),
+        ("alice", "Again", 12),
+    ]
+
+
+def test_the_same_key_stores_once_and_with_other_words_is_refused(alice: OwnerMemory) -> None:
+    first = alice.add("I keep a heron.", "Since when?", key="k1")
+    assert alice.add("I keep a heron.", "Since when?", key="k1") == first
+    with pytest.raises(KeyReused):
+        alice.add("I keep a stork.", "Since when?", key="k1")
+    assert alice.add_messages([{"role": "user", "content": "Hello"}], key="k2") == alice.add_messages(
+        [{"role": "user", "content": "Hello"}], key="k2"
+    )
+    assert len(alice.pages()) == 2
+
+
+# ---------------------------------------------------------------------------------------------------------- out
+
+
+def test_what_was_said_is_recalled_and_found(alice: OwnerMemory) -> None:
+    told(alice)
+    context = alice.recall("What is my heron called?", budget=200, thread="s3", at="2026-05-03")
+    assert "Bartholomew" in context.text
+    assert 0 < context.tokens <= 200
+    assert 0 <= context.confidence <= 1
+    assert (context.query, context.preset, context.partial) == ("What is my heron called?", "default", False)
+    assert context.counter
+    assert any("Bartholomew" in hit.utterance.text for hit in context.packed)
+    assert str(context.explain(context.hits[0]))
+    hits = alice.search("heron", k=2)
+    assert [hit.rank for hit in hits] == [1, 2]
+    assert hits[0].score >= hits[1].score
+    assert hits[0].utterance == alice.utterance(hits[0].utterance.id)
+    assert hits[0].utterance.text == "I keep a heron called Bartholomew."
+
+
+def test_pages_are_listed_by_tier_and_the_newest_first_to_be_cut(alice: OwnerMemory) -> None:
+    told(alice)
+    assert [page.no for page in alice.pages()] == [1, 2, 3, 4, 5, 6]
+    assert [page.no for page in alice.pages(limit=2)] == [5, 6]
+    assert alice.pages(limit=0) == ()
+    assert [page.no for page in alice.pages("short")] == [4, 5, 6]
+    assert [page.no for page in alice.pages(Tier.MID)] == [1, 2, 3]
+
+
+def test_a_long_list_comes_whole(alice: OwnerMemory) -> None:
+    messages = [{"role": role, "content": f"{n}"} for n in range(450) for role in ("user", "assistant")]
+    alice.add_messages(messages)
+    assert [page.no for page in alice.pages()] == list(range(1, 451))
+    assert [page.no for page in alice.pages(limit=201)] == list(range(250, 451))
+
+
+def test_segments_have_pages_words_and_heat(alice: OwnerMemory) -> None:
+    told(alice)
+    segments = alice.segments()
+    assert segments
+    assert {page_id for segment in segments for page_id in segment.page_ids} == {p.id for p in alice.pages("mid")}
+    one = segments[0]
+    assert alice.segment(one.id).keywords == one.keywords
+    assert alice.heat(one) > 0
+    assert alice.segments(archived=True) == ()
+
+
+def test_the_log_says_what_was_derived_and_why(alice: OwnerMemory) -> None:
+    told(alice)
+    changes = alice.changes()
+    assert [change.no for change in changes] == list(range(1, len(changes) + 1))
+    assert alice.changes(since=2) == changes[2:]
+    (fact,) = (fact for fact in alice.facts() if fact.attribute == "lives_in")
+    (first, *_) = alice.history(fact.id)
+    assert any(isinstance(one, FactAdded) and one.value == "Lyon" for one in first.decisions)
+
+
+def test_counts_are_told(alice: OwnerMemory) -> None:
+    told(alice)
+    stats = alice.stats()
+    assert (stats.utterances, stats.pages, stats.short, stats.mid) == (12, 6, 3, 3)
+
+
+# ------------------------------------------------------------------------------------------------------- persona
+
+
+def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> None:
+    told(alice)
+    (lives,) = (fact for fact in alice.facts("user") if fact.attribute == "lives_in")
+    (page,) = (page for page in alice.pages() if page.query == "I live in Lyon.")
+    assert (lives.about, lives.value, lives.current) == (About.USER, "Lyon", True)
+    assert [source.utterance_id for source in lives.sources] == [page.utterances[0].id]
+    moved = alice.correct(lives.id, "lives in Nantes", value="Nantes")
+    assert (moved.value, moved.text, moved.current) == ("Nantes", "lives in Nantes", True)
+    assert alice.fact(moved.id) == moved
+    assert [fact.superseded_by for fact in alice.past_facts()] == [moved.id]
+    assert alice.pin(moved.id).pinned
+    assert not alice.pin(moved.id, False).pinned
+    assert not alice.retire(moved.id).current
+    assert not [fact for fact in alice.facts() if fact.attribute == "lives_in"]
+    with pytest.raises(InputError):
+        alice.retire(moved.id)
+
+
+def test_profiles_are_set_and_taken_away(alice: OwnerMemory) -> None:
+    alice.set_profile(name="Alice", birth_year=1994)
+    alice.set_agent_profile("a patient tutor of French", voice="calm")
+    alice.set_profile(name=None)
+    assert [(line.name, line.value, line.set_by, line.whose) for line in alice.profile()] == [
+        ("birth_year", "1994", "caller", About.USER)
+    ]
+    assert {line.name: line.value for line in alice.agent_profile()} == {
+        "description": "a patient tutor of French",
+        "voice": "calm",
+    }
+    assert [trait.dimension for trait in alice.traits()] == ["age_group"]
+    persona = alice.persona()
+    assert persona.profile == alice.profile()
+    assert persona.agent_profile == alice.agent_profile()
+
+
+def test_a_change_is_undone_and_restored(alice: OwnerMemory) -> None:
+    told(alice)
+    alice.set_profile(name="Alice")
+    no = alice.changes()[-1].no
+    undone = alice.undo(no)
+    assert "name" not in [line.name for line in alice.profile()]
+    assert alice.changes()[-1].cause is Cause.UNDO
+    alice.undo(undone)
+    assert "name" in [line.name for line in alice.profile()]
+
+
+# ------------------------------------------------------------------------------------------------------ forgotten
+
+
+def test_a_page_a_fact_and_a_thread_are_forgotten_and_a_dry_run_forgets_nothing(alice: OwnerMemory) -> None:
+    told(alice)
+    heron = next(page for page in alice.pages() if "heron" in page.query)
+    dry = alice.forget(page=heron.id, dry_run=True)
+    assert (dry.dry_run, dry.pages) == (True, (heron.id,))
+    assert alice.page(heron.id) == heron
+    gone = alice.forget(page=heron.id)
+    assert (gone.dry_run, gone.pages, gone.utterances) == (False, (heron.id,), tuple(u.id for u in heron.utterances))
+    assert gone.sha256 == dry.sha256
+    with pytest.raises(NotFound):
+        alice.page(heron.id)
+    (lives,) = (fact for fact in alice.facts() if fact.attribute == "lives_in")
+    assert alice.forget(fact=lives.id).facts == (lives.id,)
+    assert len(alice.forget(thread="s2").pages) == 4
+    assert [page.query for page in alice.pages()] == ["I live in Lyon."]
+
+
+def test_everything_is_forgotten_of_one_owner_alone(of: Of) -> None:
+    alice, bob = of("alice"), of("bob")
+    alice.add("I keep a heron.")
+    bob.add("I keep a stork.")
+    assert len(alice.forget_all(dry_run=True).pages) == 1
+    assert len(alice.forget_all().pages) == 1
+    assert alice.pages() == ()
+    assert [page.query for page in bob.pages()] == ["I keep a stork."]
+
+
+# -------------------------------------------------------------------------------------------------------- refused
+
+
+def test_one_owner_never_sees_another(of: Of) -> None:
+    alice, tutored, bob = of("alice"), of("alice", "tutor"), of("bob")
+    page_id = alice.add("I keep a heron.", "Since when?")
+    for other in (tutored, bob):
+        assert other.pages() == ()
+        assert other.search("heron") == ()
+        with pytest.raises(NotFound):
+            other.page(page_id)
+        with pytest.raises(NotFound):
+            other.forget(page=page_id)
+    assert len(alice.pages()) == 1
+
+
+REFUSED: list[Callable[[Any], object]] = [
+    lambda alice: alice.add(None),
+    lambda alice: alice.add("a\x00"),
+    lambda alice: alice.add("\ud800"),
+    lambda alice: alice.add("Hello", at="soon"),
+    lambda alice: alice.add("Hello", thread=""),
+    lambda alice: alice.add("Hello", key=""),
+    lambda alice: alice.add("Hello", key="x" * 300),
+    lambda alice: alice.add_messages([]),
+    lambda alice: alice.add_messages("Hello"),
+    lambda alice: alice.add_messages([{"role": "nobody", "content": "Hello"}]),
+    lambda alice: alice.recall("Hello", budget=0),
+    lambda alice: alice.recall("Hello", budget="5"),
+    lambda alice: alice.recall(None),
+    lambda alice: alice.search("Hello", k=0),
+    lambda alice: alice.search("Hello", k=True),
+    lambda alice: alice.pages("middle"),
+    lambda alice: alice.facts("nobody"),
+    lambda alice: alice.set_profile(),
+    lambda alice: alice.set_profile(birth_year="long ago"),
+    lambda alice: alice.set_profile(**{"no name": "x"}),
+    lambda alice: alice.set_agent_profile("one", "two"),
+    lambda alice: alice.changes(-1),
+    lambda alice: alice.forget(),
+    lambda alice: alice.forget(page="p1", fact="f1"),
+]
+
+
+def refused(use: Callable[[Any], object], alice: OwnerMemory) -> bool:
+    """Whether it is an input error."""
+    try:
+        use(alice)
+    except InputError:
+        return True
+    return False
+
+
+def test_what_cannot_be_asked_is_an_input_error(alice: OwnerMemory) -> None:
+    for place, use in enumerate(REFUSED):
+        assert refused(use, alice), f"REFUSED[{place}]"
+    assert alice.pages() == ()
+
+
+NO_IDS = ["p0", "'; --", "", ".", "..", "../bob", "p0/history", "p0?user_id=bob", "汉字", "x" * 300]
+
+
+def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
+    alice.add("Hello")
+    uses: list[Callable[[str], object]] = [
+        alice.page,
+        alice.utterance,
+        alice.segment,
+        alice.fact,
+        alice.history,
+        alice.retire,
+        alice.pin,
+        lambda item: alice.correct(item, "lives in Lyon"),
+        lambda item: alice.forget(page=item),
+        lambda item: alice.forget(fact=item),
+    ]
+    for use, name in itertools.product(uses, NO_IDS):
+        with pytest.raises(NotFound):
+            use(name)
+    with pytest.raises(NotFound):
+        alice.undo(99)
+    assert len(alice.pages()) == 1
+
+
+def test_what_is_no_name_is_refused_at_once(of: Of) -> None:
+    for user in ("", "  ", None, 7, "\ud800"):
+        with pytest.raises(InputError):
+            of(user)
+
+
+NAMES = ["a/b", "../../etc", "O'Neill", "汉字", "🦩", " spaced ", "a\nb", "x" * 512, "%s", "a&b=c#d"]
+
+
+def test_a_user_may_have_any_name(of: Of) -> None:
+    for user in NAMES:
+        of(user).add("Hello", "Hi")
+        assert [page.query for page in of(user).pages()] == ["Hello"]
+    assert of("other").pages() == ()

@@ -1,0 +1,195 @@
+"""What the server writes, the client reads as the record that it was."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass, replace
+from datetime import datetime, timedelta, timezone
+from enum import Enum
+from types import UnionType
+from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
+
+import hypothesis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embermem.apps.http.api import models, views
+from embermem.changes import Cause, Change, Decision
+from embermem.client import reading
+from embermem.errors import ServerError
+from embermem.types import (
+    About,
+    Fact,
+    FactId,
+    Hit,
+    Owner,
+    OwnerId,
+    Page,
+    PageId,
+    ProfileField,
+    Role,
+    Segment,
+    SegmentId,
+    Source,
+    ThreadId,
+    Tier,
+    Trait,
+    Utterance,
+    UtteranceId,
+)
+
+ALICE = Owner(id=OwnerId("o1"), user="alice", agent="tutor")
+
+zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+times = st.datetimes(timezones=zones)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+counts = st.integers(0, 2**53)
+levels = st.floats(-1, 1)
+sources = st.builds(Source, seq=st.just(0), utterance_id=texts.map(UtteranceId))
+many_sources = st.lists(sources, max_size=3, unique_by=lambda source: source.utterance_id).map(tuple)
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> Page:
+    """Pages as a store gives them; all was recorded at one time."""
+    page_id, thread, recorded_at = PageId(draw(texts)), ThreadId(draw(texts)), draw(times)
+    said = [
+        Utterance(
+            id=UtteranceId(draw(texts)),
+            seq=draw(counts),
+            page_id=page_id,
+            thread=thread,
+            role=draw(st.sampled_from(Role)),
+            speaker=draw(texts),
+            text=draw(texts),
+            said_at=draw(times),
+            recorded_at=recorded_at,
+        )
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    return Page(
+        id=page_id,
+        no=draw(counts),
+        thread=thread,
+        utterances=tuple(said),
+        tier=draw(st.none() | st.sampled_from(Tier)),
+        segment_id=draw(st.none() | texts.map(SegmentId)),
+        keywords=tuple(draw(st.lists(texts, max_size=3))),
+        error=draw(st.none() | texts),
+    )
+
+
+facts = st.builds(
+    Fact,
+    id=texts.map(FactId),
+    about=st.sampled_from(About),
+    subject=texts,
+    attribute=texts,
+    value=texts,
+    text=texts,
+    sources=many_sources,
+    valid_from=st.none() | times,
+    valid_to=st.none() | times,
+    recorded_at=times,
+    retired_at=st.none() | times,
+    superseded_by=st.none() | texts.map(FactId),
+    archived=st.booleans(),
+    pinned=st.booleans(),
+    change_no=st.just(0),
+)
+traits = st.builds(
+    Trait,
+    dimension=texts,
+    category=texts,
+    level=levels,
+    confidence=levels,
+    pole=texts,
+    sources=many_sources,
+    recorded_at=times,
+    change_no=st.just(0),
+)
+
+
+@given(page=pages())
+def test_a_page_and_its_utterances(page: Page) -> None:
+    told = reading.read(views.page(ALICE, page).model_dump_json().encode(), reading.PageItem)
+    assert told.made() == page
+
+
+@given(page=pages(), score=st.floats(0, 9), tier=st.sampled_from(Tier))
+def test_a_hit(page: Page, score: float, tier: Tier) -> None:
+    hit = Hit(utterance=page.utterances[0], score=score, rank=1, tier=tier, segment_id=page.segment_id)
+    body = models.Found(results=[views.hit(ALICE, hit)]).model_dump_json().encode()
+    assert reading.read(body, reading.Found).made() == (hit,)
+
+
+@given(fact=facts)
+def test_a_fact(fact: Fact) -> None:
+    assert reading.read(views.fact(ALICE, fact).model_dump_json().encode(), reading.FactItem).made() == fact
+
+
+@given(trait=traits)
+def test_a_trait(trait: Trait) -> None:
+    body = models.Traits(results=[views.trait(trait)]).model_dump_json().encode()
+    assert reading.read(body, reading.Traits).made() == (trait,)
+
+
+@given(name=texts, value=texts, set_by=texts, rests_on=many_sources, at=times)
+def test_a_line_of_a_profile(name: str, value: str, set_by: str, rests_on: tuple[Source, ...], at: datetime) -> None:
+    line = ProfileField(whose=About.AGENT, name=name, value=value, sources=rests_on, recorded_at=at, set_by=set_by)
+    body = views.profile((), (line,)).model_dump_json().encode()
+    assert reading.read(body, reading.Profile).made(About.AGENT) == (line,)
+
+
+@given(words=st.lists(texts, max_size=3), at=times, visits=counts, heat=st.floats(0, 1e9))
+def test_a_segment(words: list[str], at: Any, visits: int, heat: float) -> None:
+    segment = Segment(
+        id=SegmentId("s1-00"),
+        summary=" ".join(words),
+        keywords=tuple(words),
+        page_ids=tuple(PageId(word) for word in words),
+        visits=visits,
+        unanalysed=visits,
+        last_access=at,
+        archived=False,
+        change_no=7,
+        recorded_at=at,
+        said_from=at,
+        said_to=at,
+    )
+    told = reading.read(views.segment(segment, heat).model_dump_json().encode(), reading.SegmentItem)
+    assert (told.made(), told.heat) == (replace(segment, change_no=0), heat)
+
+
+def records(kind: Any) -> st.SearchStrategy[Any]:
+    """Values of a type that a decision is made of."""
+    if isinstance(kind, NewType):
+        return records(kind.__supertype__)
+    if get_origin(kind) is tuple:
+        return st.lists(records(get_args(kind)[0]), max_size=2).map(tuple)
+    if get_origin(kind) in (UnionType, Union):
+        return st.one_of([records(one) for one in get_args(kind)])
+    if isinstance(kind, type) and is_dataclass(kind):
+        return st.builds(kind, **{name: records(hint) for name, hint in get_type_hints(kind).items()})
+    if issubclass(kind, Enum):
+        return st.sampled_from(kind)
+    plain: dict[type, st.SearchStrategy[Any]] = {str: texts, int: counts, float: levels, datetime: times}
+    return plain[kind] if kind in plain else st.from_type(kind)
+
+
+@pytest.mark.parametrize("kind", Decision.__args__, ids=lambda kind: kind.__name__)
+def test_every_kind_of_decision_is_known(kind: type[Any]) -> None:
+    @hypothesis.settings(max_examples=20)
+    @given(decision=records(kind), cause=st.sampled_from(Cause), at=times)
+    def holds(decision: Decision, cause: Cause, at: datetime) -> None:
+        change = Change(no=3, cause=cause, analyst="extractive-v1", recorded_at=at, decisions=(decision,))
+        body = views.change(change).model_dump_json().encode()
+        assert reading.read(body, reading.ChangeItem).made() == change
+
+    holds()
+
+
+@given(body=st.binary(max_size=40))
+def test_what_is_no_answer_is_an_error_of_ours(body: bytes) -> None:
+    with pytest.raises(ServerError, match="cannot be read"):
+        reading.read(body, reading.PageItem)
