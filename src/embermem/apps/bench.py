@@ -185,6 +185,44 @@ def embed(
     )
 
 
+@app.command()
+def load(
+    clients: Annotated[int, typer.Option(min=1, max=500, help="How many talk at once.")] = 50,
+    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long they do.")] = 60.0,
+    kills: Annotated[int, typer.Option(min=0, help="How often the server is killed meanwhile.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of what is said.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Many clients on one server, on loopback: latencies, its memory, and whether anything acknowledged is lost."""
+    from embermem.apps import render
+    from embermem.bench import load as runner
+
+    with _folder() as folder, _told() as told:
+        report = runner.run(folder, clients=clients, seconds=seconds, kills=kills, seed=seed, told=told)
+    if as_json:
+        render.print_json(report)
+        return
+    render.table(
+        f"load, {report.clients} clients, {report.seconds:g} s, {report.embedder}",
+        ("", "done", "ms p50", "ms p95"),
+        [
+            ("add", report.adds, report.add_ms_p50, report.add_ms_p95),
+            ("context", report.recalls, report.recall_ms_p50, report.recall_ms_p95),
+        ],
+    )
+    render.records(
+        "server",
+        [
+            ("refused", ", ".join(f"{n} × {status}" for status, n in report.refused.items()) or "none"),
+            ("broken by kills", report.broken),
+            ("kills", report.kills),
+            ("acknowledged and lost", report.lost),
+            ("stored twice", report.doubled),
+            ("MB at the quarters", " ".join(f"{mb:g}" for mb in report.rss_mb)),
+        ],
+    )
+
+
 def _show_recall(report: dict[str, Any]) -> None:
     from embermem.apps import render
 

@@ -1,0 +1,27 @@
+"""Many clients on one real server: no error, nothing lost, nothing doubled; and the same while it is killed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from embermem.bench import load
+
+QUICK = {"EMBERMEM_EMBEDDER": "hashed"}
+
+
+@pytest.mark.slow
+def test_clients_that_add_and_recall_at_once_see_no_error_and_lose_no_page(tmp_path: Path) -> None:
+    report = load.run(tmp_path, clients=12, seconds=6, environment=QUICK)
+    assert report.adds > 0
+    assert report.recalls > 0
+    assert (report.refused, report.broken, report.lost, report.doubled) == ({}, 0, 0, 0)
+
+
+@pytest.mark.slow
+def test_a_server_killed_under_load_has_every_acknowledged_page_once_when_it_is_back(tmp_path: Path) -> None:
+    report = load.run(tmp_path, clients=8, seconds=12, kills=2, environment=QUICK)
+    assert report.kills == 2
+    assert report.adds > 0
+    assert (report.refused, report.lost, report.doubled) == ({}, 0, 0)
