@@ -196,17 +196,16 @@ def test_files_that_are_named_exist(name: str) -> None:
 
 def test_the_tree_on_the_architecture_page_is_the_tree() -> None:
     tree = next(block for block in blocks(ROOT / "docs" / "architecture.md") if block.body.startswith("src/embermem/"))
-    drawn, folder = set[str](), ""
+    drawn, folders = set[str](), {2: ""}
     for line in filter(None, tree.body.splitlines()[1:]):
         found = re.match(r"^(?P<indent> *)(?P<names>\S+(?: · \S+)*)", line)
         assert found is not None, line
-        if len(found["indent"]) <= 2:
-            folder = ""
+        within = folders[len(found["indent"])]
         for name in found["names"].split(" · "):
             if name.endswith("/"):
-                folder = name if len(found["indent"]) <= 2 else f"{folder.split('/')[0]}/{name}"
+                folders[len(found["indent"]) + 2] = within + name
             else:
-                drawn.add(folder + name)
+                drawn.add(within + name)
     there = {
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")

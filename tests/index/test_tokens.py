@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from embermem.errors import ConfigError
-from embermem.index.tokens import counter
+from embermem.index.tokens import Approx, by_pieces, counter
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,10 @@ def test_lines_cost_together_no_more_than_alone(a: str, b: str, name: str) -> No
 def test_an_unknown_counter_is_refused_by_name() -> None:
     with pytest.raises(ConfigError, match="no-such"):
         counter("no-such")
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+@example("a\n \n\t\r\n  b!!??\x00\x1c\x1f\x85 1234567 abcdefghijklmno")
+def test_plain_ascii_is_counted_by_the_same_rule_as_any_text(text: str) -> None:
+    text = text.encode("ascii", "ignore").decode()
+    assert Approx().count(text) == by_pieces(text)

@@ -205,7 +205,7 @@ class _Server:
 
     def __init__(self, store: Path, environment: Mapping[str, str]) -> None:
         self._store, self._environment = store, environment
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"http://127.0.0.1:{self._port}"
 
@@ -250,7 +250,8 @@ class _Server:
         return int(found[1]) * 1024 if found else 0
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of loopback that nobody listens on just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
