@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import httpx2
 import uvicorn
+from fastapi import FastAPI
 
 from embermem import Memory
 from embermem.apps.http.app import create_app
@@ -26,7 +27,13 @@ class Server:
 @contextmanager
 def running(memory: Memory, require_keys: bool = False) -> Iterator[str]:
     """Serves a memory on a free port of loopback until the block ends; gives the base URL, without a slash."""
-    app = create_app(memory, require_keys=require_keys)
+    with served(create_app(memory, require_keys=require_keys)) as url:
+        yield url
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[str]:
+    """The same for an application that the test has made."""
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, timeout_graceful_shutdown=2)
     )

@@ -1,7 +1,152 @@
-"""Routes."""
+"""POST /v1/chat/completions and GET /v1/models: what upstream answers, with memory in the prompt."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
-router = APIRouter()
+import httpx2
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Request
+from starlette.background import BackgroundTask
+from starlette.responses import JSONResponse, Response
+
+from embermem.apps.http.access import Access, Accessible, Right
+from embermem.apps.http.problems import Problem, shaped
+from embermem.apps.http.proxy.relay import Relay
+from embermem.apps.http.proxy.replies import whole_reply
+from embermem.apps.http.proxy.request import Asked, asked
+from embermem.apps.http.proxy.talk import Known, Remembered, Talk
+from embermem.apps.http.proxy.upstream import Upstream, client, failure, returned, upstream
+from embermem.apps.http.serving import serving_of
+from embermem.errors import NotFound
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["CHAT_PATH", "router"]
+
+CHAT_PATH = "/v1/chat/completions"
+"""Its bodies may be larger than others: images travel in them."""
+_EVENTS = "text/event-stream"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Proxy:
+    """What all requests share: the connections to upstream, and what is known of the owners' threads."""
+
+    client: httpx2.AsyncClient
+    known: Known
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    if (proxy := getattr(app.state, "proxy", None)) is not None:
+        await cast(_Proxy, proxy).client.aclose()
+
+
+router = APIRouter(lifespan=_lifespan)
+
+
+def _told(problem: Problem, request: Request) -> Response:
+    """A failure of ours in the form that OpenAI's clients read."""
+    kind = "server_error" if problem.status >= 500 else "invalid_request_error"
+    error = {"message": problem.detail, "type": kind, "param": None, "code": problem.kind.replace("-", "_")}
+    return JSONResponse({"error": error}, problem.status)
+
+
+# The form of these routes is OpenAI's, and so is their description.
+@router.post(CHAT_PATH, include_in_schema=False)
+@shaped(_told)
+async def complete(request: Request, access: Accessible) -> Response:
+    """A chat completion by upstream, with memory. What was said is kept."""
+    target, proxy = _upstream(request), _proxy(request)
+    given = asked(await request.body(), request.headers)
+    talk = await run_sync(_opened, request, access, given, proxy.known)
+    keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
+    try:
+        remembered = await run_sync(talk.recall) if given.remember else Remembered(state="off")
+        sent = proxy.client.build_request(
+            "POST",
+            f"{target.url}/chat/completions",
+            content=given.body(remembered.block),
+            headers=target.headers(request.headers.items()),
+        )
+        answer = await _send(proxy.client, sent)
+    finally:
+        await asyncio.shield(keeping)
+    headers = {**returned(answer.headers), **_ours(talk, remembered)}
+    counting = BackgroundTask(talk.visit, remembered) if answer.is_success else None
+    if answer.is_success and answer.headers.get("content-type", "").startswith(_EVENTS):
+        return Relay(answer, headers, keep=lambda reply: run_sync(talk.close, reply), background=counting)
+    content = await _read(answer)
+    if answer.is_success:
+        await run_sync(talk.close, whole_reply(content))
+    return Response(content, answer.status_code, headers, background=counting)
+
+
+@router.get("/v1/models", include_in_schema=False)
+@router.get("/v1/models/{name:path}", include_in_schema=False)
+@shaped(_told)
+async def models(request: Request, access: Accessible, name: str | None = None) -> Response:
+    """Upstream's models, or one of them. Raises NotFound for a name that would lead to upstream's other addresses."""
+    if {".", ".."} & set((name or "").replace("\\", "/").split("/")):
+        raise NotFound("a model's name is no path")
+    target, proxy = _upstream(request), _proxy(request)
+    path = request.scope["raw_path"].decode("ascii").partition("/v1/models")[2] if name else ""
+    sent = proxy.client.build_request(
+        "GET", f"{target.url}/models{path}", headers=target.headers(request.headers.items())
+    )
+    answer = await _send(proxy.client, sent)
+    return Response(await _read(answer), answer.status_code, returned(answer.headers))
+
+
+def _upstream(request: Request) -> Upstream:
+    serving = serving_of(request)
+    authorization = request.headers.get("authorization", "")
+    return upstream(serving.memory.settings, authorization, require_keys=serving.require_keys)
+
+
+def _proxy(request: Request) -> _Proxy:
+    """Made at the first request."""
+    state = request.app.state
+    if not hasattr(state, "proxy"):
+        settings = serving_of(request).memory.settings
+        state.proxy = _Proxy(client=client(settings), known=Known(settings.proxy_known))
+    return cast(_Proxy, state.proxy)
+
+
+def _opened(request: Request, access: Access, given: Asked, known: Known) -> Talk:
+    """Raises Forbidden where the key does not hold the owner, or may only read and something is to be kept."""
+    owner = access.owner(given.user, given.agent, Right.WRITE if given.keep else Right.READ)
+    memory = serving_of(request).memory
+    talk = Talk(memory, owner, known, given.messages, thread=given.thread, keep=given.keep)
+    talk.open()
+    return talk
+
+
+def _ours(talk: Talk, remembered: Remembered) -> dict[str, str]:
+    """Headers are bytes; a thread's name may be of any writing."""
+    thread = {} if talk.thread is None else {"x-ember-thread": talk.thread.encode().decode("latin-1")}
+    return {"x-ember-memory": remembered.state, **thread}
+
+
+async def _send(connections: httpx2.AsyncClient, sent: httpx2.Request) -> httpx2.Response:
+    """The answer, its body not yet read."""
+    try:
+        return await connections.send(sent, stream=True)
+    except httpx2.RequestError as error:
+        raise failure(error) from error
+
+
+async def _read(answer: httpx2.Response) -> bytes:
+    try:
+        return await answer.aread()
+    except httpx2.RequestError as error:
+        raise failure(error) from error
+    finally:
+        await answer.aclose()

@@ -1,0 +1,244 @@
+// The inspector's own script: themes, keys, dialogs, live parts, lines over time. Everything works without it too.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const $ = (selector, from = document) => from.querySelector(selector);
+  const say = (text) => {
+    const box = $("#said");
+    if (box) box.textContent = text;
+  };
+
+  // ------------------------------------------------------------------------------------------------- theme
+
+  const turn = () => {
+    root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+    try {
+      localStorage.setItem("ember-theme", root.dataset.theme);
+    } catch {}
+    drawAll(true);
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
+    let chosen = null;
+    try {
+      chosen = localStorage.getItem("ember-theme");
+    } catch {}
+    if (chosen) return;
+    root.dataset.theme = event.matches ? "dark" : "light";
+    drawAll(true);
+  });
+
+  // ------------------------------------------------------------------------------------------------ dialogs
+
+  let opener = null;
+  const open = (dialog, from) => {
+    opener = from;
+    dialog.showModal();
+  };
+  for (const dialog of document.querySelectorAll("dialog")) {
+    dialog.addEventListener("close", () => {
+      if (opener && opener.isConnected) opener.focus();
+      opener = null;
+    });
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
+  }
+  const preview = async (link) => {
+    const dialog = $("#dialog");
+    await htmx.ajax("GET", link.getAttribute("href"), { target: "#dialog-body", swap: "innerHTML" });
+    if (!$("#dialog-body").children.length) return;
+    open(dialog, link);
+    const first = $("[data-close]", dialog);
+    if (first) first.focus();
+  };
+
+  // -------------------------------------------------------------------------------------------------- clicks
+
+  const copied = async (button, text) => {
+    const before = button.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+      say("Copied");
+    } catch {
+      button.textContent = "Press Ctrl+C";
+    }
+    setTimeout(() => (button.textContent = before), 1600);
+  };
+  document.addEventListener("click", (event) => {
+    const at = event.target.closest("[data-dialog], [data-close], [data-copy], [data-copy-from], #theme, #help");
+    if (!at) {
+      const owner = $("#owner");
+      if (owner && owner.open && !owner.contains(event.target)) owner.open = false;
+      return;
+    }
+    if (at.id === "theme") return turn();
+    if (at.id === "help") return open($("#shortcuts"), at);
+    if (at.matches("[data-copy]")) return copied(at, at.dataset.copy);
+    if (at.matches("[data-copy-from]")) return copied(at, $(at.dataset.copyFrom).textContent);
+    if (at.matches("[data-close]") && at.closest("dialog")) {
+      event.preventDefault();
+      return at.closest("dialog").close();
+    }
+    if (at.matches("[data-dialog]") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      preview(at);
+    }
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
+  });
+
+  // --------------------------------------------------------------------------------------------------- keys
+
+  const GO = { o: 0, p: 1, s: 2, k: 3, m: 4, r: 5, c: 6, i: 7 };
+  let went = 0;
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const owner = $("#owner");
+    if (event.key === "Escape" && owner && owner.open) {
+      owner.open = false;
+      $("summary", owner).focus();
+      return;
+    }
+    if (event.target.closest("input, textarea, select, [contenteditable]") || $("dialog[open]")) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      const find = $("#find");
+      if (find) {
+        find.focus();
+        find.select();
+      }
+    } else if (event.key === "?") {
+      event.preventDefault();
+      if ($("#shortcuts")) open($("#shortcuts"), document.activeElement);
+    } else if (event.key === "g") {
+      went = Date.now();
+      return;
+    } else if (event.key in GO && Date.now() - went < 1500) {
+      document.querySelectorAll(".side a")[GO[event.key]]?.click();
+    } else if (event.key === "t") {
+      turn();
+    }
+    went = 0;
+  });
+
+  // ------------------------------------------------------------------------------------------- lines over time
+
+  const charts = new Map();
+  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const draw = (box) => {
+    const data = JSON.parse(box.dataset.plot);
+    const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
+    const shades = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5"];
+    const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], []];
+    const chart = new uPlot(
+      {
+        width: box.clientWidth,
+        height: 240,
+        padding: [12, 8, 0, 0],
+        legend: { live: false },
+        cursor: { drag: { x: false, y: false } },
+        scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.08)] } },
+        axes: [axis, { ...axis, size: 36 }],
+        series: [{}, ...data.lines.map((line, k) => ({ label: line.label, stroke: colour(shades[k]), width: 2, dash: dashes[k], points: { show: false } }))],
+      },
+      [data.x, ...data.lines.map((line) => line.y)],
+      box,
+    );
+    charts.set(box, { chart, drawn: box.dataset.plot });
+  };
+  const drawAll = (again = false) => {
+    if (typeof uPlot === "undefined") return;
+    for (const [box, { chart }] of charts) {
+      if (box.isConnected) continue;
+      chart.destroy();
+      charts.delete(box);
+    }
+    for (const box of document.querySelectorAll("[data-plot]")) {
+      const known = charts.get(box);
+      if (known && known.drawn === box.dataset.plot && !again) continue;
+      known?.chart.destroy();
+      draw(box);
+    }
+  };
+  addEventListener("resize", () => {
+    for (const [box, { chart }] of charts) if (box.isConnected) chart.setSize({ width: box.clientWidth, height: 240 });
+  });
+
+  // --------------------------------------------------------------------------------------------------- live
+
+  let waiting = 0;
+  let seen = null;
+  const refresh = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const main = $("#main[data-live]");
+      if (!main || $("dialog[open]") || main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) return;
+      await htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerMorph" });
+      drawAll();
+    }, 250);
+  };
+  const listen = () => {
+    const live = $("#live");
+    const address = document.body.dataset.events;
+    if (!live || !address || !window.EventSource) return;
+    const state = (name, title) => {
+      live.dataset.state = name;
+      live.title = title;
+    };
+    let source = null;
+    const begin = () => {
+      if (source) return;
+      source = new EventSource(address);
+      source.addEventListener("open", () => state("on", "Follows what changes"));
+      source.addEventListener("error", () => state("off", source && source.readyState === EventSource.CLOSED ? "Not connected" : "Connecting again"));
+      for (const name of ["page", "change", "state"]) {
+        source.addEventListener(name, (event) => {
+          const before = seen;
+          seen = event.lastEventId;
+          const main = $("#main[data-live]");
+          if (main && before !== null && before !== seen && (name === "state" || main.dataset.live.split(" ").includes(name))) refresh();
+        });
+      }
+    };
+    const end = () => {
+      if (source) source.close();
+      source = null;
+    };
+    // A hidden tab listens to nothing: browsers allow only six connections to one server.
+    document.addEventListener("visibilitychange", () => (document.hidden ? end() : begin()));
+    addEventListener("pagehide", end);
+    addEventListener("pageshow", begin);
+    if (!document.hidden) begin();
+  };
+
+  // ---------------------------------------------------------------------------------------------------- drop
+
+  const drop = $("#drop");
+  if (drop) {
+    const input = $("input", drop);
+    const told = () => {
+      if (input.files.length) $("#drop-name").textContent = input.files[0].name;
+    };
+    input.addEventListener("change", told);
+    for (const name of ["dragenter", "dragover"])
+      drop.addEventListener(name, (event) => {
+        event.preventDefault();
+        drop.classList.add("over");
+      });
+    for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
+    drop.addEventListener("drop", (event) => {
+      event.preventDefault();
+      input.files = event.dataTransfer.files;
+      told();
+    });
+  }
+
+  const here = $(".side [aria-current]");
+  const side = $(".side");
+  if (here && side.scrollWidth > side.clientWidth) side.scrollLeft = here.offsetLeft - side.clientWidth / 3;
+
+  drawAll();
+  listen();
+})();

@@ -1,0 +1,207 @@
+"""The log of changes: what was derived, when and why, in words; and undoing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from embermem.apps import show
+from embermem.apps.http.inspector import reading
+from embermem.apps.http.inspector.place import Changing, Here, PageRoute
+from embermem.changes import (
+    Analysed,
+    BegunAnew,
+    Cause,
+    ChainSummarised,
+    Change,
+    Decision,
+    Embedded,
+    Erased,
+    Evicted,
+    FactAdded,
+    FactAffirmed,
+    FactArchived,
+    FactBarred,
+    FactDenied,
+    FactPinned,
+    FactRestored,
+    FactRetired,
+    FactStrengthened,
+    Noted,
+    Placed,
+    ProfileSet,
+    SegmentWritten,
+    TraitCleared,
+    TraitSet,
+    Undone,
+)
+from embermem.errors import InputError, NotFound
+from embermem.memory import OwnerMemory
+from embermem.types import FactId
+
+A_PAGE = 30
+"""Changes on one page."""
+DECISIONS = 400
+"""Decisions shown of one change; a rebuilt memory has thousands."""
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """A change and what it holds, in few words."""
+
+    change: Change
+    holds: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One decision in words. `path` leads to what it is about, if there is a page for it."""
+
+    what: str
+    text: str
+    path: str = ""
+
+
+@router.get("/changes")
+def changes(here: Here, before: int = 0, cause: str = "") -> HTMLResponse:
+    """The log, newest first."""
+    newest = here.mine.stats().changes
+    top = min(before - 1, newest) if before > 0 else newest
+    if cause:
+        chosen = [one for one in here.mine.changes() if one.no <= top and one.cause == cause]
+    else:
+        chosen = [one for one in here.mine.changes(max(0, top - A_PAGE - 1)) if one.no <= top]
+    shown = chosen[-A_PAGE:]
+    return here.page(
+        "changes.html",
+        title="Changes",
+        changes=told(here.mine, shown)[::-1],
+        causes=list(Cause),
+        cause=cause,
+        before=before,
+        older=shown[0].no if len(chosen) > len(shown) else None,
+        any=newest > 0,
+    )
+
+
+@router.get("/changes/{no}")
+def change(here: Here, no: int) -> HTMLResponse:
+    """One change, opened, with what undoing it would do."""
+    one = next(iter(here.mine.changes(no - 1)), None) if no > 0 else None
+    if one is None or one.no != no:
+        raise NotFound(f"there is no change {no}")
+    texts = _texts(here.mine)
+    undo: Sequence[Step] = ()
+    why_not = ""
+    try:
+        undo = [_step(decision, texts) for decision in here.mine.undoing(no) if not isinstance(decision, Undone)]
+    except InputError as error:
+        why_not = str(error)
+    return here.page(
+        "change.html",
+        title=f"Change {no}",
+        change=one,
+        steps=[_step(decision, texts) for decision in one.decisions[:DECISIONS]],
+        left=max(0, len(one.decisions) - DECISIONS),
+        undo=undo,
+        why_not=why_not,
+    )
+
+
+@router.post("/changes/{no}/undo")
+def undo(here: Changing, no: int, sure: Annotated[str, Form()] = "") -> RedirectResponse:
+    """Take back what a change taught; shows the change that did so."""
+    return here.back(f"/changes/{here.mine.undo(no)}")
+
+
+def told(mine: OwnerMemory, changes: Iterable[Change]) -> list[Told]:
+    """Changes with what they hold, in their order."""
+    texts = _texts(mine)
+    return [Told(change=one, holds=show.holds(one, texts)) for one in changes]
+
+
+def _texts(mine: OwnerMemory) -> Mapping[FactId, str]:
+    return {fact.id: fact.text for fact in reading.every_fact(mine)}
+
+
+def _step(decision: Decision, texts: Mapping[FactId, str]) -> Step:
+    match decision:
+        case Embedded():
+            return Step(what="embedded", text=f"utterances #{decision.first_seq} to #{decision.last_seq}")
+        case Noted():
+            joined = "goes on with its chain" if decision.continues else "begins a chain"
+            return Step(
+                what="page read", text=f"{joined}; {', '.join(decision.keywords)}", path=f"/pages/{decision.page_id}"
+            )
+        case ChainSummarised():
+            return Step(what="chain summarised", text=decision.summary)
+        case Placed():
+            how = "opened it" if decision.f_score is None else f"joined it, F = {decision.f_score:.2f}"
+            return Step(what="page placed", text=how, path=f"/segments/{decision.segment_id}")
+        case SegmentWritten():
+            words = ", ".join(one.word for one in decision.keywords[:8])
+            return Step(what="segment written", text=words, path=f"/segments/{decision.segment_id}")
+        case Analysed():
+            return Step(what="page analysed", text=f"up to #{decision.upto_seq}", path=f"/pages/{decision.page_id}")
+        case Evicted():
+            return Step(what="segment archived", text=decision.segment_id, path=f"/segments/{decision.segment_id}")
+        case FactAdded():
+            return Step(what="learnt", text=decision.text, path=_fact(decision.fact_id))
+        case FactStrengthened():
+            return Step(what="said again", text=_text(decision.fact_id, texts), path=_fact(decision.fact_id))
+        case FactRetired():
+            by = f" (now: {_text(decision.superseded_by, texts)})" if decision.superseded_by else ""
+            return Step(what="no longer held", text=_text(decision.fact_id, texts) + by, path=_fact(decision.fact_id))
+        case FactArchived():
+            return Step(what="to the archive", text=_text(decision.fact_id, texts), path=_fact(decision.fact_id))
+        case FactRestored():
+            return Step(what="holds again", text=_text(decision.fact_id, texts), path=_fact(decision.fact_id))
+        case TraitSet():
+            level = f"{decision.level:+.2f}, confidence {decision.confidence:.2f}"
+            return Step(what="trait", text=f"{decision.dimension.replace('_', ' ')} {level}")
+        case TraitCleared():
+            return Step(what="trait unknown", text=decision.dimension.replace("_", " "))
+        case ProfileSet():
+            value = "taken away" if decision.value is None else f"= {decision.value}"
+            return Step(what=f"{decision.whose} profile", text=f"{decision.name.replace('_', ' ')} {value}")
+        case Undone():
+            return Step(what="undoes", text=f"change {decision.no}", path=f"/changes/{decision.no}")
+        case _:
+            return _by_the_caller(decision, texts)
+
+
+def _by_the_caller(decision: Decision, texts: Mapping[FactId, str]) -> Step:
+    """What a caller decided, in words."""
+    match decision:
+        case FactPinned():
+            what = "pinned" if decision.pinned else "no longer pinned"
+            return Step(what=what, text=_text(decision.fact_id, texts), path=_fact(decision.fact_id))
+        case FactAffirmed():
+            text = f"{_text(decision.fact_id, texts)}: nothing said up to #{decision.upto_seq} ends it"
+            return Step(what="affirmed", text=text, path=_fact(decision.fact_id))
+        case FactDenied():
+            text = f"{decision.attribute.replace('_', ' ')} {decision.value}: not learnt again from what was said"
+            return Step(what="denied", text=text, path=_fact(decision.fact_id))
+        case FactBarred():
+            return Step(what="barred", text="a value that was forgotten is not learnt again from what was said before")
+        case Erased():
+            counted = {"pages": len(decision.pages), "utterances": decision.utterances, "facts": len(decision.facts)}
+            return Step(what="forgotten", text=", ".join(f"{count} {what}" for what, count in counted.items()))
+        case BegunAnew():
+            return Step(what="begun anew", text="all that was derived before is put away and read again")
+        case _:
+            return Step(what=type(decision).__name__, text="")
+
+
+def _text(fact_id: FactId, texts: Mapping[FactId, str]) -> str:
+    return texts.get(fact_id, fact_id)
+
+
+def _fact(fact_id: FactId) -> str:
+    return f"/facts/{fact_id}"

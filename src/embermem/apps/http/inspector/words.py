@@ -1,0 +1,70 @@
+"""How text that others wrote is shown: escaped, isolated, with its invisible marks made visible, and cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from markupsafe import Markup, escape
+
+LONGEST = 4000
+"""Characters of one text on a page; the rest is a link away."""
+
+# Controls but line break and tab; marks that turn the direction of text; what takes no room; lone surrogates.
+_MARKS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+_SPACE = re.compile(r"\s+")
+_PICTURES = 0x2400
+"""Unicode draws the first 32 controls from here on."""
+
+
+def said(text: object, longest: int = LONGEST) -> Markup:
+    """The text as it was said, at most so many characters, isolated from the direction of what stands around it."""
+    whole = str(text)
+    cut = whole[:longest]
+    more = "…" if len(whole) > longest else ""
+    return Markup("<bdi>{}{}</bdi>").format(_visible(cut), more)
+
+
+def line(text: object, longest: int = 140) -> Markup:
+    """The same as one line."""
+    whole = str(text)[: longest * 8]
+    return said(_SPACE.sub(" ", whole).strip(), longest)
+
+
+def spans(text: str, marked: list[tuple[int, int]], longest: int = LONGEST) -> Markup:
+    """The text with the characters [start, end) of each pair highlighted."""
+    pieces: list[Markup] = []
+    at = 0
+    for start, end in sorted(marked):
+        start, end = max(at, start), min(len(text), end, longest)
+        if start >= end:
+            continue
+        pieces += [_visible(text[at:start]), Markup("<mark>{}</mark>").format(_visible(text[start:end]))]
+        at = end
+    pieces.append(_visible(text[at : max(at, longest)]))
+    if len(text) > max(at, longest):
+        pieces.append(Markup("…"))
+    return Markup("<bdi>{}</bdi>").format(Markup("").join(pieces))
+
+
+def plain(text: object, longest: int = 140) -> str:
+    """One line without any of those marks: for titles and labels, which hold no markup."""
+    clean = _SPACE.sub(" ", _MARKS.sub("", str(text)[: longest * 8])).strip()
+    return clean if len(clean) <= longest else clean[: longest - 1].rstrip() + "…"
+
+
+def _visible(text: str) -> Markup:
+    return Markup("").join(_pieces(text))
+
+
+def _pieces(text: str) -> Iterator[Markup]:
+    at = 0
+    for found in _MARKS.finditer(text):
+        yield escape(text[at : found.start()])
+        code = ord(found.group())
+        shown = chr(_PICTURES + code) if code < 0x20 else f"U+{code:04X}"
+        yield Markup('<span class="ctl" title="U+{:04X}">{}</span>').format(code, shown)
+        at = found.end()
+    yield escape(text[at:])

@@ -1,0 +1,119 @@
+"""The server that answers: its address, the key for it, and which headers pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import httpx2
+
+from embermem.apps.http.problems import HttpError
+
+if TYPE_CHECKING:
+    from embermem.config import Settings
+
+__all__ = ["NoUpstream", "Upstream", "UpstreamLate", "UpstreamUnreachable", "client", "failure", "returned", "upstream"]
+
+_CONNECT_S = 10.0
+_SENT = frozenset({"accept", "content-type", "idempotency-key", "user-agent"})
+_SENT_PREFIXES = ("openai-", "x-stainless-")
+_RETURNED = frozenset({"content-type", "retry-after", "retry-after-ms", "x-should-retry"})
+_RETURNED_PREFIXES = ("openai-", "x-ratelimit-")
+_OURS = "ember_"
+"""How our own keys begin: they are nobody else's business."""
+
+
+class NoUpstream(HttpError):
+    """No upstream is set, or its address has a fault."""
+
+    status = 503
+
+
+class UpstreamUnreachable(HttpError):
+    """The upstream cannot be reached, or broke off."""
+
+    status = 502
+
+
+class UpstreamLate(HttpError):
+    """The upstream did not answer in time."""
+
+    status = 504
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Upstream:
+    """Where requests go: the base URL, which ends before /chat/completions, and the key, if there is one."""
+
+    url: str
+    key: str | None = field(repr=False)
+
+    def headers(self, given: Iterable[tuple[str, str]]) -> dict[str, str]:
+        """Those of a client's request that pass, and the key."""
+        passed = {
+            name: value
+            for name, value in given
+            if value.isascii() and (name in _SENT or name.startswith(_SENT_PREFIXES))
+        }
+        key = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
+        return {**passed, **key, "accept-encoding": "identity"}
+
+
+def upstream(settings: Settings, authorization: str, *, require_keys: bool) -> Upstream:
+    """`proxy_url`, else `model_url`, else OPENAI_BASE_URL; with `proxy_key`, else the key that is set for this host.
+
+    Where no key is set and our server requires none, the client's own bearer token is passed on, unless it is a key of
+    ours. Raises NoUpstream.
+    """
+    others = {
+        settings.model_url: settings.model_key or os.environ.get("OPENAI_API_KEY", ""),
+        os.environ.get("OPENAI_BASE_URL", ""): os.environ.get("OPENAI_API_KEY", ""),
+    }
+    url = settings.proxy_url or next((other for other in others if other), "")
+    if not url:
+        raise NoUpstream(
+            "the proxy has no upstream: set EMBERMEM_PROXY_URL (or proxy_url in embermem.toml) to the base URL of an "
+            "OpenAI-compatible server, such as http://127.0.0.1:11434/v1, and EMBERMEM_PROXY_KEY to its key"
+        )
+    address = urlsplit(url)
+    if address.scheme not in ("http", "https") or not address.hostname or address.username is not None:
+        raise NoUpstream("proxy_url must be an http:// or https:// address without a user or password")
+    here = [key for other, key in others.items() if key and urlsplit(other)[:2] == address[:2]]
+    key = settings.proxy_key or next(iter(here), None)
+    scheme, _, token = authorization.partition(" ")
+    token = token.strip()
+    if key is None and not require_keys and scheme.lower() == "bearer" and token and not token.startswith(_OURS):
+        key = token
+    return Upstream(url=url.rstrip("/"), key=key)
+
+
+def client(settings: Settings) -> httpx2.AsyncClient:
+    """The connections to upstream. No proxy that the environment names is used, and no redirect followed."""
+    wait = settings.proxy_timeout_s
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(wait, connect=min(wait, _CONNECT_S), pool=None),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+def returned(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of upstream's answer that go back to the client. Its request's id gets a name of its own: ours
+    stands in X-Request-Id."""
+    upstreams = {"x-upstream-request-id": headers["x-request-id"]} if "x-request-id" in headers else {}
+    return upstreams | {
+        name.lower(): value
+        for name, value in headers.items()
+        if name.lower() in _RETURNED or name.lower().startswith(_RETURNED_PREFIXES)
+    }
+
+
+def failure(error: httpx2.RequestError) -> HttpError:
+    """What went wrong on the way, in our words."""
+    if isinstance(error, httpx2.TimeoutException):
+        return UpstreamLate("the upstream server did not answer in time")
+    return UpstreamUnreachable("the upstream server cannot be reached, or broke off")

@@ -1,0 +1,90 @@
+"""What is drawn: bars keep their sums, lines their formula, and everything stands within its picture."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embermem import Memory
+from embermem.apps.http.inspector import charts
+from embermem.config import load
+from embermem.types import ChannelScore, Hit, PageId, Role, ThreadId, Tier, Utterance, UtteranceId
+from scripted import NOW, Clock
+
+_NUMBERS = st.floats(-50, 50, allow_nan=False).map(lambda x: round(x, 3))
+_CHANNELS = st.dictionaries(
+    st.sampled_from(["dense", "words", "late", "noted", "near", "speaker", "told"]),
+    st.builds(lambda x, w: ChannelScore(raw=x, normalised=x, weight=w), _NUMBERS, _NUMBERS),
+)
+
+
+def hit(rank: int, channels: dict[str, ChannelScore]) -> Hit:
+    """A hit with these channels."""
+    said = Utterance(
+        id=UtteranceId(f"u{rank}"),
+        seq=rank,
+        page_id=PageId("p"),
+        thread=ThreadId("main"),
+        role=Role.USER,
+        speaker="mei",
+        text="hello",
+        said_at=NOW,
+        recorded_at=NOW,
+    )
+    score = sum(one.normalised * one.weight for one in channels.values())
+    return Hit(utterance=said, score=score, rank=rank, tier=Tier.SHORT, channels=channels)
+
+
+@given(channels=st.lists(_CHANNELS, max_size=4))
+def test_a_hits_bar_stands_within_the_chart_and_parts_touch_without_overlap(
+    channels: list[dict[str, ChannelScore]],
+) -> None:
+    bars, zero = charts.hit_bars([hit(rank, one) for rank, one in enumerate(channels, 1)])
+    assert -1e-6 <= zero <= 100 + 1e-6
+    for bar in bars:
+        for part in bar.parts:
+            assert part.x >= -1e-6
+            assert part.x + part.width <= 100 + 1e-6
+            assert part.x >= zero - 1e-6 if part.value > 0 else part.x + part.width <= zero + 1e-6
+        ends = sorted((part.x, part.x + part.width) for part in bar.parts)
+        assert all(first[1] <= second[0] + 1e-6 for first, second in itertools.pairwise(ends))
+
+
+def test_the_parts_of_heat_sum_up_to_it(memory: Memory, clock: Clock) -> None:
+    alice = memory.of("alice")
+    for number in range(12):
+        alice.add(f"the cello sounds well {number}", "it does", thread=f"t{number % 3}")
+    alice.settle()
+    alice.visit(alice.search("cello"))
+    clock.go(86_400.0)
+    found = charts.heats(alice.segments(), clock(), memory.settings)
+    assert found
+    for one in found:
+        assert abs(one.heat - alice.heat(one.segment)) < 1e-9
+        assert abs(one.visits + one.new + one.recency - one.heat) < 1e-9
+    assert [one.heat for one in found] == sorted((one.heat for one in found), reverse=True)
+
+
+def test_a_line_of_heat_begins_with_its_first_page_and_fades_after_its_last(memory: Memory, clock: Clock) -> None:
+    alice = memory.of("alice")
+    for number in range(8):
+        alice.add("the cello sounds well", "it does", at=NOW - timedelta(days=100 - number))
+    alice.settle()
+    heats = charts.heats(alice.segments(), clock(), memory.settings)
+    lines = charts.heat_lines(heats, {page.id: page for page in alice.pages()}, clock(), memory.settings)
+    line = next(one["y"] for one in lines["lines"])
+    assert len(line) == len(lines["x"])
+    assert lines["x"] == sorted(lines["x"])
+    assert line[0] is None
+    known = [y for y in line if y is not None]
+    pages = len(heats[0].segment.page_ids)
+    assert max(known) == pages + 1
+    assert pages < known[-1] < pages + 1
+
+
+def test_nothing_said_draws_nothing() -> None:
+    assert charts.hit_bars([]) == ([], 0.0)
+    assert charts.heats([], NOW, load()) == []
