@@ -24,20 +24,35 @@ def rows(file: Path, query: str, *values: object) -> list[dict[str, Any]]:
 
 
 def assert_sound(file: Path) -> None:
-    """Both logs are without gaps, every page is in at most one segment, every derived row says where it comes from."""
+    """Both logs are without gaps but for what was forgotten, every page is in at most one segment, every derived row
+    says where it comes from."""
     assert rows(file, "PRAGMA integrity_check") == [{"integrity_check": "ok"}]
     for owner in rows(file, "SELECT * FROM owner"):
         mine = owner["owner_id"]
         seqs = [r["seq"] for r in rows(file, "SELECT seq FROM utterance WHERE owner_id = ? ORDER BY seq", mine)]
-        assert seqs == list(range(1, owner["seq"] + 1))
         pages = rows(file, "SELECT * FROM page WHERE owner_id = ? ORDER BY no", mine)
-        assert [p["no"] for p in pages] == list(range(1, owner["pages"] + 1))
+        lost_seqs, lost_pages = forgotten(file, mine)
+        assert_ascending(seqs, owner["seq"], lost_seqs)
+        assert_ascending([p["no"] for p in pages], owner["pages"], lost_pages)
         changes = rows(file, "SELECT no, recorded_at FROM change WHERE owner_id = ? ORDER BY no", mine)
         assert [c["no"] for c in changes] == list(range(1, owner["revision"] + 1))
         assert_pages_agree_with_their_utterances(file, mine, pages)
         assert_single_membership(file, mine, pages)
         assert_vectors_are_whole(file, mine, seqs)
         assert_every_derived_row_says_where_it_comes_from(file, mine, {c["no"]: c["recorded_at"] for c in changes})
+
+
+def forgotten(file: Path, mine: str) -> tuple[int, int]:
+    """How many utterances and pages were forgotten, as the log says."""
+    told = rows(file, "SELECT decisions FROM change WHERE owner_id = ? AND cause = 'forgetting'", mine)
+    erased = [d for row in told for name, d in json.loads(row["decisions"]) if name == "Erased"]
+    return sum(d["utterances"] for d in erased), sum(len(d["pages"]) for d in erased)
+
+
+def assert_ascending(numbers: list[int], newest: int, lost: int) -> None:
+    """Numbers from 1 up to the newest, of which as many are missing as were forgotten."""
+    assert numbers == sorted(set(numbers) & set(range(1, newest + 1)))
+    assert newest - len(numbers) == lost
 
 
 def assert_pages_agree_with_their_utterances(file: Path, mine: str, pages: list[dict[str, Any]]) -> None:
@@ -103,7 +118,7 @@ def assert_sources(file: Path, mine: str) -> None:
         "fact": "SELECT fact_id AS id, change_no FROM fact WHERE owner_id = ?",
         "trait": "SELECT dimension AS id, change_no FROM trait WHERE owner_id = ?",
         "profile": """SELECT whose || '.' || name AS id, change_no FROM profile
-                      WHERE owner_id = ? AND set_by != 'caller'""",
+                      WHERE owner_id = ? AND set_by != 'caller' AND value IS NOT NULL""",
     }
     known = {r["seq"] for r in rows(file, "SELECT seq FROM utterance WHERE owner_id = ?", mine)}
     told = rows(file, "SELECT * FROM source WHERE owner_id = ?", mine)
@@ -123,8 +138,11 @@ def assert_tiers(memory: Memory) -> None:
         by_tier = {tier: mine.pages(tier) for tier in Tier}
         listed = [page.id for pages in by_tier.values() for page in pages]
         assert sorted(listed) == sorted(page.id for page in everything)
-        assert [page.no for page in everything] == list(range(1, len(everything) + 1))
-        newest = {page.no for page in everything[-memory.settings.short_term_pages :]}
+        state = memory._store.owner_state(owner.id)
+        assert state is not None
+        numbers = [page.no for page in everything]
+        assert numbers == sorted(set(numbers) & set(range(1, state.pages + 1)))
+        newest = {no for no in numbers if no > state.pages - memory.settings.short_term_pages}
         assert {page.no for page in by_tier[Tier.SHORT]} <= newest
         assert all(page.no not in newest for page in by_tier[Tier.PENDING])
         assert len(by_tier[Tier.SHORT]) <= memory.settings.short_term_pages

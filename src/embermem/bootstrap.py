@@ -13,6 +13,7 @@ from embermem.errors import ConfigError, EmbedderMismatch, StoreError
 from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, Store
 from embermem.systems.memoryos.consolidate import Clock, Parts
 from embermem.systems.memoryos.system import MemoryOS
+from embermem.types import Page, Source
 
 logger = logging.getLogger(__name__)
 
@@ -182,6 +183,14 @@ def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:
     from embermem.analysts.model import ModelAnalyst
 
     return ModelAnalyst(asker, settings)
+
+
+def summarise(before: str, page: Page) -> tuple[str, tuple[Source, ...]]:
+    """A chain's summary after a page, by extraction, and where its new sentences stand."""
+    from embermem.analysts.summary import summarise as extract
+    from embermem.config import ExtractiveSettings
+
+    return extract(before, page, ExtractiveSettings())
 
 
 def make_system(

@@ -2,7 +2,8 @@
 
 Everything that Ember derives from utterances is written by applying a change; applying all of them again in order
 gives the same memory. A decision is resolved: it names ids and texts, so that applying it asks nobody anything.
-Vectors are not part of the log: they are made again from the texts.
+Vectors are not part of the log: they are made again from the texts. The log only grows, but for forgetting: that takes
+every word of what is forgotten out of it.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Cause(StrEnum):
     REDONE = "redone"
     UNDO = "undo"
     ANEW = "anew"
+    CORRECTION = "correction"
+    FORGETTING = "forgetting"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,6 +168,51 @@ class FactRestored:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FactPinned:
+    """The caller keeps a fact from the cap, or (False) no longer does."""
+
+    fact_id: FactId
+    pinned: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactAffirmed:
+    """The caller's word: what was said up to `upto_seq` does not end this fact."""
+
+    fact_id: FactId
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactDenied:
+    """The caller's word: what was said up to `upto_seq` does not teach this value again. `fact_id` had it."""
+
+    fact_id: FactId
+    about: About
+    subject: str
+    attribute: str
+    value: str
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactBarred:
+    """As `FactDenied`, of a value that was forgotten: `mark` is a keyed hash of it, and says it to nobody."""
+
+    mark: str
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erased:
+    """What a change of cause `forgetting` took out of both logs: ids and counts, no word of it."""
+
+    pages: tuple[PageId, ...]
+    facts: tuple[FactId, ...]
+    utterances: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TraitCleared:
     """A trait is unknown again: the change that first set it was undone."""
 
@@ -223,6 +271,11 @@ Decision = (
     | FactRetired
     | FactArchived
     | FactRestored
+    | FactPinned
+    | FactAffirmed
+    | FactDenied
+    | FactBarred
+    | Erased
     | TraitCleared
     | Undone
     | BegunAnew

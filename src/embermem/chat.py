@@ -18,7 +18,7 @@ from embermem.index.tokens import counter
 from embermem.protocols import ChatMessage
 from embermem.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
 
-__all__ = ["ChatReply", "ChatStream", "compose", "no_model", "turns"]
+__all__ = ["ChatReply", "ChatStream", "compose", "no_model", "turns", "without"]
 
 _NOTHING = "-"
 """Stands for a part of the prompt that nobody has set."""
@@ -92,7 +92,7 @@ def compose(
 
     What stands in a turn is not told again by the memory. Neighbours of one role are one message, as some servers ask.
     """
-    memory = _without(context.text, {utterance.seq for utterance in shown})
+    memory = without(context.text, {utterance.seq for utterance in shown})
     first = prompts.load("chat").fill(
         system=system or prompts.load("chat_system").fill(),
         agent="; ".join(f"{line.name.replace('_', ' ')} {line.value}" for line in agent) or _NOTHING,
@@ -152,7 +152,7 @@ def _joined(said: Sequence[Utterance]) -> Iterator[ChatMessage]:
         yield ChatMessage(role=role, text="\n".join(utterance.text for utterance in together))
 
 
-def _without(text: str, seqs: set[int]) -> str:
+def without(text: str, seqs: set[int]) -> str:
     """A context's text without the lines of these utterances, and without a header that then stands over nothing.
 
     One utterance is one line that begins with its number; nothing that was said can look like one.

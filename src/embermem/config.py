@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
-_SECRETS = frozenset({"embedder_key", "model_key"})
+_SECRETS = frozenset({"embedder_key", "model_key", "proxy_key"})
 """The settings whose values no message shows."""
 
 Preset = Literal["default", "paper"]
@@ -227,6 +227,29 @@ class Settings:
     owner_tokens_per_day: int | None = _number(None, "model tokens a day for one owner", low=0)
     busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0, high=86_400.0)
     resident_bytes: int = _number(512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0)
+
+    # The service
+    http_body_bytes: int = _number(4 * 2**20, "largest body of a request", low=1024)
+    http_import_bytes: int = _number(64 * 2**20, "largest file that the inspector imports", low=1024)
+    http_rate_per_minute: int = _number(600, "requests a minute for each key; 0: no limit", low=0)
+    http_stop_s: float = _number(
+        10.0, "how long a server that is told to stop waits for requests in flight", low=0.0, high=600.0
+    )
+    trace_text: bool = _plain(False, "whether spans of OpenTelemetry carry the text of queries")
+    proxy_url: str = _plain(
+        "", "base URL that the proxy asks, such as https://api.openai.com/v1; else model_url, else OPENAI_BASE_URL"
+    )
+    proxy_key: str = field(
+        default="",
+        repr=False,
+        metadata={"source": "its key; else model_key or OPENAI_API_KEY where they are for the same host"},
+    )
+    proxy_budget: int = _number(1200, "tokens of memory that the proxy adds to a request", low=1)
+    proxy_timeout_s: float = _number(
+        600.0, "the proxy awaits upstream's next bytes no longer; as OpenAI's clients do", above=0.0, high=86_400.0
+    )
+    proxy_body_bytes: int = _number(32 * 2**20, "largest body of a chat request: images travel in it", low=1024)
+    proxy_known: int = _number(200_000, "messages whose marks the proxy keeps at hand, about 300 bytes each", low=0)
 
 
 PRESETS: Mapping[str, Mapping[str, object]] = {

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem import config as configuration
-from embermem import ids, messages, nonces
-from embermem.config import Settings
-from embermem.errors import ConfigError, InputError, NotFound, RevisionMoved, StoreError
+from embermem import ids, messages, nonces, telemetry
+from embermem.config import Preset, Settings
+from embermem.errors import ConfigError, InputError, KeyReused, NotFound, RevisionMoved, StoreError
 from embermem.messages import At
 from embermem.types import (
     About,
@@ -23,6 +23,8 @@ from embermem.types import (
     Chain,
     Context,
     Fact,
+    FactId,
+    Forgotten,
     Hit,
     Owner,
     Page,
@@ -33,14 +35,28 @@ from embermem.types import (
     SegmentId,
     Tier,
     Trait,
+    Utterance,
+    UtteranceId,
 )
 
 if TYPE_CHECKING:
     from embermem.changes import Cause, Change, Decision, ProfileSet
     from embermem.chat import ChatReply, ChatStream
-    from embermem.protocols import Asker, Call, Finding, LanguageModel, OwnerStats, Scope, Stats, Store
+    from embermem.protocols import (
+        Asker,
+        Call,
+        Finding,
+        KeyStore,
+        LanguageModel,
+        OwnerState,
+        OwnerStats,
+        Scope,
+        Stats,
+        Store,
+    )
     from embermem.rebuilding import Difference
     from embermem.systems.memoryos.system import MemoryOS
+    from embermem.types import Vectors
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +65,8 @@ _REINDEXING = "reindexing"
 _NONCE_KEY = "nonce_key"
 """The store's setting that holds the key of `embermem.nonces`, in hexadecimal."""
 _LONGEST_KEY = 256
+_LONGEST_FACT = 2000
+_ALL = 2**53
 _TRIES = 16
 """How often a profile is set anew when another change came first."""
 
@@ -92,6 +110,7 @@ class Memory:
             self._store.close()
             raise
         self._background = Background(self._work_behind, self.settings.poll_s)
+        self._done = telemetry.Done()
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
         """The memory of one (user, agent) pair: the handle through which everything goes.
@@ -118,6 +137,33 @@ class Memory:
         """The embedder whose vectors this store holds."""
         return self._embedder.name
 
+    @property
+    def keys(self) -> KeyStore:
+        """The keys of the service; see docs/server.md."""
+        return self._store
+
+    @property
+    def done(self) -> telemetry.Done:
+        """How often `add`, `recall` and the like were called on this object, by their names."""
+        return self._done
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the owners' indexes hold in memory now."""
+        return self._system.resident_bytes
+
+    def now(self) -> datetime:
+        """The time, by this memory's clock."""
+        return self._clock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of texts by that embedder, shape (n, dim), L2 norm 1. Keeps nothing. Raises EmbedderError."""
+        return self._embedder.embed(texts)
+
+    def marked(self, text: str) -> str:
+        """The text between two markers of this store, as an agent is shown it: added again, it is taken out."""
+        return nonces.wrap(text, self._nonce_key())
+
     def work(
         self,
         limit_s: float | None = None,
@@ -126,6 +172,10 @@ class Memory:
     ) -> int:
         """Do what is due for all owners, once: embed, place, promote. The number of pages placed."""
         return self._system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
+
+    def wake(self) -> None:
+        """Let the background thread look for due work now, and from now on; without `background`, nothing."""
+        self._added()
 
     def reindex(self, embedder: str | None = None, progress: Callable[[int, int], None] | None = None) -> int:
         """Make every vector again; the number of utterances embedded.
@@ -227,6 +277,7 @@ class OwnerMemory:
     def __init__(self, memory: Memory, owner: Owner) -> None:
         self.owner = owner
         self._memory = memory
+        self._watch = telemetry.Watch(store_id=owner.id, trace_text=memory.settings.trace_text, done=memory.done)
 
     @property
     def _store(self) -> Store:
@@ -234,6 +285,7 @@ class OwnerMemory:
 
     # --------------------------------------------------------------------------------------------------------- in
 
+    @telemetry.spanned(telemetry.CREATE)
     def add(
         self,
         query: str | None,
@@ -246,17 +298,23 @@ class OwnerMemory:
         """Add an exchange; the id of its page. When it returns, the page is on disk and can be recalled.
 
         `at` is when it was said (a datetime or ISO 8601; now by default). A side that is None is missing: a response
-        alone joins the newest page of its thread. The same `key` given twice stores one page. Raises InputError.
+        alone joins the newest page of its thread. The same `key` given twice stores one page, and what was forgotten
+        is not stored again. Raises InputError, of which KeyReused for a key of other content, or of what was forgotten.
         """
         made, digest = self._inbox().exchange(query, response, at, thread)
-        return self._observe(made, key, digest, fresh=query is not None).page_ids[-1]
+        added = self._observe(made, key, digest, fresh=query is not None)
+        if not added.page_ids:
+            raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
+        return added.page_ids[-1]
 
+    @telemetry.spanned(telemetry.CREATE)
     def add_messages(
         self, messages: Sequence[Mapping[str, Any]], *, thread: str = "main", at: At = None, key: str | None = None
     ) -> Added:
         """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
 
-        They may come one at a time and in separate calls: the pages are the same. Raises InputError.
+        They may come one at a time and in separate calls: the pages are the same. With a `key` given before, what of it
+        was forgotten since is not stored again, nor named. Raises InputError.
         """
         made, digest = self._inbox().openai(messages, at, thread)
         return self._observe(made, key, digest, fresh=False)
@@ -291,6 +349,7 @@ class OwnerMemory:
 
     # -------------------------------------------------------------------------------------------------------- out
 
+    @telemetry.spanned(telemetry.SEARCH)
     def recall(
         self,
         query: str,
@@ -299,14 +358,17 @@ class OwnerMemory:
         budget: int | None = None,
         thread: str | None = None,
         scope: Scope | None = None,
+        preset: Preset | None = None,
     ) -> Context:
         """The little that matters for a query, as text within `budget` tokens, with its sources. Writes nothing.
 
         `at` is the time of asking; `thread` the conversation in which it is asked, whose open page is always told;
-        `scope` narrows what may be found.
+        `scope` narrows what may be found; `preset` ranks as the other preset does, to compare them.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
+        if preset is not None and preset not in configuration.PRESETS:
+            raise InputError(f"preset = {preset!r} is not allowed; one of: {', '.join(configuration.PRESETS)}")
         inbox = self._inbox()
         return self._memory._system.recall(
             self.owner,
@@ -315,8 +377,10 @@ class OwnerMemory:
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
             scope=scope,
+            preset=preset,
         )
 
+    @telemetry.spanned(telemetry.SEARCH)
     def search(self, query: str, k: int = 10, *, scope: Scope | None = None) -> tuple[Hit, ...]:
         """The best `k` utterances for a query. Writes nothing."""
         messages.whole(k, "k", 1)
@@ -349,8 +413,22 @@ class OwnerMemory:
         """One page. Raises NotFound."""
         page = self._store.page(self.owner.id, PageId(page_id), self._memory.settings.short_term_pages)
         if page is None:
-            raise NotFound(f"no page {page_id!r} of {self.owner.user}/{self.owner.agent}")
+            raise self._none_such("page", page_id)
         return page
+
+    def utterance(self, utterance_id: str) -> Utterance:
+        """One utterance. Raises NotFound."""
+        found = self._store.utterance(self.owner.id, UtteranceId(utterance_id))
+        if found is None:
+            raise self._none_such("utterance", utterance_id)
+        return found
+
+    def utterances(self, after_seq: int = 0, *, limit: int | None = None) -> tuple[Utterance, ...]:
+        """What was said, in order of arrival: the next `limit` utterances after a seq, or all of them."""
+        messages.whole(after_seq, "after_seq", 0)
+        if limit is not None:
+            messages.whole(limit, "limit", 1)
+        return self._store.utterances(self.owner.id, after_seq, _ALL if limit is None else limit)
 
     def segments(self, archived: bool = False) -> tuple[Segment, ...]:
         """The segments of mid-term memory, or of the archive, oldest first."""
@@ -360,7 +438,7 @@ class OwnerMemory:
         """One segment, of mid-term memory or of the archive. Raises NotFound."""
         found = self._store.segments(self.owner.id, archived=None, only=SegmentId(segment_id))
         if not found:
-            raise NotFound(f"no segment {segment_id!r} of {self.owner.user}/{self.owner.agent}")
+            raise self._none_such("segment", segment_id)
         return found[0]
 
     def heat(self, segment: Segment) -> float:
@@ -390,6 +468,13 @@ class OwnerMemory:
         """Facts that no longer hold: superseded or retired, with the time until which they were true."""
         return self._store.history(self.owner.id)
 
+    def fact(self, fact_id: str) -> Fact:
+        """One fact: current, archived or past. Raises NotFound."""
+        found = self._store.fact(self.owner.id, FactId(fact_id))
+        if found is None:
+            raise self._none_such("fact", fact_id)
+        return found
+
     def traits(self) -> tuple[Trait, ...]:
         """The user's traits, out of 90; age group and gender come from the profile."""
         from embermem.systems.memoryos.long_term import derived_traits
@@ -407,14 +492,14 @@ class OwnerMemory:
         """The agent's profile."""
         return self.persona().agent_profile
 
-    def set_profile(self, **fields: str | int | None) -> None:
+    def set_profile(self, /, **fields: str | int | None) -> None:
         """Set fields of the user's profile, such as name or birth_year; None takes one away.
 
         What the caller sets is not overwritten by an analyst. Raises InputError.
         """
         self._set_profile(About.USER, fields)
 
-    def set_agent_profile(self, *description: str | None, **fields: str | int | None) -> None:
+    def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> None:
         """Set the agent's profile: a description of its role, or fields of any name; None takes one away."""
         if len(description) > 1:
             raise InputError("give one description of the agent, and the rest as fields")
@@ -424,6 +509,106 @@ class OwnerMemory:
         """The log of what was derived, and why."""
         messages.whole(since, "since", 0)
         return self._store.changes(self.owner.id, since)
+
+    def history(self, item_id: str) -> tuple[Change, ...]:
+        """How a fact, page, segment or chain came to be what it is: the changes that name it, in order, each with only
+        the decisions that do. Raises NotFound."""
+        from embermem.systems.memoryos import naming
+
+        found = naming.history(self._store.changes(self.owner.id, 0), item_id)
+        if not found and self._store.page(self.owner.id, PageId(item_id), 0) is None:
+            raise self._none_such("fact, page, segment or chain", item_id)
+        return found
+
+    # --------------------------------------------------------------------------------------- corrected and forgotten
+
+    @telemetry.spanned(telemetry.UPDATE)
+    def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Fact:
+        """A fact was wrong: the new one, which takes its place. `text` is the fact in words, `value` what it comes to
+        ("Lyon"); the text, if not given.
+
+        The old one stands in `past_facts`, as true for no time. What was said until now neither ends the new one nor
+        teaches the old value again; what is said from now on may. Raises NotFound, and InputError for a fact that no
+        longer holds or that says just this.
+        """
+        from embermem.changes import Cause
+        from embermem.systems.memoryos.corrections import correcting
+
+        says = messages.checked(text, "text", _LONGEST_FACT)
+        means = says if value is None else messages.checked(value, "value", _LONGEST_FACT)
+        if not says.strip() or not means.strip():
+            raise InputError("a fact's text and value are not empty; `retire` says that it no longer holds")
+
+        def decided(no: int, seq: int) -> Sequence[Decision]:
+            fact, settings = self.fact(fact_id), self._memory.settings
+            return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=settings)
+
+        no = self._changing(Cause.CORRECTION, decided)
+        return self.fact(f"f{no}-000")
+
+    def pin(self, fact_id: str, pinned: bool = True) -> Fact:
+        """Keep a fact from the cap of 100, or no longer; the fact as it is then. One that the cap has moved to the
+        archive holds again. Raises NotFound, and InputError for a fact that no longer holds."""
+        from embermem.changes import Cause
+        from embermem.systems.memoryos.corrections import pinning
+
+        self._changing(
+            Cause.CORRECTION,
+            lambda no, seq: pinning(self.fact(fact_id), bool(pinned), self.persona(), self._memory.settings),
+        )
+        return self.fact(fact_id)
+
+    def retire(self, fact_id: str) -> Fact:
+        """A fact is true no longer, from now on; it stands in `past_facts`. What was said until now does not teach it
+        again. Raises NotFound, and InputError for one that holds no longer already."""
+        from embermem.changes import Cause
+        from embermem.systems.memoryos.corrections import retiring
+
+        at = self._memory._clock()
+        self._changing(Cause.CORRECTION, lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq))
+        return self.fact(fact_id)
+
+    @telemetry.spanned(telemetry.DELETE)
+    def forget(
+        self,
+        *,
+        page: str | None = None,
+        fact: str | None = None,
+        segment: str | None = None,
+        thread: str | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Take a page, a fact, or all pages of a segment or thread out of every table and the file, for good.
+
+        With a page go its utterances and all that rests on them alone; what rests on others too keeps those. Summaries
+        are made again from what is left. With a fact goes every word of it, but not what was said: that does not teach
+        it again. With `dry_run` nothing changes: the answer says what would go. It cannot be undone.
+
+        Raises InputError unless exactly one is named, NotFound for none such, StoreError.
+        """
+        from embermem import bootstrap
+        from embermem.systems.memoryos import forgetting
+
+        named = {name: one for name, one in _named(page, fact, segment, thread).items() if one is not None}
+        if len(named) != 1:
+            raise InputError("name exactly one of page, fact, segment and thread")
+        settings = self._memory.settings
+        return forgetting.forget(
+            self._store,
+            self.owner,
+            forgetting.Named(**named),
+            now=self._memory._clock(),
+            settings=settings,
+            summarise=bootstrap.summarise,
+            dry_run=dry_run,
+        )
+
+    @telemetry.spanned(telemetry.DELETE)
+    def forget_all(self, *, dry_run: bool = False) -> Forgotten:
+        """Take all of this memory away, for good: every row of this owner. With `dry_run`, say what would go."""
+        from embermem.systems.memoryos import forgetting
+
+        return forgetting.forget_all(self._store, self.owner, now=self._memory._clock(), dry_run=dry_run)
 
     def undo(self, change_no: int) -> int:
         """Take back what a change taught the persona; the number of the change that does so.
@@ -440,8 +625,16 @@ class OwnerMemory:
 
         messages.whole(change_no, "change_no", 1)
         return self._changing(
-            Cause.UNDO, lambda: undoing(self._store.changes(self.owner.id, 0), change_no, self._memory.settings)
+            Cause.UNDO,
+            lambda no, seq: undoing(self._store.changes(self.owner.id, 0), change_no, self._memory.settings),
         )
+
+    def undoing(self, change_no: int) -> tuple[Decision, ...]:
+        """What `undo` would decide now; changes nothing. Raises as `undo` does."""
+        from embermem.systems.memoryos.undoing import undoing
+
+        messages.whole(change_no, "change_no", 1)
+        return tuple(undoing(self._store.changes(self.owner.id, 0), change_no, self._memory.settings))
 
     def understand_anew(
         self, *, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
@@ -460,6 +653,10 @@ class OwnerMemory:
             return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
         with memory._copied() as (store, system):
             return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
+
+    def state(self) -> OwnerState | None:
+        """How far both logs and the work on them have come; None where nothing was said yet. One indexed read."""
+        return self._store.owner_state(self.owner.id)
 
     def stats(self) -> OwnerStats:
         """Counts of this memory."""
@@ -568,26 +765,38 @@ class OwnerMemory:
         decisions = [_profile_set(whose, name, value) for name, value in fields.items()]
         if not decisions:
             raise InputError("no field was named; give some, such as name='Alice'")
-        self._changing(Cause.PROFILE, lambda: decisions)
+        self._changing(Cause.PROFILE, lambda no, seq: decisions)
 
-    def _changing(self, cause: Cause, decided: Callable[[], Sequence[Decision]]) -> int:
-        """The number of a change by the caller; if another came first, it is decided again."""
+    def _none_such(self, kind: str, item_id: str) -> NotFound:
+        return NotFound(f"no {kind} {item_id!r} of {self.owner.user}/{self.owner.agent}")
+
+    def _changing(self, cause: Cause, decided: Callable[[int, int], Sequence[Decision]]) -> int:
+        """The number of a change by the caller, 0 if there is nothing to change; if another came first, it is decided
+        again. What is decided may name the change's number, and the seq of the newest utterance."""
         for attempt in range(_TRIES):
             state = self._store.owner_state(self.owner.id)
+            revision, seq = (0, 0) if state is None else (state.revision, state.seq)
+            decisions = decided(revision + 1, seq)
+            if not decisions:
+                return 0
             try:
                 return self._store.apply(
                     self.owner,
                     cause,
                     "",
-                    decided(),
+                    decisions,
                     now=self._memory._clock(),
-                    revision=0 if state is None else state.revision,
+                    revision=revision,
                     lease=None,
                 ).no
             except RevisionMoved:
                 if attempt == _TRIES - 1:
                     raise
         raise AssertionError("a loop that returns or raises")
+
+
+def _named(page: str | None, fact: str | None, segment: str | None, thread: str | None) -> Mapping[str, str | None]:
+    return {"page": page, "fact": fact, "segment": segment, "thread": thread}
 
 
 def _profile_set(whose: About, name: str, value: str | int | None) -> ProfileSet:

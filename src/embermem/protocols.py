@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -19,6 +19,7 @@ from embermem.types import (
     ChainTail,
     Context,
     Fact,
+    FactId,
     Message,
     Owner,
     OwnerId,
@@ -33,6 +34,7 @@ from embermem.types import (
     ThreadId,
     Tier,
     Utterance,
+    UtteranceId,
 )
 
 if TYPE_CHECKING:
@@ -272,7 +274,8 @@ class Delta:
     packed token vectors (index/late.py), empty where the embedder gives none. `persona` is whole,
     and None if nothing of it changed. `archived_facts` are those the cap moved out since. `pages` are those
     that a change touched: a page not named yet is in no segment.
-    With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild).
+    With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild, a forgetting). `born` tells
+    an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing.
     """
 
     seq: int
@@ -286,6 +289,7 @@ class Delta:
     tokens: tuple[bytes, ...] = ()
     archived_facts: tuple[Fact, ...] = ()
     reset: bool = False
+    born: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -390,6 +394,45 @@ class Stats:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """Owners that a key holds: one user or agent by its name, or any (None)."""
+
+    user: str | None
+    agent: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey:
+    """A key of the service, as it is kept: `digest` is a hash of what its holder sends; the key itself is not kept."""
+
+    id: str
+    name: str
+    digest: str
+    grants: tuple[Grant, ...]
+    read_only: bool
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+class KeyStore(Protocol):
+    """The keys of the service. They belong to no owner."""
+
+    def all_keys(self) -> tuple[ApiKey, ...]:
+        """All of them, oldest first; those that were revoked too."""
+
+    def key(self, key_id: str) -> ApiKey | None:
+        """One key, by one indexed read."""
+
+    def add_key(self, key: ApiKey) -> None: ...
+
+    def revoke_key(self, key_id: str, now: datetime) -> ApiKey:
+        """From now on the key no longer holds, in all processes; one that was revoked before stays as it is.
+
+        Raises NotFound.
+        """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
     """One thing that `doctor` looked at. `level` is ok, warning or error."""
 
@@ -398,7 +441,19 @@ class Finding:
     advice: str = ""
 
 
-class Store(Protocol):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erasure:
+    """What forgetting does to both logs, decided before: `pages` that go, each with the seq of its last utterance;
+    changes that lose decisions, each with those that stay; the decisions of the change that says so; and the segments
+    whose vector is to be made again from the pages left."""
+
+    pages: Mapping[PageId, int]
+    rewritten: Mapping[int, tuple[Decision, ...]]
+    decisions: tuple[Decision, ...]
+    segments: tuple[SegmentId, ...]
+
+
+class Store(KeyStore, Protocol):
     """Where both logs and what is derived from them are kept. Every method names one owner, but for a few.
 
     Each call is one transaction. Every failure is a StoreError.
@@ -534,11 +589,31 @@ class Store(Protocol):
     def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
         """The chains named, as they stand; `page_ids` is left empty."""
 
+    def unembedded(self, owner_id: OwnerId) -> int:
+        """How many utterances have no vector yet."""
+
     def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
         """From now on the store is of this embedder; every owner's vectors are to be made again."""
 
     def visit(self, owner_id: OwnerId, segments: Mapping[SegmentId, int], now: datetime) -> None:
         """Count visits; the owner is due, since heat may have passed τ."""
+
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
+        """Take out of both logs what is to be forgotten, write the change that says so, and derive all again.
+
+        One transaction. Counters, vectors and waits of what stays are kept. Raises RevisionMoved if another change
+        came first, or if a page that is to go has grown.
+        """
+
+    def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
+        """Delete every row of an owner, in one transaction."""
+
+    def scrub(self) -> bool:
+        """Bring the file to where it holds nothing that was deleted. False: a reader of an older state is in the
+        way; a later checkpoint, or the next call, does it."""
+
+    def secret(self) -> bytes:
+        """The key of what the file keeps as a keyed hash. It lies outside the file; made when it is first asked for."""
 
     def replay(self, owner_id: OwnerId) -> None:
         """Throw away all that was derived and apply every change again, in order."""
@@ -583,10 +658,18 @@ class Store(Protocol):
     def history(self, owner_id: OwnerId) -> tuple[Fact, ...]:
         """Facts that are no longer held: superseded or retired."""
 
+    def fact(self, owner_id: OwnerId, fact_id: FactId) -> Fact | None:
+        """One fact, held, archived or past."""
+
+    def utterance(self, owner_id: OwnerId, utterance_id: UtteranceId) -> Utterance | None: ...
+
     def facts_resting_on(self, owner_id: OwnerId, seqs: Sequence[int]) -> tuple[Fact, ...]:
         """Facts, held or not, that rest on one of these utterances."""
 
     def changes(self, owner_id: OwnerId, since: int) -> tuple[Change, ...]: ...
+
+    def changes_of(self, owner_id: OwnerId, causes: Collection[Cause]) -> tuple[Change, ...]:
+        """The changes of some causes, in order."""
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats: ...
 

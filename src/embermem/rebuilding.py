@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from embermem.changes import BegunAnew, Cause, Decision, ProfileSet
+from embermem.changes import BegunAnew, Cause, Decision, FactAdded, FactAffirmed, FactPinned, ProfileSet
 from embermem.errors import RevisionMoved
 from embermem.protocols import MemorySystem, Store
-from embermem.types import About, Fact, Owner, Persona, ProfileField, Segment, Tier, Trait
+from embermem.rulings import RULING, Rulings, plain, rulings_of
+from embermem.types import About, Fact, FactId, Owner, Persona, ProfileField, Segment, Tier, Trait
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
 
@@ -73,9 +74,9 @@ def understand_anew(
 ) -> Difference:
     """Put away all that was derived, and read every page again with the system's analyst; what came of it.
 
-    What callers set stays: it is set again by the change that begins. Vectors stay. Visits were of segments that are
-    no more: new ones begin with none, so heat begins with what is new. If a budget ends on the way, `waiting` pages are
-    read when there is one again; until then they are recalled by what was said.
+    What callers set, corrected or pinned stays: it is set again by the change that begins. Vectors stay. Visits were of
+    segments that are no more: new ones begin with none, so heat begins with what is new. If a budget ends on the way,
+    `waiting` pages are read when there is one again; until then they are recalled by what was said.
     """
     before = picture(store, owner, short)
     begin_anew(store, owner, clock)
@@ -87,15 +88,17 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
     """The number of the change that puts away all that was derived. Raises RevisionMoved if others never leave room."""
     for attempt in range(_TRIES):
         state = store.owner_state(owner.id)
+        revision = 0 if state is None else state.revision
         persona = store.persona(owner.id)
+        rulings = rulings_of(store.changes_of(owner.id, RULING), store.secret)
         try:
             change = store.apply(
                 owner,
                 Cause.ANEW,
                 "",
-                [BegunAnew(), *_set_by_callers(persona)],
+                [BegunAnew(), *_set_by_callers(persona), *_kept_by_callers(persona, rulings, revision + 1)],
                 now=clock(),
-                revision=0 if state is None else state.revision,
+                revision=revision,
                 lease=None,
             )
         except RevisionMoved:
@@ -112,6 +115,42 @@ def _set_by_callers(persona: Persona) -> list[Decision]:
         for line in (*persona.profile, *persona.agent_profile)
         if line.set_by == _CALLER
     ]
+
+
+def _kept_by_callers(persona: Persona, rulings: Rulings, no: int) -> list[Decision]:
+    """The facts that callers corrected or pinned, as facts of change `no`."""
+    made: list[Decision] = []
+    ordinal = 0
+    for fact in (*persona.facts, *persona.agent_facts):
+        upto = rulings.affirmed.get(fact.id)
+        if upto is None and not fact.pinned:
+            continue
+        fact_id = FactId(f"f{no}-{ordinal:03}")
+        ordinal += 1
+        made.append(
+            FactAdded(
+                fact_id=fact_id,
+                about=fact.about,
+                subject=fact.subject,
+                attribute=fact.attribute,
+                value=fact.value,
+                text=fact.text,
+                sources=fact.sources,
+                valid_from=fact.valid_from,
+            )
+        )
+        if upto is not None:
+            made.append(FactAffirmed(fact_id=fact_id, upto_seq=upto))
+            made += [
+                ProfileSet(whose=line.whose, name=line.name, value=line.value, sources=line.sources, set_by=line.set_by)
+                for line in persona.profile
+                if line.set_by != _CALLER
+                and plain(line.value) == plain(fact.value)
+                and {*line.sources} & {*fact.sources}
+            ]
+        if fact.pinned:
+            made.append(FactPinned(fact_id=fact_id, pinned=True))
+    return made
 
 
 def picture(store: Store, owner: Owner, short: int) -> Picture:

@@ -270,6 +270,32 @@ class Persona:
     agent_facts: tuple[Fact, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forgotten:
+    """What `forget` took away, or with `dry_run` would take: ids and names, no word of it.
+
+    `facts` are current, archived and past ones; `traits` are dimensions, `profile` names such as "user.home".
+    `rewritten` are the segments and chains that stay, whose text was made anew from what is left. `change_no` is None
+    for a dry run, and where the whole memory went. `scrubbed`: whether the file holds no byte of it any more; False
+    for a dry run, and while another reader keeps the old text in the WAL until a later checkpoint. `sha256` is over
+    the sorted ids of all pages, utterances, facts, segments and chains that went, one a line.
+    """
+
+    dry_run: bool
+    pages: tuple[PageId, ...]
+    utterances: tuple[UtteranceId, ...]
+    facts: tuple[FactId, ...]
+    segments: tuple[SegmentId, ...]
+    chains: tuple[ChainId, ...]
+    traits: tuple[str, ...]
+    profile: tuple[str, ...]
+    rewritten: tuple[SegmentId | ChainId, ...]
+    change_no: int | None
+    recorded_at: datetime
+    scrubbed: bool
+    sha256: str
+
+
 # -------------------------------------------------------------------------------------- what an analyst answers
 
 

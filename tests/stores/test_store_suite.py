@@ -22,6 +22,7 @@ from embermem.changes import (
     ChainSummarised,
     Decision,
     Embedded,
+    Erased,
     Evicted,
     FactAdded,
     FactArchived,
@@ -38,7 +39,7 @@ from embermem.changes import (
     Undone,
 )
 from embermem.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed, StoreError
-from embermem.protocols import Delta, Lease, Store, VectorBatch
+from embermem.protocols import Delta, Erasure, Lease, Store, VectorBatch
 from embermem.stores.sql import SqlStore
 from embermem.traits import dimensions
 from embermem.types import (
@@ -758,3 +759,74 @@ def test_counts_agree_with_what_is_there(store: Store) -> None:
     whole = store.stats(NOW, 2)
     assert (whole.owners, whole.utterances, whole.pages, whole.pending, whole.without_vector) == (2, 11, 6, 1, 1)
     assert replace(whole, path="", bytes=0).embedder == "e1"
+
+
+# --------------------------------------------------------------------------------------------------------- forgetting
+
+
+def erasure(*pages: Any, **more: Any) -> Erasure:
+    """Of pages as (id, last seq)."""
+    erased = Erased(pages=tuple(page_id for page_id, _ in pages), facts=(), utterances=len(pages))
+    return Erasure(**{"pages": dict(pages), "rewritten": {}, "decisions": (erased,), "segments": (), **more})
+
+
+def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(store: Store) -> None:
+    first, second = (append(store, message(text), fresh=True, key=text, digest="d").page_ids[0] for text in "ab")
+    made = ProfileSet(whose=About.USER, name="town", value="Lyon", sources=(), set_by="caller")
+    apply(store, made, Embedded(first_seq=1, last_seq=2, embedder="e1"))
+    change = store.forget(ALICE, erasure((first, 1), rewritten={1: ()}), now=NOW, revision=1)
+    assert (change.no, change.cause) == (2, Cause.FORGETTING)
+    assert [page.id for page in store.pages(ALICE.id, SHORT, tier=None, before=None, limit=None)] == [second]
+    assert [one.decisions for one in store.changes(ALICE.id, 0)] == [(), change.decisions]
+    assert store.changes_of(ALICE.id, (Cause.FORGETTING,)) == (change,)
+    assert store.persona(ALICE.id).profile == ()
+    assert append(store, message("a"), key="a", digest="d") == Added(page_ids=(), utterance_ids=())
+    with pytest.raises(KeyReused):
+        append(store, message("a"), key="a", digest="other")
+    assert append(store, message("c")).page_ids != ()
+    state = store.owner_state(ALICE.id)
+    assert state is not None
+    assert (state.seq, state.revision) == (3, 2)
+    assert store.scrub()
+    assert [finding.level for finding in store.check()] == ["ok"] * len(store.check())
+
+
+def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: Store) -> None:
+    page = append(store).page_ids[0]
+    for wrong in (erasure((page, 9)), erasure((PageId("p0"), 1))):
+        with pytest.raises(RevisionMoved):
+            store.forget(ALICE, wrong, now=NOW, revision=0)
+    apply(store)
+    with pytest.raises(RevisionMoved):
+        store.forget(ALICE, erasure((page, 1)), now=NOW, revision=0)
+    assert store.page(ALICE.id, page, SHORT) is not None
+
+
+def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(store: Store) -> None:
+    append(store)
+    append(store, owner=BOB)
+    before = store.delta(ALICE.id, 0, 0, "e1", 2)
+    store.forget_owner(ALICE.id, NOW)
+    store.forget_owner(ALICE.id, NOW)
+    assert store.owners() == (BOB,)
+    gone = store.delta(ALICE.id, before.seq, before.revision, "e1", 2)
+    assert (gone.reset, gone.seq, gone.utterances) == (True, 0, ())
+    append(store)
+    after = store.delta(ALICE.id, before.seq, before.revision, "e1", 2)
+    assert (after.seq, after.revision) == (before.seq, before.revision)
+    assert after.born > before.born
+
+
+def test_the_key_lies_outside_the_file_and_is_the_same_for_all(store: Store) -> None:
+    keys = {store.secret() for _ in range(3)}
+    assert len(keys) == 1
+    assert len(keys.pop()) >= 32
+
+
+def test_facts_and_utterances_are_found_by_id_by_their_owner_alone(store: Store) -> None:
+    said = append(store).utterance_ids[0]
+    found = store.utterance(ALICE.id, said)
+    assert found is not None
+    assert (found.id, found.text) == (said, "Hello")
+    assert store.utterance(BOB.id, said) is None
+    assert store.fact(ALICE.id, FactId("f1")) is None

@@ -9,21 +9,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
-from embermem.apps import bench
+from embermem.apps import bench, keys
 from embermem.apps.common import JsonOption, session_of
 from embermem.apps.session import Session
-from embermem.errors import EmberError, InputError, NotFound
+from embermem.errors import ConfigError, EmberError, InputError, NotFound
 
 if TYPE_CHECKING:
     from embermem.apps.formats import Source
     from embermem.memory import Memory, OwnerMemory
+    from embermem.types import Fact
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 _Made = TypeVar("_Made")
@@ -58,6 +59,7 @@ app = typer.Typer(
     help="Memory for AI agents: three tiers, one file, no model needed.",
 )
 app.add_typer(bench.app, name="bench")
+app.add_typer(keys.app, name="keys")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -485,6 +487,77 @@ def undo(
 
 
 @app.command()
+def correct(
+    ctx: typer.Context,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="Its id, by `show long`.")],
+    text: Annotated[str, typer.Argument(help="What is right, in words; `-` reads it from stdin.")],
+    value: Annotated[str | None, typer.Option(help="What it comes to, such as `Lyon`; the text, if not given.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what is right in place of a fact; what was said before does not teach the old one again."""
+    says = _text(text)
+    _changed_fact(ctx, lambda owner: owner.correct(fact, says, value=value), as_json)
+
+
+@app.command()
+def pin(
+    ctx: typer.Context,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="Its id, by `show long`.")],
+    off: Annotated[bool, typer.Option("--off", help="No longer.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a fact when newer ones fill the knowledge base."""
+    _changed_fact(ctx, lambda owner: owner.pin(fact, not off), as_json)
+
+
+@app.command()
+def retire(
+    ctx: typer.Context,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="Its id, by `show long`.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a fact is true no longer; it stays answerable by date."""
+    _changed_fact(ctx, lambda owner: owner.retire(fact), as_json)
+
+
+def _changed_fact(ctx: typer.Context, change: Callable[[OwnerMemory], Fact], as_json: bool) -> None:
+    from embermem.apps import render
+
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        fact = change(session.owner(memory))
+    if as_json:
+        render.print_json(fact)
+    else:
+        render.print_text(f"{fact.id}: {fact.text}")
+
+
+@app.command()
+def forget(
+    ctx: typer.Context,
+    page: Annotated[str | None, typer.Option(metavar="ID", help="A page, by its id or number.")] = None,
+    fact: Annotated[str | None, typer.Option(metavar="ID", help="A fact; what was said stays.")] = None,
+    segment: Annotated[str | None, typer.Option(metavar="ID", help="All pages of a segment.")] = None,
+    thread: Annotated[str | None, typer.Option(metavar="NAME", help="All pages of a thread.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of this user's memory.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go, change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take something out of this user's memory and out of the file, for good, with all that rests on it alone."""
+    from embermem.apps import forget as forgetting
+
+    options = {"page": page, "fact": fact, "segment": segment, "thread": thread}
+    named = {what: name for what, name in options.items() if name is not None}
+    if len(named) + everything != 1:
+        raise typer.BadParameter("name one of --page, --fact, --segment, --thread, --all")
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        owner = session.owner(memory)
+        forgetting.forget(owner, named, everything=everything, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+@app.command()
 def cost(
     ctx: typer.Context,
     since: Annotated[
@@ -561,6 +634,84 @@ def model(
     render.records("embedder", shown.items())
     if weights is None:
         render.note("no weights: the hashed embedder serves; `embermem model install` adds them", style="yellow")
+
+
+@app.command()
+def serve(
+    ctx: typer.Context,
+    host: Annotated[str, typer.Option(help="Where to listen; keys are required but on loopback.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
+    require_keys: Annotated[bool, typer.Option("--require-keys", help="On loopback too.")] = False,
+    no_worker: Annotated[bool, typer.Option("--no-worker", help="Do not understand behind: others do.")] = False,
+    log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Serve the memory over HTTP: API, OpenAI-compatible proxy, inspector. Ends on Ctrl-C or SIGTERM."""
+    from embermem.apps import logs
+    from embermem.apps import serve as serving
+
+    for name, given, kind in (("--log-format", log_format, logs.Format), ("--log-level", log_level, logs.Level)):
+        if given not in tuple(kind):
+            raise typer.BadParameter(f"{name} {given!r}; allowed: {', '.join(kind)}")
+    serving.check_packages()
+    session = session_of(ctx)
+    require_keys = require_keys or serving.must_have_keys(host)
+    with closing(serving.bound(host, port)) as listening, session.for_writing(background=not no_worker) as memory:
+        if require_keys:
+            serving.check_keys(memory, host)
+        logs.configure(logs.Format(log_format), logs.Level(log_level))
+        told = _say if log_format == logs.Format.TEXT else serving.logger.info
+        serving.run(memory, listening, host=host, require_keys=require_keys, told=told)
+
+
+@app.command()
+def mcp(
+    ctx: typer.Context,
+    client: Annotated[
+        str | None, typer.Argument(metavar="[CLIENT]", help="Of --print-config: cursor, zed…; all, if not given.")
+    ] = None,
+    print_config: Annotated[bool, typer.Option("--print-config", help="Print a client's settings, and end.")] = False,
+    transport: Annotated[str, typer.Option(help="stdio, or http.")] = "stdio",
+    host: Annotated[str, typer.Option(help="Of http. Other machines need a key.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of http; 0 takes any that is free.")] = 8766,
+    path: Annotated[str, typer.Option(help="Of http.")] = "/mcp",
+    require_keys: Annotated[bool, typer.Option("--require-keys", help="Of http: a key on this machine too.")] = False,
+) -> None:
+    """Serve this user's memory to an agent by the Model Context Protocol."""
+    if client is not None and not print_config:
+        raise typer.BadParameter("a CLIENT is named with --print-config")
+    if transport not in ("stdio", "http"):
+        raise typer.BadParameter(f"--transport {transport!r}; allowed: stdio, http")
+    session = session_of(ctx)
+    if print_config:
+        _print_config(session, client)
+        return
+    from embermem.apps.mcp.wire import take_stdout
+
+    wire = take_stdout() if transport == "stdio" else None
+    try:
+        from embermem.apps.mcp import running
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"`embermem mcp` needs the package {error.name}: pip install 'embermem[server]' (in a clone: make server)"
+        ) from error
+    if wire is not None:
+        running.over_stdio(session, wire)
+    else:
+        running.over_http(session, host=host, port=port, path=path, require_keys=require_keys, told=_say)
+
+
+def _print_config(session: Session, client: str | None) -> None:
+    from embermem.apps import render
+    from embermem.apps.mcp import clients
+
+    how = clients.started(session)
+    if client is not None:
+        named = clients.settings(client)
+        render.note(f"for {named.where}")
+        render.print_text(named.made(how))
+        return
+    render.print_text("\n\n".join(f"# {one.name}: {one.where}\n{one.made(how)}" for one in clients.CLIENTS))
 
 
 # ------------------------------------------------------------------------------------------------- helpers

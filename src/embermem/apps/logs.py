@@ -66,7 +66,7 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line; further ones where there is an error."""
         fields = " ".join(f"{name}={value}" for name, value in _of_request(record).items())
-        line = f"{_time(record)} {record.levelname:<7} {record.getMessage()} {fields}".rstrip()
+        line = f"{_time(record)} {record.levelname:<7} {_plain(record.getMessage())} {fields}".rstrip()
         if record.exc_info is None or record.exc_info[1] is None:
             return line
         return "\n".join([line, *(f"    {step}" for step in trace(record.exc_info[1]))])
@@ -82,6 +82,13 @@ def trace(error: BaseException) -> list[str]:
     frames = traceback.extract_tb(error.__traceback__)
     steps += [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
     return [*steps, type(error).__name__]
+
+
+def _plain(message: str) -> str:
+    """The message on one line: it may hold a user's name, which may hold what ends a line or steers a terminal."""
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape", "surrogatepass").decode() for one in message
+    )
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -16,9 +16,14 @@ from embermem.changes import (
     Change,
     Decision,
     Embedded,
+    Erased,
     Evicted,
     FactAdded,
+    FactAffirmed,
     FactArchived,
+    FactBarred,
+    FactDenied,
+    FactPinned,
     FactRestored,
     FactRetired,
     FactStrengthened,
@@ -92,7 +97,7 @@ def everything(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
 
 def page(owner: OwnerMemory, name: str, as_json: bool) -> None:
     """One page whole, by its id or its number."""
-    found = _page(owner, name)
+    found = page_named(owner, name)
     if as_json:
         render.print_json(found)
         return
@@ -195,6 +200,8 @@ def _taught(decision: Decision, texts: Mapping[FactId, str]) -> str:
             return f"+ {_text(decision.fact_id, texts)}"
         case FactRetired():
             return f"− {_text(decision.fact_id, texts)}"
+        case FactPinned():
+            return f"{'pinned' if decision.pinned else 'no longer pinned'}: {_text(decision.fact_id, texts)}"
         case FactArchived():
             return f"archived: {_text(decision.fact_id, texts)}"
         case TraitSet():
@@ -207,6 +214,15 @@ def _taught(decision: Decision, texts: Mapping[FactId, str]) -> str:
             return f"undoes change {decision.no}"
         case BegunAnew():
             return "memory begun anew"
+        case Erased():
+            counted = {"pages": len(decision.pages), "utterances": decision.utterances, "facts": len(decision.facts)}
+            return "; ".join(f"{what} forgotten: {count}" for what, count in counted.items() if count) or "forgotten"
+        case FactAffirmed():
+            return f"as the caller says: {_text(decision.fact_id, texts)}"
+        case FactDenied():
+            return f"not: {decision.subject} {decision.attribute} {decision.value}"
+        case FactBarred():
+            return "a forgotten value, not to be learnt again"
         case _:
             return ""
 
@@ -235,7 +251,8 @@ def _done(decision: Decision) -> dict[str, int]:
             return {}
 
 
-def _page(owner: OwnerMemory, name: str) -> Page:
+def page_named(owner: OwnerMemory, name: str) -> Page:
+    """A page by its id or its number. Raises NotFound."""
     if not name.isascii() or not name.isdigit():
         return owner.page(PageId(name))
     number = int(name) if len(name) < 19 else 0  # SQLite's whole numbers end there
@@ -321,6 +338,7 @@ def _trait_table(found: Iterable[Trait]) -> None:
 def _fact_table(title: str, found: Iterable[Fact]) -> None:
     rows = [
         (
+            one.id,
             render.cut(one.text, SUMMARY_CHARS),
             render.cut(one.subject, 20),
             render.cut(one.attribute, 20),
@@ -329,7 +347,7 @@ def _fact_table(title: str, found: Iterable[Fact]) -> None:
         )
         for one in found
     ]
-    render.table(title, ("fact", "subject", "attribute", "since", "from"), rows)
+    render.table(title, ("id", "fact", "subject", "attribute", "since", "from"), rows)
 
 
 def sources(found: Iterable[Source]) -> Text:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from embermem.index.snapshot import Snapshot
@@ -30,6 +31,11 @@ class Residents:
         self._lock = threading.Lock()
         self._owners: OrderedDict[OwnerId, _Resident] = OrderedDict()
         self._bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """What they hold, as it was last weighed."""
+        return self._bytes
 
     def snapshot(self, owner_id: OwnerId) -> Snapshot:
         """The owner's snapshot, as new as the store is now."""
@@ -59,6 +65,8 @@ class Residents:
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
         held = resident.snapshot
         delta = self._fetch(owner_id, held.seq, held.revision)
+        if held.born not in (0, delta.born) and not delta.reset:
+            delta = replace(self._fetch(owner_id, 0, 0), reset=True)
         if delta.reset:
             held = self._empty(owner_id)
         if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):

@@ -60,6 +60,7 @@ class Snapshot:
     dim: int
     seq: int = 0
     revision: int = 0
+    born: int = 0
     n: int = 0
     pages: int = 0
     segments: SegmentTable
@@ -100,6 +101,7 @@ class Snapshot:
             _log=log,
             seq=max(self.seq, delta.seq),
             revision=max(self.revision, delta.revision),
+            born=delta.born or self.born,
             n=n,
             pages=pages,
             _vectors=vectors,

@@ -29,6 +29,7 @@ PERSONA_DECISIONS = (
     changes.FactRetired,
     changes.FactArchived,
     changes.FactRestored,
+    changes.FactPinned,
     changes.TraitCleared,
     changes.Undone,
     changes.BegunAnew,
@@ -182,6 +183,12 @@ class Applying:
         ended = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
         self._fact_updates.append({"id": d.fact_id, **dict.fromkeys(ended)})
 
+    def _fact_pinned(self, d: changes.FactPinned) -> None:
+        self._fact_updates.append({"id": d.fact_id, "pinned": d.pinned})
+
+    def _ruled(self, d: changes.FactAffirmed | changes.FactDenied | changes.FactBarred | changes.Erased) -> None:
+        """It is read from the log where facts are learnt (rulings.py); no table holds it."""
+
     def _trait_cleared(self, d: changes.TraitCleared) -> None:
         self._cleared.append(d.dimension)
 
@@ -215,6 +222,11 @@ class Applying:
         changes.FactRetired: _fact_retired,
         changes.FactArchived: _fact_archived,
         changes.FactRestored: _fact_restored,
+        changes.FactPinned: _fact_pinned,
+        changes.FactAffirmed: _ruled,
+        changes.FactDenied: _ruled,
+        changes.FactBarred: _ruled,
+        changes.Erased: _ruled,
         changes.TraitCleared: _trait_cleared,
         changes.Undone: _undone,
         changes.BegunAnew: _begun_anew,
@@ -344,11 +356,20 @@ class Applying:
     def _write_facts(self) -> None:
         table = schema.fact
         self._many(insert(table), self._facts)
+        by_fact: dict[str, Row] = {}
         for values in self._fact_updates:
-            fact_id = values.pop("id")
-            self._connection.execute(
-                update(table).where(table.c.owner_id == self._owner_id, table.c.fact_id == fact_id).values(**values)
+            by_fact.setdefault(values["id"], {}).update(values)
+        by_columns: dict[tuple[str, ...], list[Row]] = {}
+        for values in by_fact.values():
+            columns = tuple(sorted(column for column in values if column != "id"))
+            by_columns.setdefault(columns, []).append({f"k_{column}": value for column, value in values.items()})
+        for columns, rows in by_columns.items():
+            statement = (
+                update(table)
+                .where(table.c.owner_id == self._owner_id, table.c.fact_id == bindparam("k_id"))
+                .values({column: bindparam(f"k_{column}") for column in columns})
             )
+            self._many(statement, rows)
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

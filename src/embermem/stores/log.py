@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,8 +17,8 @@ from embermem.protocols import (
 )
 from embermem.stores import schema
 from embermem.stores.codec import micros, offset
+from embermem.stores.erasing import Erasing, is_keyed, same_digest
 from embermem.stores.statements import due_from, ensure_owner, owner_state, utterances
-from embermem.stores.transactions import Transactions
 from embermem.types import (
     Added,
     Message,
@@ -31,7 +31,7 @@ from embermem.types import (
 )
 
 
-class Log(Transactions):
+class Log(Erasing):
     """Utterances and the pages they make."""
 
     def append(
@@ -41,7 +41,7 @@ class Log(Transactions):
         at = micros(now)
         with self._write() as c:
             if key is not None:
-                known = _receipt(c, owner.id, key, digest)
+                known = _receipt(c, owner.id, key, digest, self.secret)
                 if known is not None:
                     return known
             ensure_owner(c, owner, at)
@@ -86,12 +86,13 @@ class Log(Transactions):
             return utterances(c, owner_id, after_seq, limit)
 
 
-def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str) -> Added | None:
+def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]) -> Added | None:
+    """What was stored under a key and is still there; of what was forgotten, nothing is stored again."""
     table = schema.receipt
     row = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.key == key)).first()
     if row is None:
         return None
-    if row.digest != digest:
+    if not same_digest(row.digest, digest, secret() if is_keyed(row.digest) else b""):
         raise KeyReused(f"the key {key!r} was used before with other content; nothing was stored; give a new key")
     utterance = schema.utterance
     stored = c.execute(

@@ -73,6 +73,14 @@ def owner_state_from(row: Row[Any]) -> OwnerState:
     )
 
 
+def unembedded(connection: Connection, owner_id: OwnerId) -> int:
+    """How many of an owner's utterances have no vector yet. Their numbers may have gaps."""
+    owner, said = schema.owner, schema.utterance
+    upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
+    query = select(func.count()).select_from(said).where(said.c.owner_id == owner_id, said.c.seq > upto)
+    return connection.scalar(query) or 0
+
+
 def utterance_from(row: Row[Any]) -> Utterance:
     """An utterance."""
     return Utterance(

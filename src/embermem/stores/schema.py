@@ -3,7 +3,7 @@ one that finds due owners, and the one that adds up a day's calls of a model.
 
 Times are integers, microseconds since 1970 in UTC; where the caller gave a zone, its offset in minutes stands beside
 them. Rows that say what was derived carry the change that made them (`change_no`) and, once they no longer hold,
-the change that ended them (`retired_no`). The table `store` alone belongs to no owner.
+the change that ended them (`retired_no`). Two tables belong to no owner: `store`, and `api_key`, the service's keys.
 """
 
 from __future__ import annotations
@@ -41,6 +41,18 @@ def _derived() -> list[Column[int]]:
 
 
 store = Table("store", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
+
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("grants", Text, nullable=False),
+    Column("read_only", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("revoked_at", BigInteger),
+)
 
 owner = Table(
     "owner",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from embermem.stores.keys import Keys
 from embermem.stores.ledger import Ledger
 from embermem.stores.log import Log
 from embermem.stores.views import Views
@@ -9,5 +10,5 @@ from embermem.stores.whole import Whole
 from embermem.stores.work import Work
 
 
-class SqlStore(Whole, Log, Work, Ledger, Views):
+class SqlStore(Whole, Log, Work, Ledger, Keys, Views):
     """protocols.Store on one SQLite file: SqlStore(path, busy_timeout_s=…)."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import and_, case, or_, select
+from sqlalchemy import BigInteger, and_, case, cast, func, or_, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.engine import Connection
 
@@ -24,6 +24,9 @@ from embermem.types import (
     ThreadId,
     Utterance,
 )
+
+BORN_AFTER = "born_after"
+"""The store's setting that new owners are younger than: see `Erasing.forget_owner`."""
 
 
 def setting(c: Connection, key: str) -> str:
@@ -47,15 +50,24 @@ def owner_state(c: Connection, owner_id: OwnerId) -> OwnerState | None:
 
 
 def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
+    if c.scalar(select(schema.owner.c.seq).where(schema.owner.c.owner_id == owner.id)) is not None:
+        return
     row = {
         "owner_id": owner.id,
         "user": owner.user,
         "agent": owner.agent,
-        "created_at": at,
+        "created_at": _born(at),
         **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
         "lease_token": 0,
     }
     c.execute(upsert(schema.owner).values(**row).on_conflict_do_nothing())
+
+
+def _born(at: int) -> Any:
+    """When a new owner began: at this time, or just after the last owner that was forgotten whole."""
+    after = select(cast(schema.store.c.value, BigInteger) + 1).where(schema.store.c.key == BORN_AFTER)
+    before = func.coalesce(after.scalar_subquery(), at)
+    return case((before > at, before), else_=at)
 
 
 def utterances(c: Connection, owner_id: OwnerId, after_seq: int, limit: int | None) -> tuple[Utterance, ...]:
@@ -66,11 +78,14 @@ def utterances(c: Connection, owner_id: OwnerId, after_seq: int, limit: int | No
     return tuple(reads.utterance_from(row) for row in rows)
 
 
-def changes(c: Connection, owner_id: OwnerId, since: int, limit: int | None = None) -> tuple[Change, ...]:
+def changes(
+    c: Connection, owner_id: OwnerId, since: int, limit: int | None = None, causes: Collection[Cause] | None = None
+) -> tuple[Change, ...]:
     table = schema.change
-    rows = c.execute(
-        select(table).where(table.c.owner_id == owner_id, table.c.no > since).order_by(table.c.no).limit(limit)
-    )
+    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since).order_by(table.c.no).limit(limit)
+    if causes is not None:
+        query = query.where(table.c.cause.in_([cause.value for cause in causes]))
+    rows = c.execute(query)
     return tuple(
         Change(
             no=row.no,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.changes import Change
+from embermem.changes import Cause, Change
 from embermem.protocols import (
     Delta,
     OwnerStats,
@@ -23,6 +24,7 @@ from embermem.types import (
     About,
     Chain,
     Fact,
+    FactId,
     OwnerId,
     Page,
     PageId,
@@ -30,10 +32,12 @@ from embermem.types import (
     Segment,
     SegmentId,
     Tier,
+    Utterance,
+    UtteranceId,
 )
 
 _owner = schema.owner.c
-_HOW_FAR = select(_owner.seq, _owner.revision, _owner.reset_no, _owner.persona_no).where(
+_HOW_FAR = select(_owner.seq, _owner.revision, _owner.reset_no, _owner.persona_no, _owner.created_at).where(
     _owner.owner_id == bindparam("owner")
 )
 """Made once, because each search asks it first."""
@@ -49,8 +53,10 @@ class Views(Transactions):
         """
         with self._read() as c:
             row = c.execute(_HOW_FAR, {"owner": owner_id}).first()
-            if row is None or ((row.seq, row.revision) == (seq, revision) and row.reset_no <= revision):
-                return _nothing(seq, revision, dim)
+            if row is None:
+                return _no_owner((seq, revision) != (0, 0), dim)
+            if (row.seq, row.revision) == (seq, revision) and row.reset_no <= revision:
+                return _nothing(seq, revision, dim, row.created_at)
             reset = row.reset_no > revision and (seq, revision) != (0, 0)
             if reset:
                 seq, revision = 0, 0
@@ -130,6 +136,20 @@ class Views(Transactions):
         with self._read() as c:
             return reads.facts_from(c, owner_id, reads.select_facts(owner_id, archived=False, retired=True))
 
+    def fact(self, owner_id: OwnerId, fact_id: FactId) -> Fact | None:
+        """One fact of this owner, in whatever state."""
+        fact = schema.fact
+        with self._read() as c:
+            query = select(fact).where(fact.c.owner_id == owner_id, fact.c.fact_id == fact_id)
+            return next(iter(reads.facts_from(c, owner_id, query)), None)
+
+    def utterance(self, owner_id: OwnerId, utterance_id: UtteranceId) -> Utterance | None:
+        """One utterance of this owner."""
+        said = schema.utterance
+        with self._read() as c:
+            row = c.execute(select(said).where(said.c.owner_id == owner_id, said.c.id == utterance_id)).first()
+            return None if row is None else reads.utterance_from(row)
+
     def facts_resting_on(self, owner_id: OwnerId, seqs: Sequence[int]) -> tuple[Fact, ...]:
         """Facts, held or not, that rest on one of these utterances."""
         source, fact = schema.source, schema.fact
@@ -155,6 +175,11 @@ class Views(Transactions):
         with self._read() as c:
             return changes(c, owner_id, since)
 
+    def changes_of(self, owner_id: OwnerId, causes: Collection[Cause]) -> tuple[Change, ...]:
+        """The changes of some causes."""
+        with self._read() as c:
+            return changes(c, owner_id, 0, causes=causes)
+
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
         """Counts of one owner."""
         page, segment, fact, trait, chain = schema.page, schema.segment, schema.fact, schema.trait, schema.chain
@@ -174,8 +199,8 @@ class Views(Transactions):
             in_short = count(page, page.c.segment_id.is_(None), page.c.no > pages - short)
             held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
             return OwnerStats(
-                utterances=0 if state is None else state.seq,
-                pages=pages,
+                utterances=count(schema.utterance),
+                pages=count(page),
                 short=in_short,
                 pending=count(page, page.c.segment_id.is_(None)) - in_short,
                 mid=mid,
@@ -188,12 +213,17 @@ class Views(Transactions):
                 archived_facts=count(fact, fact.c.retired_no.is_(None), fact.c.archived_no.is_not(None)),
                 traits=count(trait, trait.c.retired_no.is_(None)),
                 changes=0 if state is None else state.revision,
-                without_vector=0 if state is None else state.seq - state.embedded_seq,
+                without_vector=reads.unembedded(c, owner_id),
                 failed=count(page, page.c.error.is_not(None)),
             )
 
 
-def _nothing(seq: int, revision: int, dim: int) -> Delta:
+def _no_owner(had: bool, dim: int) -> Delta:
+    """Nobody is there: whoever was, is forgotten."""
+    return replace(_nothing(0, 0, dim, 0), persona=Persona() if had else None, reset=had)
+
+
+def _nothing(seq: int, revision: int, dim: int, born: int) -> Delta:
     return Delta(
         seq=seq,
         revision=revision,
@@ -203,6 +233,7 @@ def _nothing(seq: int, revision: int, dim: int) -> Delta:
         pages=(),
         segments=(),
         persona=None,
+        born=born,
     )
 
 
@@ -248,6 +279,7 @@ def _newer(
         tokens=_tokens(found),
         archived_facts=archived,
         reset=reset,
+        born=owner.created_at,
     )
 
 

@@ -10,7 +10,9 @@ from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import case, func, select
+from sqlalchemy.engine import Connection
 
+from embermem.changes import Cause, Erased
 from embermem.errors import StoreError
 from embermem.protocols import (
     Finding,
@@ -18,11 +20,9 @@ from embermem.protocols import (
 )
 from embermem.stores import migrations, reads, schema
 from embermem.stores.codec import micros
-from embermem.stores.statements import remember, remember_once, unclaimed
+from embermem.stores.statements import changes, remember, remember_once, unclaimed
 from embermem.stores.transactions import Transactions
-from embermem.types import (
-    Owner,
-)
+from embermem.types import Owner, OwnerId
 
 
 class Whole(Transactions):
@@ -60,17 +60,22 @@ class Whole(Transactions):
 
     def stats(self, now: datetime, short: int) -> Stats:
         """Counts of the whole store."""
-        owner, page = schema.owner, schema.page
+        owner, page, utterance = schema.owner, schema.page, schema.utterance
         with self._read() as c:
             row = c.execute(
                 select(
                     func.count().label("owners"),
-                    func.coalesce(func.sum(owner.c.seq), 0).label("utterances"),
-                    func.coalesce(func.sum(owner.c.pages), 0).label("pages"),
-                    func.coalesce(func.sum(owner.c.seq - owner.c.embedded_seq), 0).label("without_vector"),
                     func.coalesce(func.sum(case((owner.c.due_at <= micros(now), 1), else_=0)), 0).label("due"),
                 )
             ).one()
+            said = c.scalar(select(func.count()).select_from(utterance)) or 0
+            pages = c.scalar(select(func.count()).select_from(page)) or 0
+            bare = c.scalar(
+                select(func.count())
+                .select_from(owner)
+                .join(utterance, utterance.c.owner_id == owner.c.owner_id)
+                .where(owner.c.embedded_seq < owner.c.seq, utterance.c.seq > owner.c.embedded_seq)
+            )
             pending = c.scalar(
                 select(func.count())
                 .select_from(page)
@@ -83,10 +88,10 @@ class Whole(Transactions):
             path=str(self._path),
             bytes=sum(file.stat().st_size for file in files if file.exists()),
             owners=row.owners,
-            utterances=row.utterances,
-            pages=row.pages,
+            utterances=said,
+            pages=pages,
             pending=pending or 0,
-            without_vector=row.without_vector,
+            without_vector=bare or 0,
             due=row.due,
             embedder=settings.get("embedder", ""),
             dim=int(settings.get("dim", 0)),
@@ -101,6 +106,10 @@ class Whole(Transactions):
             raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
         with self._errors(), closing(sqlite3.connect(self._path)) as mine, closing(sqlite3.connect(place)) as copy:
             mine.backup(copy)
+        key = Path(f"{self._path}.key")
+        if key.exists():  # without it the copy would not know what was forgotten
+            with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(key.read_bytes())
 
     def check(self) -> tuple[Finding, ...]:
         """Whether the file is sound: SQLite's own check, and counts that must agree."""
@@ -108,11 +117,12 @@ class Whole(Transactions):
         with self._read() as c:
             said = [str(row[0]) for row in c.exec_driver_sql("PRAGMA quick_check(5)")]
             counted = select(utterance.c.owner_id, func.count().label("n")).group_by(utterance.c.owner_id).subquery()
-            gaps = c.scalar(
-                select(func.count())
+            fewer = c.execute(
+                select(owner.c.owner_id, (owner.c.seq - func.coalesce(counted.c.n, 0)).label("missing"))
                 .select_from(owner.outerjoin(counted, counted.c.owner_id == owner.c.owner_id))
                 .where(func.coalesce(counted.c.n, 0) != owner.c.seq)
-            )
+            ).all()
+            gaps = sum(1 for row in fewer if row.missing != _forgotten(c, OwnerId(row.owner_id)))
             failed = c.execute(
                 select(page.c.error, func.count().label("pages"))
                 .where(page.c.error.is_not(None))
@@ -132,10 +142,14 @@ class Whole(Transactions):
         ]
         if gaps:
             findings.append(
-                Finding(level="error", what=f"{gaps} owners whose utterances have gaps", advice="restore a copy")
+                Finding(
+                    level="error",
+                    what=f"{gaps} owners whose utterances have gaps that no forgetting made",
+                    advice="restore a copy",
+                )
             )
         else:
-            findings.append(Finding(level="ok", what="every owner's utterances are without gaps"))
+            findings.append(Finding(level="ok", what="every owner's utterances are there, but for those forgotten"))
         if failed:
             findings.append(
                 Finding(
@@ -153,3 +167,9 @@ class Whole(Transactions):
                 )
             )
         return tuple(findings)
+
+
+def _forgotten(c: Connection, owner_id: OwnerId) -> int:
+    """How many utterances were forgotten, as the log says."""
+    log = changes(c, owner_id, 0, causes=(Cause.FORGETTING,))
+    return sum(d.utterances for change in log for d in change.decisions if isinstance(d, Erased))

@@ -20,9 +20,10 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.stores import reads, schema
-from embermem.stores.apply import NO_WAITING, PERSONA_DECISIONS, RESETTING_DECISIONS, Applying, forget_derived
+from embermem.stores.apply import PERSONA_DECISIONS, RESETTING_DECISIONS, Applying
 from embermem.stores.codec import decisions_text, micros, moment, vector_bytes
-from embermem.stores.statements import chains, changes, due_from, ensure_owner, remember, setting, unclaimed
+from embermem.stores.replaying import replay
+from embermem.stores.statements import chains, due_from, ensure_owner, remember, setting, unclaimed
 from embermem.stores.transactions import Transactions
 from embermem.types import (
     Chain,
@@ -38,10 +39,6 @@ from embermem.types import (
 
 if TYPE_CHECKING:
     from embermem.types import Vector, Vectors
-
-
-_REPLAYED_AT_ONCE = 200
-"""Changes held in memory while they are applied again."""
 
 
 class Work(Transactions):
@@ -80,7 +77,9 @@ class Work(Transactions):
         table = schema.owner
         at = None if due_at is None else micros(due_at)
         sooner = table.c.due_at if at is None else case((table.c.due_at < at, table.c.due_at), else_=at)
-        came_in = or_(table.c.due_at < table.c.lease_until, table.c.seq > table.c.embedded_seq)
+        said = schema.utterance
+        bare = exists().where(said.c.owner_id == lease.owner_id, said.c.seq > table.c.embedded_seq)
+        came_in = or_(table.c.due_at < table.c.lease_until, bare)
         with self._write() as c:
             c.execute(
                 update(table)
@@ -220,9 +219,19 @@ class Work(Transactions):
             if failed is not None:
                 query = query.where(page.c.no < failed)
             count = c.scalar(select(func.count()).select_from(query.subquery())) or 0
-            left = page.alias("left")  # a page is pending since the one that took its place in short-term memory came
-            since = select(left.c.recorded_at).where(left.c.owner_id == owner_id, left.c.no == page.c.no + short)
-            oldest = c.scalar(query.with_only_columns(since.scalar_subquery()).order_by(page.c.no).limit(1))
+            # A page is pending since the one that took its place in short-term memory came, or, where that is
+            # forgotten, the next one.
+            left = page.alias("left")
+            since = (
+                select(left.c.recorded_at)
+                .where(left.c.owner_id == owner_id, left.c.no >= page.c.no + short)
+                .order_by(left.c.no)
+                .limit(1)
+                .scalar_subquery()
+            )
+            oldest = c.scalar(
+                query.with_only_columns(func.coalesce(since, page.c.recorded_at)).order_by(page.c.no).limit(1)
+            )
             retry_at = c.scalar(
                 select(func.min(page.c.retry_at)).where(
                     page.c.owner_id == owner_id, page.c.retry_at > (-1 if after is None else micros(after))
@@ -349,6 +358,11 @@ class Work(Transactions):
             )
             return tuple(SegmentId(row) for row in rows)
 
+    def unembedded(self, owner_id: OwnerId) -> int:
+        """How many utterances have no vector yet."""
+        with self._read() as c:
+            return reads.unembedded(c, owner_id)
+
     def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
         """The store changes its embedder: every owner's vectors are due again. One transaction, no vector touched.
         Leases end: what is worked out with the old vectors is refused."""
@@ -388,43 +402,8 @@ class Work(Transactions):
 
     def replay(self, owner_id: OwnerId) -> None:
         """Derive everything again from the changes. Counters, vectors and waits, which no change holds, are kept."""
-        segment, page = schema.segment, schema.page
         with self._write() as c:
-            kept = c.execute(select(segment).where(segment.c.owner_id == owner_id)).all()
-            waiting = c.execute(
-                select(page.c.page_id, *(page.c[name] for name in NO_WAITING))
-                .where(page.c.owner_id == owner_id)
-                .where(
-                    or_(page.c.attempts > 0, *(page.c[name].is_not(None) for name in NO_WAITING if name != "attempts"))
-                )
-            ).all()
-            forget_derived(c, owner_id)
-            embedded = c.scalar(select(schema.owner.c.embedded_seq).where(schema.owner.c.owner_id == owner_id))
-            done = 0
-            while some := changes(c, owner_id, done, _REPLAYED_AT_ONCE):
-                for change in some:
-                    Applying(c, owner_id, change.no, change.recorded_at).apply(change.decisions, {})
-                done = some[-1].no
-            for row in waiting:
-                own = (page.c.owner_id == owner_id, page.c.page_id == row.page_id)
-                c.execute(update(page).where(*own).values({name: getattr(row, name) for name in NO_WAITING}))
-            for row in kept:
-                c.execute(
-                    update(segment)
-                    .where(segment.c.owner_id == owner_id, segment.c.segment_id == row.segment_id)
-                    .values(
-                        visits=row.visits,
-                        visited_at=row.visited_at,
-                        embedder=row.embedder,
-                        vector_sum=row.vector_sum,
-                    )
-                )
-            owner = schema.owner
-            c.execute(
-                update(owner)
-                .where(owner.c.owner_id == owner_id)
-                .values(reset_no=owner.c.revision, embedded_seq=embedded)
-            )
+            replay(c, owner_id)
 
 
 def _held(lease: Lease) -> tuple[Any, ...]:

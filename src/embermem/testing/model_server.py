@@ -26,12 +26,12 @@ from typing import Any, Final, Self
 
 from embermem.testing import faults, wire
 from embermem.testing.faults import Fault
-from embermem.testing.wire import Completion, Request
+from embermem.testing.wire import Call, Completion, Request
 
-__all__ = ["Answer", "ModelServer"]
+__all__ = ["Answer", "Call", "ModelServer"]
 
-Answer = str | Mapping[str, Any] | Callable[[Request], str | Mapping[str, Any]]
-"""What is answered: a text, an object (sent as JSON text), or a function of the request that gives either."""
+Answer = str | Mapping[str, Any] | Call | Callable[[Request], str | Mapping[str, Any] | Call]
+"""What is answered: a text, an object (sent as JSON text), a call of a tool, or a function of the request."""
 
 _MODEL: Final = "scripted"
 _SSE: Final = "text/event-stream"
@@ -197,7 +197,10 @@ class ModelServer:
         with self._changed:
             answer, turn = self._answer, self._misshapen
             self._misshapen += fault is not None and fault.kind == "wrong_shape"
-        made = faults.spoil(fault, lambda: _as_text(answer, request), request, turn)
+        given = answer(request) if callable(answer) and fault is None else answer
+        if isinstance(given, Call) and fault is None:
+            return Completion(text=None, finish="tool_calls", call=given)
+        made = faults.spoil(fault, lambda: _as_text(given, request), request, turn)
         with self._changed:
             self._completion_tokens += made.tokens
         return made
@@ -216,6 +219,8 @@ class ModelServer:
 
 def _as_text(answer: Answer, request: Request) -> str:
     given = answer(request) if callable(answer) else answer
+    if isinstance(given, Call):
+        return given.arguments
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 from embermem.index.tokens import counter
 
 __all__ = [
+    "Call",
     "Completion",
     "Request",
     "body",
@@ -37,12 +38,26 @@ _FORMATS: Final = frozenset({"text", "json_object", "json_schema"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """A call of a tool, as an answer: its name, and its arguments as JSON text."""
+
+    name: str
+    arguments: str = "{}"
+
+    def body(self, number: int) -> dict[str, Any]:
+        """As a message holds it."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": f"call-{number}", "type": "function", "function": function}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
-    """An answer before it is put on the wire. `choices` False: the reply has none."""
+    """An answer before it is put on the wire. `choices` False: the reply has none. A `call` takes the text's place."""
 
     text: str | None
-    finish: Literal["stop", "length"] = "stop"
+    finish: Literal["stop", "length", "tool_calls"] = "stop"
     choices: bool = True
+    call: Call | None = None
 
     @property
     def tokens(self) -> int:
@@ -93,7 +108,9 @@ def prompt_tokens(request: Request) -> int:
 
 def body(completion: Completion, request: Request, number: int) -> dict[str, Any]:
     """The whole reply, for a request that does not stream. `number` tells replies apart."""
-    message = {"role": "assistant", "content": completion.text, "refusal": None}
+    message: dict[str, Any] = {"role": "assistant", "content": completion.text, "refusal": None}
+    if completion.call is not None:
+        message["tool_calls"] = [completion.call.body(number)]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": completion.finish}
     return {
         **_head(request, number, "chat.completion"),
@@ -108,6 +125,12 @@ def events(completion: Completion, request: Request, number: int) -> Iterator[di
     text = completion.text
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None if text is None else ""}]
     deltas += [{"content": (text or "")[at : at + PIECE_CHARS]} for at in range(0, len(text or ""), PIECE_CHARS)]
+    if completion.call is not None:
+        whole = completion.call.body(number)
+        name, rest = whole["function"]["name"], whole["function"]["arguments"]
+        deltas.append({"tool_calls": [{"index": 0, **whole, "function": {"name": name, "arguments": ""}}]})
+        pieces = (rest[at : at + PIECE_CHARS] for at in range(0, len(rest), PIECE_CHARS))
+        deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in pieces]
     ends: list[str | None] = [None] * len(deltas) + [completion.finish]
     for delta, finish in zip([*deltas, {}], ends, strict=True):
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}

@@ -77,18 +77,28 @@ def access(connection: HTTPConnection) -> Access:
     return Access(serving.memory, key)
 
 
-def given_key(connection: HTTPConnection) -> str | None:
-    """The key that a request gives: by Authorization, X-API-Key or the cookie, in this order.
+def is_stranger(connection: HTTPConnection) -> bool:
+    """Whether a request would be told Unauthorized. Counts no request. Raises StoreError."""
+    serving, given = serving_of(connection), given_key(connection)
+    return serving.require_keys and (given is None or keys.verified(given, serving.memory.keys) is None)
 
-    A bearer token that is not of our form is none where no key is required: clients of OpenAI always send one, which
-    the proxy may pass on.
+
+def given_key(connection: HTTPConnection) -> str | None:
+    """The key that a request gives: by Authorization, X-API-Key or the cookie; of several the first of our form.
+
+    Where no key is required, a token that is not of our form is none: clients of OpenAI always send one, which the
+    proxy may pass on. Nor is the cookie asked there: browsers send it to each port of a host, so it may be meant for
+    another server.
     """
+    required = serving_of(connection).require_keys
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
-    token = token.strip() if scheme.lower() == "bearer" else ""
-    token = token or connection.headers.get("x-api-key", "").strip() or connection.cookies.get(COOKIE, "")
-    if not token or (not token.startswith(keys.PREFIX) and not serving_of(connection).require_keys):
-        return None
-    return token
+    given = [
+        token.strip() if scheme.lower() == "bearer" else "",
+        connection.headers.get("x-api-key", "").strip(),
+        connection.cookies.get(COOKIE, "") if required else "",
+    ]
+    ours = (one for one in given if one.startswith(keys.PREFIX))
+    return next(ours, next((one for one in given if one), None) if required else None)
 
 
 Accessible = Annotated[Access, Depends(access)]

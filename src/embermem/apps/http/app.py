@@ -38,6 +38,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     """
     settings = memory.settings
     watching = metrics.Metrics(memory)
+    larger = {IMPORT_PATH: settings.http_import_bytes, proxy.CHAT_PATH: settings.proxy_body_bytes}
     app = _Ember(
         title="Ember",
         version=embermem.__version__,
@@ -53,7 +54,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
             Middleware(SecurityHeaders),
             Middleware(Watch, metrics=watching),
             Middleware(Guard, hosts=tuple(hosts), any_host=require_keys),
-            Middleware(BodyLimit, most=settings.http_body_bytes, larger={IMPORT_PATH: settings.http_import_bytes}),
+            Middleware(BodyLimit, most=settings.http_body_bytes, larger=larger),
         ],
         # Its own spans carry addresses with their queries: only where texts may be told.
         telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},

@@ -10,7 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -18,24 +21,31 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from embermem.apps.http.access import Accessible, access
-from embermem.apps.http.problems import HttpError
+from embermem.apps.http.problems import HttpError, TooManyRequests
 from embermem.errors import EmberError, StoreError
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from embermem.memory import OwnerMemory
+    from embermem.types import Owner
 
 logger = logging.getLogger(__name__)
 
 POLL_S = 1.0
 """How often the store is asked what is new."""
 HEARTBEAT_S = 15.0
-"""How often a silent stream shows that it lives, and the key is looked up again."""
+"""How often a stream shows that it lives, and its key is looked up again."""
 SINGLY = 100
 """More changes at once are told as one `state`."""
 _QUEUE = 256
 """Events that a slow listener may be behind; then its stream ends, and it goes on from its last id."""
+STREAMS_OF_A_KEY = 50
+"""Streams open at once with one key: a few browsers' tabs. Each holds a connection for as long as it likes."""
+STREAMS = 500
+"""Streams of one server: each may be of another owner, and then polls the store."""
+_WAIT_S = 30.0
+"""When a place may be free again."""
 
 router = APIRouter()
 
@@ -81,11 +91,12 @@ async def events(
     agent_id: Annotated[str, Query()] = "default",
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
-    """What is new in one owner's memory, until the client goes."""
+    """What is new in one owner's memory, until the client goes. Raises TooManyRequests where too many listen."""
     mine = access.owner(user_id, agent_id)
-    feed = feeds_of(request.app).of(mine)
+    holder = None if access.key is None else access.key.id
+    feeds_of(request.app).check_room(holder)
     return StreamingResponse(
-        _stream(request, feed, Mark.parsed(last_event_id), user_id, agent_id),
+        _stream(request, mine, holder, Mark.parsed(last_event_id)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
@@ -94,9 +105,27 @@ async def events(
 class Feeds:
     """The pollers of one server, one an owner that somebody listens to."""
 
-    def __init__(self) -> None:
+    def __init__(self, heartbeat_s: float = HEARTBEAT_S) -> None:
+        self.heartbeat_s = heartbeat_s
         self._feeds: dict[str, Feed] = {}
+        self._open: Counter[str | None] = Counter()
         self.stopped = False
+
+    def check_room(self, holder: str | None) -> None:
+        """Raises TooManyRequests where this key (None: none was given), or all together, hold as many streams as they
+        may."""
+        if (holder is not None and self._open[holder] >= STREAMS_OF_A_KEY) or self._open.total() >= STREAMS:
+            raise TooManyRequests("too many streams of events are open; close some, or come again", _WAIT_S)
+
+    @contextmanager
+    def opened(self, holder: str | None) -> Iterator[None]:
+        """While a stream is open, it counts."""
+        self._open[holder] += 1
+        try:
+            yield
+        finally:
+            self._open[holder] -= 1
+            self._open += Counter()  # drops those at zero
 
     def of(self, mine: OwnerMemory) -> Feed:
         """The feed of one owner."""
@@ -187,33 +216,36 @@ def _put(queue: Queue, event: Event | None) -> None:
     queue.put_nowait(event)
 
 
-async def _stream(request: Request, feed: Feed, last: Mark | None, user: str, agent: str) -> AsyncIterator[str]:
+async def _stream(request: Request, mine: OwnerMemory, holder: str | None, last: Mark | None) -> AsyncIterator[str]:
     feeds = feeds_of(request.app)
-    queue, now = await feed.join()
-    try:
-        yield f"retry: 2000\n\n{await asyncio.to_thread(_standing, feed.mine, now)}"
-        if last is not None and last != now:
-            for event in await asyncio.to_thread(_news, feed.mine, last, now):
-                yield str(event)
-        while not feeds.stopped:
-            try:
-                told = await asyncio.wait_for(queue.get(), HEARTBEAT_S)
-            except TimeoutError:
-                if not await asyncio.to_thread(_still_allowed, request, user, agent):
+    with feeds.opened(holder):
+        feed = feeds.of(mine)
+        queue, now = await feed.join()
+        checked = time.monotonic()
+        try:
+            yield f"retry: 2000\n\n{await asyncio.to_thread(_standing, mine, now)}"
+            if last is not None and last != now:
+                for event in await asyncio.to_thread(_news, mine, last, now):
+                    yield str(event)
+            while not feeds.stopped:
+                told: Event | str | None = ": alive\n\n"
+                with suppress(TimeoutError):
+                    told = await asyncio.wait_for(queue.get(), max(0.0, checked + feeds.heartbeat_s - time.monotonic()))
+                if told is None:
                     return
-                yield ": alive\n\n"
-                continue
-            if told is None:
-                return
-            yield str(told)
-    finally:
-        feed.listeners.discard(queue)
-        feeds.left(feed)
+                if not isinstance(told, Event):
+                    checked = time.monotonic()
+                    if not await asyncio.to_thread(_still_allowed, request, mine.owner):
+                        return
+                yield str(told)
+        finally:
+            feed.listeners.discard(queue)
+            feeds.left(feed)
 
 
-def _still_allowed(request: Request, user: str, agent: str) -> bool:
+def _still_allowed(request: Request, owner: Owner) -> bool:
     try:
-        access(request).owner(user, agent)
+        access(request).owner(owner.user, owner.agent)
     except HttpError as error:
         return error.status not in (401, 403)
     except EmberError:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 
-from embermem.apps.http.problems import BodyTooLarge, answer
+from embermem.apps.http.access import is_stranger
+from embermem.apps.http.problems import BodyTooLarge, Unauthorized, answer
+from embermem.errors import EmberError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+STRANGERS_BYTES = 64 * 1024
+"""The largest body that is read before its key is: a login's form. Routes read bodies whole, and files onto the disk,
+before they ask who sent them."""
 
 
 @dataclass(slots=True)
@@ -52,7 +61,7 @@ class RateLimit:
 
 class BodyLimit:
     """Refuses a body of more than `most` bytes, by its Content-Length, or as it comes. `larger` names paths that may
-    take more."""
+    take more. Where keys are required, a large body is read only for a key that holds."""
 
     def __init__(self, app: ASGIApp, most: int, larger: Mapping[str, int] | None = None) -> None:
         self._app = app
@@ -64,9 +73,17 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         most = self._larger.get(scope["path"], self._most)
-        said = Headers(scope=scope).get("content-length", "")
-        if said.isdecimal() and int(said) > most:
+        length = _announced(Headers(scope=scope))
+        if most < length < math.inf:
             await answer(scope, _too_large(most))(scope, receive, send)
+            return
+        try:
+            if length > STRANGERS_BYTES and await run_in_threadpool(is_stranger, HTTPConnection(scope)):
+                if length != math.inf:
+                    raise Unauthorized("a body of this size is read only with a key that holds")
+                most = min(most, STRANGERS_BYTES)
+        except EmberError as error:
+            await answer(scope, error)(scope, receive, send)
             return
         came, begun = 0, False
 
@@ -93,5 +110,13 @@ class BodyLimit:
             await answer(scope, _too_large(most))(scope, receive, send)
 
 
+def _announced(headers: Headers) -> float:
+    """The length that a request says its body has; infinite where it comes in chunks."""
+    said = headers.get("content-length", "0")
+    return math.inf if "transfer-encoding" in headers or not said.isdecimal() else int(said)
+
+
 def _too_large(most: int) -> BodyTooLarge:
-    return BodyTooLarge(f"the body is larger than {most} bytes (the setting http_body_bytes); send less at once")
+    return BodyTooLarge(
+        f"the body is larger than {most} bytes (the settings http_body_bytes and http_import_bytes); send less at once"
+    )

@@ -149,8 +149,9 @@ class Guard:
 
     Where no key is required, the Host must be a name of loopback or one of `hosts`: a name that a foreign page had
     pointed here (DNS rebinding) is refused. A request that changes something is refused where the browser says that
-    another origin sent it. One that brings its key in a header needs no such care: browsers let no foreign page do
-    that without asking, and we never consent.
+    another origin sent it; one that reads, unless it is a link that was followed: a page could not see the answer, but
+    how long it took tells of what is there. One that brings its key in a header needs no such care: browsers let no
+    foreign page do that without asking, and we never consent.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str], any_host: bool) -> None:
@@ -175,7 +176,12 @@ class Guard:
         name = _name_of(host)
         if not self._any_host and not (is_loopback(name) or name in self._hosts):
             return "the Host header names neither this machine's loopback nor the host that is served; require keys"
-        if scope.get("method") in _SAFE_METHODS or _key_in_header(headers):
+        if _key_in_header(headers):
+            return None
+        if scope.get("method") in _SAFE_METHODS:
+            foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+            if foreign and headers.get("sec-fetch-mode") != "navigate":
+                return "a page of another origin may lead here, and fetch nothing"
             return None
         origin = headers.get("origin")
         if origin is not None and not _same(origin, host):

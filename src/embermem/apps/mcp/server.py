@@ -276,7 +276,7 @@ class _Tools:
         with self._told():
             owner = self._reach("read")
             context = owner.recall(query, budget=budget or None, thread=thread or None)
-            _count_visit(owner, context.packed)
+            self._count_visit(context.packed)
             notice, text = self._notice(), self._memory.marked(context.text or "-")
             shown = shapes.recalled(context, notice, text)
         rests_on = ", ".join(
@@ -393,6 +393,15 @@ class _Tools:
             embedder=self._memory.embedder_name,
             model=self._memory.settings.model or "none",
         )
+
+    def _count_visit(self, hits: Sequence[Hit]) -> None:
+        """Count a visit where that can be done and may be: an answer does not fail for a counter."""
+        try:
+            self._reach("write").visit(hits)
+        except StoreError as error:
+            logger.warning("a visit was not counted: %s", error)
+        except EmberError:
+            pass  # who asks may only read
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -577,14 +586,6 @@ def _read(says: Callable[[EmberError], str]) -> Iterator[None]:
         raise ResourceNotFoundError(says(error)) from error
     except EmberError as error:
         raise ResourceError(says(error)) from error
-
-
-def _count_visit(owner: OwnerMemory, hits: Sequence[Hit]) -> None:
-    """Count a visit where that can be done: an answer does not fail for a counter."""
-    try:
-        owner.visit(hits)
-    except StoreError as error:
-        logger.warning("a visit of %s/%s was not counted: %s", owner.owner.user, owner.owner.agent, error)
 
 
 def _json(value: object) -> str:

@@ -39,6 +39,7 @@ from embermem.protocols import (
     Store,
     VectorBatch,
 )
+from embermem.rulings import RULING, rulings_of
 from embermem.systems.memoryos import mid_term, short_term
 from embermem.systems.memoryos.long_term import Knowledge
 from embermem.types import (
@@ -223,7 +224,7 @@ class _Consolidation:
         if self._parts.analyst is not self._parts.extractive:
             name = self._parts.extractive.name
             redo = sum(self._store.read_by(self._owner.id, name, self._parts.clock()).values())
-        return state.seq - state.embedded_seq + count + redo
+        return self._store.unembedded(self._owner.id) + count + redo
 
     # ------------------------------------------------------------------------------------------------ what is held
 
@@ -253,7 +254,8 @@ class _Consolidation:
     def _knowledge(self) -> Knowledge:
         """Long-term memory, read once a claim, when it is first needed."""
         if self._held.knowledge is None:
-            self._held.knowledge = Knowledge(self._store.persona(self._owner.id))
+            rulings = rulings_of(self._store.changes_of(self._owner.id, RULING), self._store.secret)
+            self._held.knowledge = Knowledge(self._store.persona(self._owner.id), rulings)
         return self._held.knowledge
 
     @property
@@ -275,11 +277,19 @@ class _Consolidation:
             try:
                 return step()
             except RevisionMoved:
-                self._held = self._read_state()
+                self._read_held_again()
             except EmberError:
                 self._held = self._read_state()
                 raise
         return step()
+
+    def _read_held_again(self) -> None:
+        """Another change came first. What was embedded or read ahead stays good, but not where something was forgotten:
+        it may say that."""
+        since, self._held = self._held.revision, self._read_state()
+        fresh = self._store.changes(self._owner.id, since)
+        if not fresh or fresh[0].no != since + 1 or any(one.cause is Cause.FORGETTING for one in fresh):
+            self._ahead = self._annotated = None
 
     def _apply(
         self,

@@ -22,6 +22,7 @@ from embermem.changes import (
 )
 from embermem.config import Settings
 from embermem.equations import evidence_confidence, evidence_level
+from embermem.rulings import Rulings, plain
 from embermem.text import fold
 from embermem.traits import dimensions_by_name
 from embermem.types import (
@@ -54,7 +55,9 @@ class Knowledge:
     """What long-term memory holds of one owner, while decisions are made: the persona, and those archived and retired
     facts that speak of what is read, so that a page read twice teaches nothing twice."""
 
-    def __init__(self, persona: Persona) -> None:
+    def __init__(self, persona: Persona, rulings: Rulings | None = None) -> None:
+        self._rulings = rulings or Rulings()
+        self._refused: list[FactProposal] = []
         self._held: dict[FactId, Fact] = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
         self._others: dict[FactId, Fact] = {}
         self._traits: dict[str, Trait] = {trait.dimension: trait for trait in persona.traits}
@@ -77,13 +80,26 @@ class Knowledge:
             if fact.id not in self._held:
                 self._others.setdefault(fact.id, fact)
         decisions: list[Decision] = []
-        for told in sorted(_resting(change.facts, said), key=lambda p: p.sources[0].seq):
-            decisions += self._fact(told, said, no, at)
+        told, self._refused = self._ruled(_resting(change.facts, said))
+        for fact_told in sorted(told, key=lambda p: p.sources[0].seq):
+            decisions += self._fact(fact_told, said, no, at)
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         decisions += self._over_cap(settings)
         decisions += [made for trait in _resting(change.traits, said) if (made := self._trait(trait, at)) is not None]
-        decisions += [done for field in _resting(change.profile, said) if (done := self._field(field, at)) is not None]
+        lines = [
+            line for line in _resting(change.profile, said) if not any(mirrors(one, line) for one in self._refused)
+        ]
+        decisions += [done for line in lines if (done := self._field(line, at)) is not None]
         return [*decisions, *self._ended(retired)]
+
+    def _ruled(self, proposals: Iterable[FactProposal]) -> tuple[list[FactProposal], list[FactProposal]]:
+        """The proposals that may be believed, and those that a caller has ruled out."""
+        told: list[FactProposal] = []
+        refused: list[FactProposal] = []
+        for p in proposals:
+            forbidden = self._rulings.forbids(p.about, p.subject, p.attribute, p.value, _newest(p))
+            (refused if forbidden and not p.retracts else told).append(p)
+        return told, refused
 
     # ------------------------------------------------------------------------------------------------------- facts
 
@@ -101,17 +117,23 @@ class Knowledge:
                 for fact in alike
                 if (_same_value(fact.value, proposal.value) or (proposal.single and not proposal.value))
                 and not _said_after(fact, proposal, when)
+                and not self._rulings.keeps(fact.id, _newest(proposal))
             ]
         if self._known_source(proposal):
             return []
         known = next((fact for fact in alike if _same_value(fact.value, proposal.value)), None)
         if known is not None:
             return [self._strengthen(known, proposal.sources)]
+        as_of = _as_of(told, when)
+        newer = [fact for fact in alike if _later(fact.valid_from, as_of)]
+        if proposal.single and any(
+            self._rulings.keeps(fact.id, _newest(proposal)) for fact in alike if fact not in newer
+        ):
+            self._refused.append(proposal)
+            return []
         added = self._add(proposal, when, no, at)
         decisions: list[FactAdded | FactStrengthened | FactRetired] = [added]
         if proposal.single:
-            as_of = _as_of(told, when)
-            newer = [fact for fact in alike if _later(fact.valid_from, as_of)]
             for fact in alike:
                 if fact not in newer:
                     until = fact.valid_from if _later(fact.valid_from, when) else when
@@ -127,7 +149,7 @@ class Knowledge:
         """A proposal that names the fact it ends or supersedes: one that is held, of the same knowledge base; where it
         is not, nothing of the proposal is believed. The older of two values is the one that is retired."""
         old = self._held.get(proposal.replaces) if proposal.replaces is not None else None
-        if old is None or old.about is not proposal.about:
+        if old is None or old.about is not proposal.about or self._rulings.keeps(old.id, _newest(proposal)):
             return []
         told = _said(proposal.sources, said)
         when = proposal.valid_from or told
@@ -226,7 +248,7 @@ class Knowledge:
 
     def _field(self, proposal: ProfileProposal, at: datetime) -> ProfileSet | None:
         """A profile line mirrors a fact that holds; one that speaks of an earlier time than the line does not."""
-        if any(_mirrors(fact, proposal) and not fact.archived for fact in self._others.values()):
+        if any(mirrors(fact, proposal) and not fact.archived for fact in self._others.values()):
             return None
         known = self._profile.get(proposal.name)
         if known is not None and (
@@ -249,7 +271,7 @@ class Knowledge:
 
     def _order(self, line: ProfileField | ProfileProposal) -> tuple[float, int]:
         """From when the fact behind a profile line holds, then when it was told: the later line wins."""
-        behind = [fact.valid_from for fact in self._held.values() if fact.valid_from and _mirrors(fact, line)]
+        behind = [fact.valid_from for fact in self._held.values() if fact.valid_from and mirrors(fact, line)]
         return max(when.timestamp() for when in behind) if behind else 0.0, max(s.seq for s in line.sources)
 
     def _ended(self, retired: Iterable[Fact]) -> list[ProfileSet]:
@@ -257,7 +279,7 @@ class Knowledge:
         ended = []
         for fact in retired:
             for field in tuple(self._profile.values()):
-                if field.set_by != CALLER and _mirrors(fact, field):
+                if field.set_by != CALLER and mirrors(fact, field):
                     del self._profile[field.name]
                     ended.append(
                         ProfileSet(whose=About.USER, name=field.name, value=None, sources=(), set_by=field.set_by)
@@ -308,18 +330,16 @@ def _same_attribute(fact: Fact, proposal: FactProposal) -> bool:
 
 
 def _same_value(one: str, other: str) -> bool:
-    return " ".join(fold(one).split()).strip(" .,;!?。，；！？") == " ".join(fold(other).split()).strip(
-        " .,;!?。，；！？"
-    )
+    return plain(one) == plain(other)
 
 
-def _mirrors(fact: Fact, line: ProfileField | ProfileProposal) -> bool:
+def mirrors(fact: Fact | FactProposal | FactAdded, line: ProfileField | ProfileProposal | ProfileSet) -> bool:
     """Whether a profile line says what the fact says: both rest on the same words of the same utterance; where only
     the utterance is known, on the same one with the same value."""
     spans = {(source.seq, source.start, source.end) for source in fact.sources}
     return any(
         (source.seq, source.start, source.end) in spans
-        and (source.start is not None or _same_value(fact.value, line.value))
+        and (source.start is not None or _same_value(fact.value, line.value or ""))
         for source in line.sources
     )
 
@@ -331,6 +351,11 @@ def _as_of(told: datetime | None, when: datetime | None) -> datetime | None:
 
 def _later(one: datetime | None, other: datetime | None) -> bool:
     return one is not None and other is not None and one > other
+
+
+def _newest(proposal: FactProposal) -> int:
+    """The seq of the newest utterance that a proposal rests on."""
+    return max(source.seq for source in proposal.sources)
 
 
 def _said_after(fact: Fact, proposal: FactProposal, when: datetime | None) -> bool:

@@ -80,13 +80,18 @@ def grown(
     return replace(
         segment,
         parts=with_part(segment.parts, part, settings.segment_summary_chars),
-        keywords=with_keywords(segment.keywords, keywords, settings.segment_keywords * _COUNTED_KEYWORDS),
+        keywords=with_keywords(segment.keywords, keywords, counted_keywords(settings)),
         said_from=min(segment.said_from, page.said_at),
         said_to=max(segment.said_to, page.said_at),
         unanalysed=segment.unanalysed + 1,
         last_access=max(segment.last_access, page.utterances[0].recorded_at),
         vector_sum=vector,
     )
+
+
+def counted_keywords(settings: Settings) -> int:
+    """How many keywords of a segment are counted."""
+    return settings.segment_keywords * _COUNTED_KEYWORDS
 
 
 def with_part(parts: Sequence[SummaryPart], part: SummaryPart, limit: int) -> tuple[SummaryPart, ...]:
@@ -118,7 +123,7 @@ def reread(
     kept = tuple(count for count in left if count.pages > 0)
     for part in parts:
         segment = replace(segment, parts=with_part(segment.parts, part, settings.segment_summary_chars))
-    return replace(segment, keywords=with_keywords(kept, after, settings.segment_keywords * _COUNTED_KEYWORDS))
+    return replace(segment, keywords=with_keywords(kept, after, counted_keywords(settings)))
 
 
 def written(segment: SegmentState) -> SegmentWritten:

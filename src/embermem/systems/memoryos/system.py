@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from embermem.config import Preset
 from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
@@ -56,6 +57,11 @@ class MemoryOS:
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the owners' indexes hold in memory now."""
+        return self._residents.nbytes
 
     # ----------------------------------------------------------------------------------------------------- observe
 
@@ -178,10 +184,12 @@ class MemoryOS:
         budget: int | None = None,
         thread: ThreadId | None = None,
         scope: Scope | None = None,
+        preset: Preset | None = None,
     ) -> Context:
-        """The context for a query. Reads only."""
+        """The context for a query, by the settings' preset or the one named. Reads only."""
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope)
-        context = retrieval.recall(snapshot, asked, self._settings, self._counter)
+        settings = self._settings if preset is None else replace(self._settings, preset=preset)
+        context = retrieval.recall(snapshot, asked, settings, self._counter)
         if not notes:
             return context
         return replace(context, partial=True, notes=(*context.notes, *notes))
@@ -258,7 +266,8 @@ class MemoryOS:
         """Make the vectors of every owner again; goes on where it was interrupted. Utterances embedded."""
         owners = self._store.owners()
         states = [state for owner in owners if (state := self._store.owner_state(owner.id)) is not None]
-        total = sum(state.seq - state.embedded_seq for state in states)
+        missing = {state.owner.id: self._store.unembedded(state.owner.id) for state in states}
+        total = sum(missing.values())
         done = 0
         for state in states:
             before = done
@@ -268,7 +277,7 @@ class MemoryOS:
                     progress(min(total, before + embedded), total)
 
             self.settle(state.owner, counted)
-            done += state.seq - state.embedded_seq
+            done += missing[state.owner.id]
         if progress is not None:
             progress(total, total)
         return done

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from embermem.changes import (
     BegunAnew,
+    Cause,
     Change,
     Decision,
     FactAdded,
     FactArchived,
+    FactPinned,
     FactRestored,
     FactRetired,
     FactStrengthened,
@@ -22,12 +25,14 @@ from embermem.changes import (
 from embermem.config import Settings
 from embermem.errors import InputError, NotFound
 from embermem.systems.memoryos.long_term import CALLER
+from embermem.text import fold
 from embermem.types import About, FactId
 
 _Key = tuple[str, ...]
-"""What was set: ("fact", id), ("archived", id), ("trait", dimension), or ("profile", whose, name)."""
+"""What was set: ("fact", id), ("archived", id), ("pinned", id), ("trait", dimension), or ("profile", whose, name)."""
 _State = FactAdded | FactRetired | TraitSet | ProfileSet | bool | None
-"""What it was set to: a fact as it came in or was retired, whether it is archived, a trait, a line; None: nothing."""
+"""What it was set to: a fact as it came in or was retired, whether it is archived or pinned, a trait, a line; None:
+nothing."""
 
 
 def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision]:
@@ -46,6 +51,8 @@ def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision
         raise NotFound(f"there is no change {no}")
     if no <= told.begun:
         raise InputError(f"change {told.begun} began memory anew: it and what was before cannot be undone")
+    if change.cause is Cause.FORGETTING:
+        raise InputError(f"what change {no} forgot is gone: it cannot be undone")
     if no in told.undone:
         raise InputError(f"change {no} was undone by change {told.undone[no]}; undo that one to restore it")
     keys = [key for key, states in told.states.items() if any(one.no == no for one in states)]
@@ -54,11 +61,34 @@ def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision
     back = {key: told.before(key, no) for key in keys if told.stands(key, no)}
     facts = list(dict.fromkeys(FactId(key[1]) for key in back if key[0] in ("fact", "archived")))
     decisions: list[Decision] = [d for fact_id in facts for d in told.fact_as_it_was(fact_id, back)]
+    pins = {FactId(key[1]): bool(state) for key, state in back.items() if key[0] == "pinned"}
+    decisions += [FactPinned(fact_id=fact_id, pinned=pinned) for fact_id, pinned in pins.items()]
     decisions += [_trait(key[1], state) for key, state in back.items() if key[0] == "trait"]
     decisions += [_line(key[1], key[2], state) for key, state in back.items() if key[0] == "profile"]
     if not decisions:
         raise InputError(f"nothing of change {no} ({change.cause}) can be taken back: later changes built on it")
     return [Undone(no=no), *decisions, *told.over_cap(decisions, settings)]
+
+
+def settled(
+    log: Sequence[Change], reopened: Collection[FactId], single: Callable[[str], bool], settings: Settings
+) -> list[Decision]:
+    """What makes an owner's log agree with itself where facts hold again: of an attribute that is `single` the latest
+    value holds and ends the others, and no knowledge base is above its cap."""
+    told = _Told(log)
+    ended: list[Decision] = []
+    groups = {_speaks_of(told.added[fact_id]) for fact_id in reopened if fact_id in told.added}
+    for group in sorted(group for group in groups if single(group[-1])):
+        held = [one for one in told.order if _speaks_of(told.added[one]) == group and told.is_true(one)]
+        held.sort(key=told.since)
+        for fact_id, after in pairwise(held):
+            until = told.added[after].valid_from
+            ended.append(FactRetired(fact_id=fact_id, superseded_by=after, valid_to=until))
+    return [*ended, *told.over_cap(ended, settings)]
+
+
+def _speaks_of(fact: FactAdded) -> tuple[str, str, str]:
+    return fact.about.value, fold(fact.subject), fact.attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +139,8 @@ class _Told:
                     self._set(change.no, undoes, ("archived", d.fact_id), False)
                 case FactArchived():
                     self._set(change.no, undoes, ("archived", d.fact_id), True)
+                case FactPinned():
+                    self._set(change.no, undoes, ("pinned", d.fact_id), d.pinned)
                 case TraitSet():
                     self._set(change.no, undoes, ("trait", d.dimension), d)
                 case TraitCleared():
@@ -120,7 +152,7 @@ class _Told:
 
     def _set(self, no: int, undoes: int | None, key: _Key, state: _State) -> None:
         states = self.states.setdefault(key, [])
-        if key[0] == "archived" and self._now(key) == state:
+        if key[0] in ("archived", "pinned") and self._now(key) == state:
             return
         origin = no
         if undoes is not None and any(one.no == undoes for one in states):
@@ -161,12 +193,26 @@ class _Told:
         """The oldest of those that hold after the decisions, beyond the cap of each knowledge base."""
         after = {d.fact_id: isinstance(d, FactRestored) for d in decisions if isinstance(d, FactRestored | FactRetired)}
         after |= {d.fact_id: False for d in decisions if isinstance(d, FactArchived)}
-        held = [fact_id for fact_id in self.order if after.get(fact_id, self._holds(fact_id))]
+        pinned = {d.fact_id: d.pinned for d in decisions if isinstance(d, FactPinned)}
+        held = [
+            fact_id
+            for fact_id in self.order
+            if after.get(fact_id, self._holds(fact_id)) and not pinned.get(fact_id, self._now(("pinned", fact_id)))
+        ]
         archived = []
         for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
             queue = [fact_id for fact_id in held if self.added[fact_id].about is about]
             archived += [FactArchived(fact_id=fact_id) for fact_id in queue[: max(0, len(queue) - cap)]]
         return archived
+
+    def is_true(self, fact_id: FactId) -> bool:
+        """Whether a fact is not retired; it may be in the archive."""
+        return isinstance(self._now(("fact", fact_id)), FactAdded)
+
+    def since(self, fact_id: FactId) -> float:
+        """From when a fact is true, in seconds since 1970; long ago where that is not known."""
+        valid_from = self.added[fact_id].valid_from
+        return float("-inf") if valid_from is None else valid_from.timestamp()
 
     def _holds(self, fact_id: FactId) -> bool:
         return isinstance(self._now(("fact", fact_id)), FactAdded) and not self._now(("archived", fact_id))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from embermem.apps.http.api import cursors
+from embermem.errors import InputError
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
@@ -62,7 +63,7 @@ def keyed(
     """Things by a key that never changes, which `order` makes comparable; by default the greatest first."""
     sorted_things = sorted(things, key=lambda thing: order(key(thing)), reverse=newest_first)
     if cursor is not None:
-        last = order(cursors.position(listing, cursor))
+        last = _read(order, cursors.position(listing, cursor))
         beyond = operator.lt if newest_first else operator.gt
         sorted_things = [thing for thing in sorted_things if beyond(order(key(thing)), last)]
     return _part(sorted_things, limit, listing, key)
@@ -82,6 +83,14 @@ def in_thread(search: Callable[[int], tuple[Hit, ...]], thread: str, k: int) -> 
         if len(here) >= k or len(found) < wanted:
             return here[:k]
         wanted *= 4
+
+
+def _read(order: Callable[[str], Any], position: str) -> Any:
+    """Where a position stands. Raises InputError for one that no cursor of ours holds."""
+    try:
+        return order(position)
+    except ValueError as error:
+        raise InputError("cursor is not one of this list; give next_cursor as it came, or none") from error
 
 
 def _part(found: list[_Thing], limit: int, listing: str, key: Callable[[_Thing], str]) -> Part[_Thing]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from embermem.apps.http.access import Accessible
 from embermem.apps.http.api import listing, models, views
 from embermem.apps.http.api.owning import Cursor, Limit, Reading, router
@@ -29,9 +27,10 @@ def get_stats(owner: Reading) -> OwnerStats:
 
 
 def _key(owner: Owner) -> str:
-    return json.dumps([owner.user, owner.agent])
+    return f"{len(owner.user)}:{owner.user}{owner.agent}"
 
 
 def _names(key: str) -> tuple[str, str]:
-    user, agent = json.loads(key)
-    return str(user), str(agent)
+    """Raises ValueError for a key that was not made here: anybody can make a cursor."""
+    length, _, names = key.partition(":")
+    return names[: int(length)], names[int(length) :]

@@ -1,0 +1,115 @@
+"""`embermem forget`: what would go is shown and agreed to, then it goes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import typer
+
+from embermem.apps import render, show
+from embermem.errors import InputError, NotFound
+
+if TYPE_CHECKING:
+    from embermem.memory import OwnerMemory
+    from embermem.types import Fact, Forgotten, Page
+
+SHOWN = 20
+"""Rows of a table of what would go; how many more there are is said below it."""
+
+
+def forget(
+    owner: OwnerMemory, named: Mapping[str, str], *, everything: bool, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    """Forget what is named, or everything, after asking; with `dry_run` only show it. Raises InputError where nobody
+    can be asked and `yes` was not given."""
+    page = named.get("page")
+    page_id = None if page is None else show.page_named(owner, page).id
+
+    def take(*, tried: bool) -> Forgotten:
+        if everything:
+            return owner.forget_all(dry_run=tried)
+        fact, segment, thread = named.get("fact"), named.get("segment"), named.get("thread")
+        return owner.forget(page=page_id, fact=fact, segment=segment, thread=thread, dry_run=tried)
+
+    found = take(tried=True)
+    if dry_run:
+        _print(owner, found, as_json)
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InputError("what is forgotten cannot be brought back: give --yes, or --dry-run to see what would go")
+        if not as_json:
+            _preview(owner, found)
+        typer.confirm(f"Forget {_counted(found)}, for good?", abort=True, err=True)
+    done = take(tried=False)
+    if as_json:
+        render.print_json(done)
+        return
+    render.print_text(f"forgotten: {_counted(done)}")
+    if done.rewritten:
+        render.note(f"{len(done.rewritten)} summaries were made again from what is left")
+    if not done.scrubbed:
+        render.note(
+            "another program still reads the file as it was: its old text leaves the disk once that program is done "
+            "and the store is written to or closed",
+            style="yellow",
+        )
+
+
+def _print(owner: OwnerMemory, found: Forgotten, as_json: bool) -> None:
+    if as_json:
+        render.print_json(found)
+        return
+    _preview(owner, found)
+    render.print_text(f"would be forgotten: {_counted(found)}")
+
+
+def _preview(owner: OwnerMemory, found: Forgotten) -> None:
+    """What would go, read while it is still there."""
+    pages = [page for page_id in found.pages[:SHOWN] if (page := _there(owner, page_id)) is not None]
+    if pages:
+        rows = [(page.no, render.when(page.said_at), page.thread, _said(page)) for page in pages]
+        render.table("pages", ("no", "said", "thread", "text"), rows)
+        _more(len(found.pages))
+    facts = [owner.fact(fact_id) for fact_id in found.facts[:SHOWN]]
+    if facts:
+        render.table("facts", ("fact", "subject", "attribute", "holds"), [_fact_row(fact) for fact in facts])
+        _more(len(found.facts))
+    rest = {"traits": found.traits, "profile lines": found.profile, "made again": found.rewritten}
+    render.records("", [(what, render.cut(", ".join(names), 100)) for what, names in rest.items() if names])
+
+
+def _there(owner: OwnerMemory, page_id: str) -> Page | None:
+    try:
+        return owner.page(page_id)
+    except NotFound:  # another program was quicker
+        return None
+
+
+def _said(page: Page) -> str:
+    return render.cut(page.query or page.response, show.TEXT_CHARS)
+
+
+def _fact_row(fact: Fact) -> tuple[object, ...]:
+    state = "past" if fact.retired_at else "archived" if fact.archived else "now"
+    return render.cut(fact.text, show.SUMMARY_CHARS), render.cut(fact.subject, 20), fact.attribute, state
+
+
+def _more(count: int) -> None:
+    if count > SHOWN:
+        render.print_text(f"  and {count - SHOWN} more")
+
+
+def _counted(found: Forgotten) -> str:
+    counts = {
+        "page": len(found.pages),
+        "utterance": len(found.utterances),
+        "fact": len(found.facts),
+        "segment": len(found.segments),
+        "trait": len(found.traits),
+        "profile line": len(found.profile),
+    }
+    said = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
+    return ", ".join(said) or "nothing"

@@ -1,0 +1,282 @@
+"""What callers say of facts: corrected, pinned, retired. What was said before does not teach otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench_of import ALICE, Bench
+from embermem import Fact, Memory, OwnerMemory
+from embermem.changes import Cause, FactAdded, FactRetired
+from embermem.errors import InputError, NotFound
+from embermem.rulings import Rulings
+from embermem.systems.memoryos.long_term import Knowledge
+from embermem.types import About, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
+from scripted import NOW, SMALL, Clock, Opener, ScriptedAnalyst
+from soundness import assert_sound
+
+
+def say(alice: OwnerMemory, *lines: str) -> None:
+    """Each in a page of its own thread, understood at once."""
+    for line in lines:
+        alice.add(line, "I see.", thread=line)
+    alice.settle()
+
+
+def the(alice: OwnerMemory, value: str) -> Fact:
+    """The fact held that has this value."""
+    return next(fact for fact in (*alice.facts(), *alice.facts(archived=True)) if fact.value == value)
+
+
+def held(alice: OwnerMemory) -> list[str]:
+    return [fact.value for fact in alice.facts()]
+
+
+def test_a_fact_and_an_utterance_are_found_by_their_ids_and_only_by_their_owner(memory: Memory) -> None:
+    alice, bob = memory.of("alice"), memory.of("bob")
+    say(alice, "I live in Lyon.")
+    (fact,) = alice.facts()
+    assert alice.fact(fact.id) == fact
+    said = alice.pages()[0].utterances[0]
+    assert alice.utterance(said.id) == said
+    for missing in (lambda: bob.fact(fact.id), lambda: bob.utterance(said.id), lambda: bob.history(fact.id)):
+        with pytest.raises(NotFound):
+            missing()
+
+
+def test_a_corrected_fact_takes_the_place_of_the_old_one_with_its_sources(alice: OwnerMemory) -> None:
+    say(alice, "I live in Lyon.")
+    wrong = the(alice, "Lyon")
+    right = alice.correct(wrong.id, "lives in Laon", value="Laon")
+    assert (right.subject, right.attribute, right.value, right.text) == ("user", "lives_in", "Laon", "lives in Laon")
+    assert right.sources == wrong.sources
+    assert right.valid_from == wrong.valid_from
+    assert held(alice) == ["Laon"]
+    (past,) = alice.past_facts()
+    assert (past.id, past.superseded_by, past.valid_to) == (wrong.id, right.id, wrong.valid_from)
+    assert [line.value for line in alice.profile() if line.name == "home"] == ["Laon"]
+    assert alice.changes()[-1].cause is Cause.CORRECTION
+
+
+def test_what_was_said_before_a_correction_does_not_teach_the_old_value_again(opened: Opener, clock: Clock) -> None:
+    late = opened(facts_when="promoted").of("alice")
+    for n in range(6):
+        late.add("I live in Lyon.", "I see.", thread=f"t{n}")
+    late.settle()
+    assert late.facts() == ()  # nothing is promoted yet
+    alice = opened(tau=0.1, min_new=1).of("alice")
+    alice.add("I live in Lyon.", "I see.", thread="last")
+    embedded = opened(short_term_pages=20, tau=100.0).of("alice")
+    embedded.settle()  # the last page alone is read for facts
+    right = alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    clock.go(60)
+    alice.settle()  # now the older pages are
+    assert alice.stats().mid > 0
+    assert [line.value for line in alice.profile()] == ["Laon"]
+    assert all(segment.unanalysed == 0 for segment in alice.segments())
+    assert [fact.id for fact in alice.facts()] == [right.id]
+
+
+def test_what_is_said_after_a_correction_is_believed(alice: OwnerMemory, clock: Clock) -> None:
+    say(alice, "I live in Lyon.")
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    clock.go(60)
+    say(alice, "I moved to Nantes.")
+    assert held(alice) == ["Nantes"]
+    assert [line.value for line in alice.profile()] == ["Nantes"]
+
+
+def learn(knowledge: Knowledge, value: str, seq: int, *, retracts: bool = False, single: bool = True) -> list[str]:
+    proposal = FactProposal(
+        about=About.USER,
+        subject="user",
+        attribute="lives_in",
+        value=value,
+        text=f"lives in {value}",
+        sources=(Source(seq=seq, utterance_id=UtteranceId(f"u{seq}")),),
+        single=single,
+        retracts=retracts,
+    )
+    from embermem.config import load
+
+    decisions = knowledge.learn(
+        PersonaChange(facts=(proposal,)), said={seq: NOW}, known=(), no=9, at=NOW, settings=load(None, **SMALL)
+    )
+    return [type(d).__name__ for d in decisions]
+
+
+def laon(**more: object) -> Knowledge:
+    fact = Fact(
+        id=FactId("f1"),
+        about=About.USER,
+        subject="user",
+        attribute="lives_in",
+        value="Laon",
+        text="lives in Laon",
+        sources=(),
+        valid_from=NOW,
+        valid_to=None,
+        recorded_at=NOW,
+    )
+    return Knowledge(Persona(facts=(fact,)), Rulings(affirmed={FactId("f1"): 10}, **more))  # type: ignore[arg-type]
+
+
+def test_an_affirmed_fact_is_neither_superseded_nor_retired_by_what_is_older() -> None:
+    assert learn(laon(), "Nantes", 10) == []
+    assert learn(laon(), "Laon", 10, retracts=True) == []
+    assert learn(laon(), "Nantes", 11) == ["FactAdded", "FactRetired"]
+    assert learn(laon(), "Laon", 11, retracts=True) == ["FactRetired"]
+    assert learn(laon(), "Laon", 10) == ["FactStrengthened"]
+
+
+def test_a_denied_value_is_not_learnt_from_what_is_older() -> None:
+    denied = {("user", "user", "lives_in", "nantes"): 10}
+    assert learn(laon(denied=denied), "Nantes.", 10, single=False) == []
+    assert learn(laon(denied=denied), "Nantes.", 11, single=False) == ["FactAdded"]
+
+
+def test_a_correction_is_undone_and_then_the_older_word_counts_again(alice: OwnerMemory) -> None:
+    say(alice, "I live in Lyon.")
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    alice.undo(alice.changes()[-1].no)
+    assert held(alice) == ["Lyon"]
+    assert [line.value for line in alice.profile() if line.name == "home"] == ["Lyon"]
+    alice.undo(alice.changes()[-1].no)
+    assert held(alice) == ["Laon"]
+
+
+def test_a_correction_survives_memory_understood_anew(alice: OwnerMemory) -> None:
+    say(alice, "I live in Lyon. I like figs.")
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    alice.pin(the(alice, "figs").id)
+    found = alice.understand_anew()
+    assert sorted(held(alice)) == ["Laon", "figs"]
+    assert the(alice, "figs").pinned
+    assert [line.value for line in alice.profile()] == ["Laon"]
+    assert (found.facts_gone, found.facts_new) == ((), ())
+
+
+def test_a_correction_to_what_another_fact_says_makes_one_of_both(alice: OwnerMemory) -> None:
+    say(alice, "I like figs. I like dates.")
+    figs, dates = the(alice, "figs"), the(alice, "dates")
+    one = alice.correct(figs.id, "likes dates", value="dates")
+    assert held(alice) == ["dates"]
+    assert set(one.sources) == {*figs.sources, *dates.sources}
+    assert {fact.superseded_by for fact in alice.past_facts()} == {one.id}
+
+
+def test_what_cannot_be_corrected_is_refused(alice: OwnerMemory) -> None:
+    say(alice, "I live in Lyon.")
+    fact = the(alice, "Lyon")
+    with pytest.raises(InputError, match="says that already"):
+        alice.correct(fact.id, fact.text, value=fact.value)
+    for empty in ("", "  "):
+        with pytest.raises(InputError):
+            alice.correct(fact.id, empty)
+    with pytest.raises(NotFound):
+        alice.correct("f0", "x")
+    alice.retire(fact.id)
+    calls: tuple[Callable[[], Fact], ...] = (
+        lambda: alice.correct(fact.id, "x"),
+        lambda: alice.retire(fact.id),
+        lambda: alice.pin(fact.id),
+    )
+    for refused in calls:
+        with pytest.raises(InputError, match="no longer holds"):
+            refused()
+
+
+def test_a_retired_fact_is_past_from_now_on_and_older_pages_do_not_bring_it_back(
+    alice: OwnerMemory, clock: Clock
+) -> None:
+    say(alice, "I live in Lyon.")
+    alice.add("I live in Lyon.", "I see.", thread="other")
+    clock.go(3600)
+    gone = alice.retire(the(alice, "Lyon").id)
+    assert (gone.valid_to, gone.retired_at, gone.superseded_by) == (clock.now, clock.now, None)
+    assert alice.profile() == ()
+    alice.settle()
+    assert (held(alice), alice.profile()) == ([], ())
+    assert [fact.id for fact in alice.past_facts()] == [gone.id]
+    say(alice, "I live in Lyon, again.")
+    assert held(alice) == ["Lyon"]
+
+
+def test_a_pinned_fact_is_not_archived_by_the_cap_and_one_in_the_archive_holds_again(alice: OwnerMemory) -> None:
+    say(alice, "I like figs.")
+    assert alice.pin(the(alice, "figs").id).pinned
+    changes = len(alice.changes())
+    alice.pin(the(alice, "figs").id)
+    assert len(alice.changes()) == changes  # nothing to change
+    say(alice, "I like jazz. I like rain. I like maps. I like salt. I like tea. I like snow.")
+    assert "figs" in held(alice)
+    assert len(held(alice)) == 6
+    (archived,) = alice.facts(archived=True)
+    assert alice.pin(archived.id).current
+    assert len(held(alice)) == 7
+    assert not alice.pin(archived.id, False).pinned
+    assert len(held(alice)) == 6  # one above the cap has gone
+    alice.undo(alice.changes()[-1].no)
+    assert alice.fact(archived.id).pinned
+    assert len(held(alice)) == 7
+
+
+def test_the_history_of_an_item_holds_only_the_decisions_that_name_it(alice: OwnerMemory) -> None:
+    say(alice, "I live in Lyon. I like figs.")
+    wrong = the(alice, "Lyon")
+    right = alice.correct(wrong.id, "lives in Laon", value="Laon")
+    told = alice.history(wrong.id)
+    assert [change.cause for change in told] == [Cause.ANNOTATION, Cause.CORRECTION]
+    assert [type(d).__name__ for change in told for d in change.decisions] == ["FactAdded", "FactRetired", "FactDenied"]
+    assert [type(d) for d in alice.history(right.id)[0].decisions][:2] == [FactAdded, FactRetired]
+    for n in range(4):
+        alice.add(f"The heron came again, {n}.", "Yes.")
+    alice.settle()
+    page = alice.pages("mid")[0]
+    assert page.chain_id is not None
+    for item in (page.id, page.segment_id, page.chain_id):
+        assert alice.history(str(item))
+    fresh = alice.add("Nothing was read of this yet.")
+    assert alice.history(fresh) == ()
+    with pytest.raises(NotFound):
+        alice.history("nothing")
+
+
+def test_corrections_are_replayed_identically(opened: Opener, tmp_path: Path) -> None:
+    memory = opened()
+    alice = memory.of("alice")
+    say(alice, "I live in Lyon. I like figs. I like jazz.")
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    alice.pin(the(alice, "figs").id)
+    alice.retire(the(alice, "jazz").id)
+    (found,) = memory.rebuild()
+    assert found.same
+    assert_sound(tmp_path / "memory.db")
+
+
+def test_another_memory_on_the_same_file_sees_a_correction(opened: Opener) -> None:
+    alice, other = opened().of("alice"), opened().of("alice")
+    say(alice, "I live in Lyon.")
+    assert [fact.value for fact in other.recall("Where do I live?").facts] == ["Lyon"]
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    assert [fact.value for fact in other.recall("Where do I live?").facts] == ["Laon"]
+
+
+def test_a_model_that_was_asked_before_a_correction_does_not_overturn_it(tmp_path: Path, clock: Clock) -> None:
+    corrected: list[str] = []
+
+    def meanwhile() -> None:
+        if corrected:
+            return
+        with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+            alice = memory.of("alice")
+            corrected.append(alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon").id)
+
+    bench = Bench(tmp_path / "memory.db", clock, ScriptedAnalyst(during=meanwhile), None)
+    bench.add("I live in Lyon.", *(f"The heron came, {n}." for n in range(5)))
+    bench.system.settle(ALICE)
+    assert corrected
+    with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+        assert [fact.id for fact in memory.of("alice").facts()] == corrected
