@@ -1,4 +1,5 @@
-"""What the proxy adds to a call of the model. The model answers at once, so that all that is measured is ours.
+"""What the proxy adds to a call of the model. The model is scripted, and answers after `--model-ms`, as no real one does
+sooner: what the proxy stores meanwhile delays nobody.
 
 Each round calls the model directly and through the proxy, in turns, whole and streamed: one load of the machine for
 all. The calls are one conversation that grows, as clients send it; the memory holds `--pages` pages before it begins.
@@ -31,7 +32,7 @@ from embermem.testing.model_server import ModelServer
 USER = "alice"
 WARM = 3
 """Calls that are not measured: connections are made, and the index is loaded."""
-PAUSE_S = 0.05
+PAUSE_S = 0.5
 """Between two calls, so that what is understood behind an exchange does not stand before the next: people pause too."""
 TURNS = 10
 """Exchanges of one conversation; then the next begins."""
@@ -87,10 +88,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--calls", type=int, default=100)
+    parser.add_argument("--model-ms", type=float, default=50.0)
     parser.add_argument("--embedder", default="auto")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ModelServer(answer="The heron stands in the reeds.") as model:
+        if given.model_ms:
+            model.fail_always("slow", seconds=given.model_ms / 1000)
         settings: dict[str, Any] = {"embedder": given.embedder, "proxy_url": model.url}
         with Memory(Path(folder) / "memory.db", background=False, **settings) as memory:
             alice = memory.of(USER)
@@ -99,7 +103,7 @@ def main() -> None:
             alice.settle()
             name = memory.embedder_name
         with served(Path(folder) / "memory.db", settings) as url:
-            told: dict[str, Any] = {"pages": given.pages, "calls": given.calls, "seed": given.seed, "embedder": name}
+            told: dict[str, Any] = {"pages": given.pages, "calls": given.calls, "model_ms": given.model_ms, "seed": given.seed, "embedder": name}
             told["load"] = round(os.getloadavg()[0], 1)
             print(json.dumps(told | measured(url, model.url, given.calls, given.seed), indent=2))
 

@@ -11,11 +11,16 @@ logger = logging.getLogger(__name__)
 
 
 class Background:
-    """Runs `work` when woken, and every `poll_s` seconds for what falls due by time. Begins with the first wake."""
+    """Runs `work` when woken, and every `poll_s` seconds for what falls due by time. Begins with the first wake.
 
-    def __init__(self, work: Callable[[], object], poll_s: float) -> None:
+    It starts `pause_s` seconds after it was woken: an answer and its question are understood together, and whoever
+    waits for the answer does not share a core with it.
+    """
+
+    def __init__(self, work: Callable[[], object], poll_s: float, pause_s: float) -> None:
         self._work = work
         self._poll_s = poll_s
+        self._pause_s = pause_s
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._starting = threading.Lock()
@@ -47,7 +52,8 @@ class Background:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self._wake.wait(self._poll_s)
+            if self._wake.wait(self._poll_s):
+                self._stop.wait(self._pause_s)
             self._wake.clear()
             if self._stop.is_set():
                 return

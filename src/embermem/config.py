@@ -99,6 +99,9 @@ class Settings:
     retry_max_s: float = _number(3600.0, "longest pause between tries", above=0.0, high=_LONGEST_S)
     lease_s: float = _number(60.0, "a worker's claim on an owner without a sign of life", above=0.0, high=_LONGEST_S)
     background: bool = _plain(True, "a thread of this process embeds and consolidates what it added")
+    pause_s: float = _number(
+        0.2, "how long the background thread waits after an add, so that it hinders no answer", low=0.0, high=60.0
+    )
     poll_s: float = _number(
         5.0, "how often the background thread and the worker look for due owners", above=0.0, high=_LONGEST_S
     )

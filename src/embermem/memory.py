@@ -109,7 +109,7 @@ class Memory:
         except BaseException:
             self._store.close()
             raise
-        self._background = Background(self._work_behind, self.settings.poll_s)
+        self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
         self._done = telemetry.Done()
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:

@@ -68,7 +68,7 @@ ATTACKS = (
     "on" * 30,
 )
 
-anything = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
+anything = st.characters(codec="utf-8", exclude_characters="\0")
 hostile = (
     st.lists(st.sampled_from(ATTACKS) | st.text(anything, max_size=12), min_size=1, max_size=6)
     .map("".join)
@@ -240,23 +240,10 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
     return [f"{path}{'&' if '?' in path else '?'}{names}" for path in paths]
 
 
-def texts_of(value: Any) -> Iterator[str]:
-    """All texts in a JSON value, its names too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for one in value:
-            yield from texts_of(one)
-    elif isinstance(value, dict):
-        yield from value
-        for one in value.values():
-            yield from texts_of(one)
-
-
 # --------------------------------------------------------------------------------------------------------- pages
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 @example(text='"><script>alert(1)</script>')
@@ -271,7 +258,7 @@ def test_a_page_has_the_elements_that_it_has_with_a_harmless_text(service: Servi
     assert shapes[0] == shapes[1]
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 @example(text="</textarea><script>alert(1)</script>")
@@ -311,7 +298,7 @@ def test_a_login_leads_nowhere_but_here(service: Service) -> None:
 # ----------------------------------------------------------------------------------------------------- the routes
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_every_route_gives_back_what_was_said_to_the_character(service: Service, text: str) -> None:
@@ -335,16 +322,15 @@ def test_every_route_gives_back_what_was_said_to_the_character(service: Service,
         context = http.post("/v1/context", json={**owner, **asked})
         assert context.status_code == 200, context.text
     profile = http.get("/v1/profile", params=owner).json()
-    assert profile["user"]["note"]["value"] == text[:500].strip() or profile["user"]["note"]["value"] == text[:500]
+    assert profile["user"]["note"]["value"] == text[:500]
     for path in ("/v1/facts", "/v1/traits", "/v1/segments", "/v1/changes", "/v1/stats", "/v1/owners"):
         got = http.get(path, params=owner if path != "/v1/owners" else {})
         assert got.status_code == 200, got.text
         assert got.headers["content-type"] == "application/json"
         assert got.headers["x-content-type-options"] == "nosniff"
-        assert "injected" not in [one for one in texts_of(got.json()) if one == "injected"]
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close(service: Service, text: str) -> None:

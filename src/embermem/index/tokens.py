@@ -38,6 +38,7 @@ _ASCII_TOKEN = re.compile(
     rf"[A-Za-z]{{1,{_LATIN_LETTERS_A_TOKEN}}}|[0-9]{{1,{_DIGITS_A_TOKEN}}}|[\r\n]+|([!-/:-@\[-`{{-~])\1*|[^\S\r\n]\s*"
 )
 _ASCII_SPACE = re.compile(r"[^\S\r\n]\s*")
+_SPACE = re.compile(r"[\r\n]+|[^\S\r\n]\s*")
 _ASCII_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 
 
@@ -67,9 +68,17 @@ class Approx:
     def count(self, text: str) -> int:
         """Estimated tokens of the text; a sum over its pieces, so it grows with every word added."""
         if text.isascii():
-            pieces = len(_ASCII_TOKEN.findall(text)) - len(_ASCII_SPACE.findall(text))
-            return pieces + _SYMBOL_TOKENS * len(_ASCII_CONTROL.findall(text))
-        return by_pieces(text)
+            return _ascii(text)
+        words = text.split()
+        plain = " ".join(word for word in words if word.isascii())
+        others = " ".join(word for word in words if not word.isascii())
+        breaks = sum(1 for space in _SPACE.findall(text) if space[0] in "\r\n")
+        return _ascii(plain) + by_pieces(others) + breaks
+
+
+def _ascii(text: str) -> int:
+    pieces = len(_ASCII_TOKEN.findall(text)) - len(_ASCII_SPACE.findall(text))
+    return pieces + _SYMBOL_TOKENS * len(_ASCII_CONTROL.findall(text))
 
 
 def by_pieces(text: str) -> int:

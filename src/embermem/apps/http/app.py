@@ -15,6 +15,7 @@ import embermem
 from embermem.apps.http import events, metrics, problems, reference
 from embermem.apps.http.api import routers
 from embermem.apps.http.inspector import routes as inspector
+from embermem.apps.http.inspector.place import lost
 from embermem.apps.http.limits import BodyLimit, RateLimit
 from embermem.apps.http.middleware import Guard, SecurityHeaders, Watch
 from embermem.apps.http.proxy import routes as proxy
@@ -62,7 +63,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     app.state.serving = Serving(
         memory=memory, require_keys=require_keys, rate=RateLimit(settings.http_rate_per_minute), metrics=watching
     )
-    problems.install(app)
+    problems.install(app, lost)
     mount(app, memory)
     for router in routers():
         app.include_router(router, prefix="/v1")

@@ -238,8 +238,12 @@ def _cut(text: str, longest: int = _LONGEST_DETAIL) -> str:
 # ----------------------------------------------------------------------------------------------- problems → answers
 
 
-def install(app: FastAPI) -> None:
-    """Every failure of the application is answered as a problem."""
+def install(app: FastAPI, lost: Shape | None = None) -> None:
+    """Every failure of the application is answered as a problem.
+
+    `lost` tells browsers that there is nothing at an address: what it makes is shown in place of the problem.
+    """
+    app.state.lost = lost
     for kind in (EmberError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _handle)
 
@@ -253,13 +257,22 @@ def _handle(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
     if problem.status >= 500:
         logger.error("failed", exc_info=error, extra={"request_id": request.scope.get(REQUEST_ID)})
-    shape: Shape | None = getattr(request.scope.get("endpoint"), _SHAPE, None)
+    endpoint = request.scope.get("endpoint")
+    shape: Shape | None = getattr(endpoint, _SHAPE, None)
+    if problem.status == HTTPStatus.NOT_FOUND and endpoint is None and _of_a_browser(request):
+        shape = request.app.state.lost
     if shape is None:
         return _response(problem, request.scope)
     made = shape(problem, request)
     for name, value in problem.headers.items():
         made.headers.setdefault(name, value)
     return made
+
+
+def _of_a_browser(request: Request) -> bool:
+    """Whether a page was asked for. Below /v1 all answers are JSON, whoever asks."""
+    api = f"{request.url.path}/".startswith("/v1/")
+    return request.method in ("GET", "HEAD") and not api and "text/html" in request.headers.get("accept", "")
 
 
 def _response(problem: Problem, scope: Scope) -> Response:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+from unicodedata import east_asian_width
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -14,6 +16,7 @@ from fastapi.responses import HTMLResponse
 
 from embermem.apps.http.inspector import charts
 from embermem.apps.http.inspector.place import Here, PageRoute, Place
+from embermem.apps.http.inspector.words import plain
 from embermem.errors import EmbedderError
 from embermem.index.projection import plane
 from embermem.types import Fact
@@ -30,17 +33,35 @@ NAMES = 24
 _KEPT = 32
 """Maps kept: of one owner each, for one revision of its memory."""
 WIDTH, HEIGHT, EDGE = 960, 600, 46
-_LETTER = 7.0
-"""How wide a letter of a name is, about."""
+FACT = 8
+"""How wide a fact's square is."""
+LONGEST = 30
+"""Characters of a name."""
+_COLUMN = 7.2
+"""How wide a letter of a name is, about; a Chinese one takes two columns."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+_Box = tuple[float, float, float, float]
+"""Left, right, top and bottom of a name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Name:
+    """What a segment is called, and where that is written: `anchor` is which end of it stands at x, as in SVG."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dot:
     """A segment or a fact on the map: where it stands, how large and (segments) how hot it is, in [0, 1].
 
-    `name_y` is where its name is written, None where there is no room for it.
+    `name` is None where there is no room for it.
     """
 
     kind: str
@@ -51,7 +72,7 @@ class Dot:
     r: float
     heat: float
     detail: str
-    name_y: float | None
+    name: Name | None
 
 
 class Maps:
@@ -88,7 +109,16 @@ def atlas(request: Request, here: Here) -> HTMLResponse:
     except EmbedderError as error:
         note = f"The embedder failed: {error}"
     dots = _dots(here, places)
-    return here.page("map.html", title="Map", dots=dots, width=WIDTH, height=HEIGHT, note=note, facts=FACTS)
+    return here.page(
+        "map.html",
+        title="Map",
+        dots=dots,
+        width=WIDTH,
+        height=HEIGHT,
+        square=FACT,
+        note=note,
+        facts=FACTS,
+    )
 
 
 def _maps(request: Request) -> Maps:
@@ -138,7 +168,12 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
     """Facts below, segments above them, the hottest on top; the largest that leave each other room are named."""
     heats = charts.heats(here.mine.segments(), here.memory.now(), here.memory.settings)
     most = heats[0].heat if heats and heats[0].heat else 1.0
-    named = _named([heat for heat in heats if heat.segment.id in places], places)
+    known = _newest_facts(here)
+    named = _named(
+        [heat for heat in heats if heat.segment.id in places],
+        [places[one.id] for one in known if one.id in places],
+        places,
+    )
     segments = [
         Dot(
             kind="segment",
@@ -149,7 +184,7 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
             r=_radius(heat),
             heat=heat.heat / most,
             detail=f"{len(heat.segment.page_ids)} pages, heat {heat.heat:.1f}",
-            name_y=named.get(heat.segment.id),
+            name=named.get(heat.segment.id),
         )
         for heat in reversed(heats)
         if heat.segment.id in places
@@ -164,30 +199,51 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
             r=5.0,
             heat=0.0,
             detail=f"{fact.subject}: {fact.attribute.replace('_', ' ')}",
-            name_y=None,
+            name=None,
         )
-        for fact in _newest_facts(here)
+        for fact in known
         if fact.id in places
     ]
     return [*facts, *segments]
 
 
-def _named(heats: list[charts.Heat], places: dict[str, tuple[float, float]]) -> dict[str, float]:
-    """Where names are written: above their segment or below it, the largest first, none over a dot or another name."""
-    dots = [(*places[heat.segment.id], _radius(heat)) for heat in heats]
-    named: dict[str, float] = {}
-    kept: list[tuple[float, float, float]] = []
+def _named(
+    heats: list[charts.Heat], facts: list[tuple[float, float]], places: dict[str, tuple[float, float]]
+) -> dict[str, Name]:
+    """Where names are written: around their segment, the largest first, none over a dot or another name."""
+    dots = [*((*places[heat.segment.id], _radius(heat)) for heat in heats), *((x, y, FACT / 2) for x, y in facts)]
+    named: dict[str, Name] = {}
+    kept: list[_Box] = []
     for heat in sorted(heats, key=lambda one: (-len(one.segment.page_ids), -one.heat, one.segment.id))[:NAMES]:
-        x, y = places[heat.segment.id]
-        half = _LETTER / 2 * min(30, len(charts.label(heat.segment)))
-        for line in (y - _radius(heat) - 5, y + _radius(heat) + 15):
-            over_a_dot = any(abs(x - at) < half + r and line - 12 - r < up < line + r - 2 for at, up, r in dots)
-            over_a_name = any(abs(x - at) < half + other and abs(line - up) < 18 for at, up, other in kept)
-            if not over_a_dot and not over_a_name:
-                kept.append((x, line, half))
-                named[heat.segment.id] = line
+        text = plain(charts.label(heat.segment), LONGEST)
+        for name, box in _around(text, *places[heat.segment.id], _radius(heat)):
+            if _is_free(box, dots, kept):
+                kept.append(box)
+                named[heat.segment.id] = name
                 break
     return named
+
+
+def _around(text: str, x: float, y: float, r: float) -> Iterator[tuple[Name, _Box]]:
+    """The places for a name, the best first: above its dot, below it, to its right, to its left."""
+    wide = _COLUMN * sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+    for anchor, at, line, left in (
+        ("middle", x, y - r - 7, x - wide / 2),
+        ("middle", x, y + r + 15, x - wide / 2),
+        ("start", x + r + 6, y + 4, x + r + 6),
+        ("end", x - r - 6, y + 4, x - r - 6 - wide),
+    ):
+        yield Name(text=text, x=round(at, 1), y=round(line, 1), anchor=anchor), (left, left + wide, line - 12, line + 4)
+
+
+def _is_free(box: _Box, dots: list[tuple[float, float, float]], names: list[_Box]) -> bool:
+    left, right, top, bottom = box
+    return (
+        left > 0
+        and right < WIDTH
+        and not any(left < x + r and x - r < right and top < y + r and y - r < bottom for x, y, r in dots)
+        and not any(left < b + 8 and a - 8 < right and top < d and c < bottom for a, b, c, d in names)
+    )
 
 
 def _radius(heat: charts.Heat) -> float:

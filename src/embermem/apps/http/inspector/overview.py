@@ -18,7 +18,7 @@ from embermem.types import Page, Tier
 
 RECENT = 8
 """Changes on the overview, the newest."""
-BARS = 12
+BARS = 8
 """Segments on the overview, the hottest."""
 FAILED_SHOWN = 20
 """Failed pages listed with their errors."""
@@ -43,6 +43,7 @@ def overview(here: Here) -> HTMLResponse:
         state=state,
         model=settings.model,
         flows=tiers.flows(stats, hottest, settings),
+        slot_high=tiers.SLOT_HIGH,
         heats=hottest[:BARS],
         more_segments=max(0, len(hottest) - BARS),
         label=charts.label,

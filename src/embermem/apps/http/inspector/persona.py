@@ -13,7 +13,7 @@ from embermem.apps.http.inspector import reading
 from embermem.apps.http.inspector.place import Changing, Here, PageRoute, Place
 from embermem.errors import InputError, NotFound
 from embermem.traits import Dimension, dimensions
-from embermem.types import About, Fact, Trait
+from embermem.types import About, Fact, Source, Trait
 
 STATES = {"current": "current", "past": "past", "archived": "archive"}
 GROUPS = {
@@ -23,7 +23,7 @@ GROUPS = {
 }
 """The three categories of traits in words (paper §3.3)."""
 SOURCES_SHOWN = 20
-"""Sources of one fact shown: what is often said again has many."""
+"""Sources of one fact or trait shown: what is often said again has many."""
 FACTS = 300
 """Facts in one list, the newest: the knowledge bases hold 200, what is past or archived may be more."""
 
@@ -84,7 +84,7 @@ def fact(here: Here, fact_id: str) -> HTMLResponse:
         title=one.text,
         fact=one,
         newer=_fact_or_none(here, one.superseded_by) if one.superseded_by else None,
-        sources=_sources(here, one),
+        sources=_sources(here, one.sources),
         history=here.mine.history(fact_id),
     )
 
@@ -92,7 +92,16 @@ def fact(here: Here, fact_id: str) -> HTMLResponse:
 @router.get("/facts/{fact_id}/sources")
 def sources(here: Here, fact_id: str) -> HTMLResponse:
     """What was said that a fact rests on: the part of a page that opens in place."""
-    return here.page("sources.html", sources=_sources(here, here.mine.fact(fact_id)))
+    return _said(here, here.mine.fact(fact_id).sources)
+
+
+@router.get("/traits/{dimension}/sources")
+def trait_sources(here: Here, dimension: str) -> HTMLResponse:
+    """What was said that a trait rests on: the part of a page that opens in place."""
+    found = next((trait for trait in here.mine.traits() if trait.dimension == dimension), None)
+    if found is None:
+        raise NotFound(f"nothing is known of the trait {dimension!r}")
+    return _said(here, found.sources)
 
 
 @router.post("/facts/{fact_id}/correct")
@@ -161,8 +170,13 @@ def _by_subject(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
     return sorted(groups.items(), key=lambda pair: (pair[0] != "user", pair[0]))
 
 
-def _sources(here: Place, one: Fact) -> list[tuple[object, list[tuple[int, int]]]]:
-    return list(reading.said_for(here.mine, one.sources[:SOURCES_SHOWN]))
+def _said(here: Place, sources: Sequence[Source]) -> HTMLResponse:
+    template = "sources_list.html" if here.partial else "sources.html"
+    return here.page(template, title="What was said", sources=_sources(here, sources))
+
+
+def _sources(here: Place, sources: Sequence[Source]) -> list[tuple[object, list[tuple[int, int]]]]:
+    return list(reading.said_for(here.mine, sources[:SOURCES_SHOWN]))
 
 
 def _fact_or_none(here: Place, fact_id: str) -> Fact | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -17,10 +17,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from embermem.apps.http.access import Access, Accessible, Right
+from embermem.apps.http.access import Access, Accessible, Right, access, is_stranger
 from embermem.apps.http.inspector import words
 from embermem.apps.http.inspector.assets import address
-from embermem.apps.http.problems import HttpError, Unauthorized, problem_of
+from embermem.apps.http.problems import HttpError, Problem, Unauthorized, problem_of
 from embermem.apps.http.serving import serving_of
 from embermem.errors import EmberError, InputError, NotFound, StoreBusy
 
@@ -165,9 +165,30 @@ def to_login(request: Request) -> Response:
 def failed(status: int, what: str, request: Request) -> HTMLResponse:
     """A page that says what went wrong, and leads back."""
     titles = {403: "Not yours to see", 404: "Not there", 413: "Too large", 422: "That did not work", 503: "Busy"}
-    values = {"status": status, "title": titles.get(status, "Something failed"), "what": what}
-    name = "failure_part.html" if request.headers.get("hx-request") == "true" else "failure.html"
-    return HTMLResponse(environment().get_template(name).render(**values), status_code=status)
+    values = {"title": titles.get(status, "Something failed"), "what": what}
+    if request.headers.get("hx-request") == "true":
+        made = HTMLResponse(environment().get_template("failure_part.html").render(**values))
+    else:
+        made = _failed_in_place(request, values)
+    made.status_code = status
+    return made
+
+
+def lost(problem: Problem, request: Request) -> Response:
+    """The page for an address where nothing is."""
+    if is_stranger(request):
+        return to_login(request)
+    return failed(problem.status, problem.detail, request)
+
+
+def _failed_in_place(request: Request, values: Mapping[str, str]) -> HTMLResponse:
+    """Within the pages of the owner that the address names; alone, where that owner cannot be shown."""
+    asked = request.query_params
+    try:
+        here = place(request, access(request), asked.get("user", ""), asked.get("agent", ""))
+        return here.page("failure.html", **values)
+    except EmberError:
+        return HTMLResponse(environment().get_template("failure_bare.html").render(**values))
 
 
 def status_of(error: EmberError) -> int:

@@ -11,6 +11,8 @@ from embermem.config import PRESETS
 
 LEFT_OUT = 40
 """Of what was left out, so many are listed."""
+FIRST_LEFT_OUT = 8
+"""So many at once; the others open."""
 MOST = 50
 """Hits shown at most: a Context names no more unless the setting `hits` says so."""
 
@@ -49,6 +51,7 @@ def recall(
         groups=charts.GROUPS,
         packed={hit.utterance.id for hit in context.packed} if context else set(),
         left_out=context.left_out[:LEFT_OUT] if context else (),
+        first_left=FIRST_LEFT_OUT,
         more_left=max(0, len(context.left_out) - LEFT_OUT) if context else 0,
         nothing_said=here.mine.state() is None,
     )

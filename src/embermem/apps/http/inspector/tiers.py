@@ -13,6 +13,8 @@ BARS = 28
 """Segments drawn inside the box of mid-term memory."""
 SLOTS = 7
 """Pages drawn inside the box of short-term memory, at most."""
+SLOT_HIGH = 24
+"""How high such a page is drawn."""
 _INSET = 18
 
 
@@ -81,36 +83,36 @@ class Flow:
 _Place = tuple[int, int, int, int]
 """x, y, width and height of a box."""
 _WIDE: Mapping[str, _Place] = {
-    "short": (2, 66, 216, 128),
-    "mid": (344, 40, 270, 180),
-    "persona": (742, 12, 216, 104),
-    "archive": (742, 184, 216, 84),
+    "short": (2, 2, 216, 180),
+    "mid": (344, 2, 270, 180),
+    "persona": (742, 2, 216, 84),
+    "archive": (742, 98, 216, 84),
 }
 _TALL: Mapping[str, _Place] = {
-    "short": (12, 8, 316, 110),
-    "mid": (12, 190, 316, 130),
-    "persona": (12, 392, 316, 74),
-    "archive": (12, 534, 316, 74),
+    "short": (2, 2, 336, 118),
+    "mid": (2, 184, 336, 138),
+    "persona": (2, 386, 162, 100),
+    "archive": (176, 386, 162, 100),
 }
 
 
 def flows(stats: OwnerStats, hottest: Sequence[Heat], settings: Settings) -> tuple[Flow, Flow]:
     """The picture for a wide page, and the one for a narrow page. `hottest` are all segments, hottest first."""
     waiting = f"{stats.pending:,} waiting" if stats.pending else "none waiting"
-    promoted, evicted = f"heat > {settings.tau:g}", f"coldest above {settings.mid_term_segments}"
+    promoted, evicted = f"heat > {settings.tau:g}", f"above {settings.mid_term_segments}"
     wide = (
-        _across("M220 130 H340", 280, 118, "by topic", 146, waiting),
-        _across("M616 92 H738", 677, 80, "promoted", 108, promoted),
-        _across("M616 200 H676 V226 H738", 677, 250, "leaves", 266, evicted, quiet=True),
+        _arrow("M220 92 H340", ("by topic", 280, 82), (waiting, 280, 109), centred=True),
+        _arrow("M616 44 H738", ("promoted", 677, 34), (promoted, 677, 61), centred=True),
+        _arrow("M616 140 H738", ("leaves", 677, 130), (evicted, 677, 157), centred=True, quiet=True),
     )
     tall = (
-        _down("M170 120 V186", 182, 158, f"by topic: {waiting}"),
-        _down("M170 322 V388", 182, 360, f"promoted: {promoted}"),
-        _down("M328 255 H334 V571 H330", 182, 514, evicted, quiet=True),
+        _arrow("M83 122 V180", ("by topic", 95, 148), (waiting, 95, 166)),
+        _arrow("M83 324 V382", ("promoted", 95, 350), (promoted, 95, 368)),
+        _arrow("M257 324 V382", ("leaves", 269, 350), (evicted, 269, 368), quiet=True),
     )
     return (
-        _flow("wide", 960, 280, _boxes(stats, _WIDE), wide, stats, hottest, settings),
-        _flow("tall", 340, 620, _boxes(stats, _TALL), tall, stats, hottest, settings),
+        _flow("wide", 960, 184, _boxes(stats, _WIDE), wide, stats, hottest, settings),
+        _flow("tall", 340, 488, _boxes(stats, _TALL), tall, stats, hottest, settings),
     )
 
 
@@ -132,7 +134,7 @@ def _flow(
         height=height,
         boxes=boxes,
         arrows=arrows,
-        slots=tuple((short.text_x + k * 24, short.y + short.h - 26, k < stats.short) for k in slots),
+        slots=tuple((short.text_x + k * 24, short.y + short.h - 16 - SLOT_HIGH, k < stats.short) for k in slots),
         bars=tuple(_bars(mid, hottest[:BARS])),
     )
 
@@ -171,7 +173,7 @@ def _box(
         y=y,
         w=w,
         h=h,
-        note_below=id == "persona" and h > 100,
+        note_below=w < 200,
     )
 
 
@@ -179,18 +181,14 @@ def _counted(count: int, unit: str) -> str:
     return f"{count:,} {unit}{'' if count == 1 else 's'}"
 
 
-def _across(path: str, x: int, y: int, word: str, below: int, more: str, *, quiet: bool = False) -> Arrow:
-    return Arrow(path=path, quiet=quiet, words=((word, x, y), (more, x, below)), centred=True)
-
-
-def _down(path: str, x: int, y: int, word: str, *, quiet: bool = False) -> Arrow:
-    return Arrow(path=path, quiet=quiet, words=((word, x, y),), centred=False)
+def _arrow(path: str, *words: tuple[str, int, int], centred: bool = False, quiet: bool = False) -> Arrow:
+    return Arrow(path=path, quiet=quiet, words=words, centred=centred)
 
 
 def _bars(box: Box, shown: Sequence[Heat]) -> list[Bar]:
     if not shown:
         return []
-    room, high = box.w - 2 * _INSET, 46 if box.h > 150 else 34
+    room, high = box.w - 2 * _INSET, 84 if box.h > 150 else 42
     width = min(14.0, room / len(shown))
     largest = max(len(one.segment.page_ids) for one in shown) or 1
     most = shown[0].heat or 1.0

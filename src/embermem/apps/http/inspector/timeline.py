@@ -10,7 +10,7 @@ from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from embermem.apps import show
-from embermem.apps.http.inspector import reading
+from embermem.apps.http.inspector import charts, reading
 from embermem.apps.http.inspector.place import Changing, Here, PageRoute
 from embermem.changes import (
     Analysed,
@@ -96,7 +96,8 @@ def change(here: Here, no: int) -> HTMLResponse:
     one = next(iter(here.mine.changes(no - 1)), None) if no > 0 else None
     if one is None or one.no != no:
         raise NotFound(f"there is no change {no}")
-    texts = _texts(here.mine)
+    shown = one.decisions[:DECISIONS]
+    texts = _names(here.mine, shown)
     undo: Sequence[Step] = ()
     why_not = ""
     try:
@@ -107,7 +108,7 @@ def change(here: Here, no: int) -> HTMLResponse:
         "change.html",
         title=f"Change {no}",
         change=one,
-        steps=[_step(decision, texts) for decision in one.decisions[:DECISIONS]],
+        steps=[_step(decision, texts) for decision in shown],
         left=max(0, len(one.decisions) - DECISIONS),
         undo=undo,
         why_not=why_not,
@@ -130,27 +131,45 @@ def _texts(mine: OwnerMemory) -> Mapping[FactId, str]:
     return {fact.id: fact.text for fact in reading.every_fact(mine)}
 
 
-def _step(decision: Decision, texts: Mapping[FactId, str]) -> Step:
+def _names(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
+    """What the facts, segments and pages of these decisions are called, by their ids."""
+    names: dict[str, str] = {str(fact_id): text for fact_id, text in _texts(mine).items()}
+    names |= {one.id: charts.label(one) for one in (*mine.segments(), *mine.segments(archived=True))}
+    for page_id in {one.page_id for one in decisions if isinstance(one, Noted | Placed | Analysed)}:
+        try:
+            names[page_id] = f"page {mine.page(page_id).no}"
+        except NotFound:
+            names[page_id] = "a page that was forgotten"
+    return names
+
+
+def _step(decision: Decision, texts: Mapping[str, str]) -> Step:
     match decision:
         case Embedded():
             return Step(what="embedded", text=f"utterances #{decision.first_seq} to #{decision.last_seq}")
         case Noted():
             joined = "goes on with its chain" if decision.continues else "begins a chain"
-            return Step(
-                what="page read", text=f"{joined}; {', '.join(decision.keywords)}", path=f"/pages/{decision.page_id}"
-            )
+            text = f"{_text(decision.page_id, texts)} {joined}; {', '.join(decision.keywords)}"
+            return Step(what="page read", text=text, path=f"/pages/{decision.page_id}")
         case ChainSummarised():
             return Step(what="chain summarised", text=decision.summary)
         case Placed():
-            how = "opened it" if decision.f_score is None else f"joined it, F = {decision.f_score:.2f}"
-            return Step(what="page placed", text=how, path=f"/segments/{decision.segment_id}")
+            how = "opened" if decision.f_score is None else f"joined (F = {decision.f_score:.2f})"
+            text = f"{_text(decision.page_id, texts)} {how} {_text(decision.segment_id, texts)}"
+            return Step(what="page placed", text=text, path=f"/segments/{decision.segment_id}")
         case SegmentWritten():
             words = ", ".join(one.word for one in decision.keywords[:8])
             return Step(what="segment written", text=words, path=f"/segments/{decision.segment_id}")
         case Analysed():
-            return Step(what="page analysed", text=f"up to #{decision.upto_seq}", path=f"/pages/{decision.page_id}")
+            return Step(
+                what="page analysed",
+                text=f"{_text(decision.page_id, texts)} up to #{decision.upto_seq}",
+                path=f"/pages/{decision.page_id}",
+            )
         case Evicted():
-            return Step(what="segment archived", text=decision.segment_id, path=f"/segments/{decision.segment_id}")
+            return Step(
+                what="segment archived", text=_text(decision.segment_id, texts), path=f"/segments/{decision.segment_id}"
+            )
         case FactAdded():
             return Step(what="learnt", text=decision.text, path=_fact(decision.fact_id))
         case FactStrengthened():
@@ -176,7 +195,7 @@ def _step(decision: Decision, texts: Mapping[FactId, str]) -> Step:
             return _by_the_caller(decision, texts)
 
 
-def _by_the_caller(decision: Decision, texts: Mapping[FactId, str]) -> Step:
+def _by_the_caller(decision: Decision, texts: Mapping[str, str]) -> Step:
     """What a caller decided, in words."""
     match decision:
         case FactPinned():
@@ -199,8 +218,8 @@ def _by_the_caller(decision: Decision, texts: Mapping[FactId, str]) -> Step:
             return Step(what=type(decision).__name__, text="")
 
 
-def _text(fact_id: FactId, texts: Mapping[FactId, str]) -> str:
-    return texts.get(fact_id, fact_id)
+def _text(id: str, texts: Mapping[str, str]) -> str:
+    return texts.get(id, id)
 
 
 def _fact(fact_id: FactId) -> str:

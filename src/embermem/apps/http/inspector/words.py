@@ -15,6 +15,8 @@ _MARKS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 _SPACE = re.compile(r"\s+")
+_WORD = 24
+"""A longer word may be cut."""
 _PICTURES = 0x2400
 """Unicode draws the first 32 controls from here on."""
 
@@ -29,8 +31,7 @@ def said(text: object, longest: int = LONGEST) -> Markup:
 
 def line(text: object, longest: int = 140) -> Markup:
     """The same as one line."""
-    whole = str(text)[: longest * 8]
-    return said(_SPACE.sub(" ", whole).strip(), longest)
+    return said(_shortened(_SPACE.sub(" ", str(text)[: longest * 8]).strip(), longest))
 
 
 def spans(text: str, marked: list[tuple[int, int]], longest: int = LONGEST) -> Markup:
@@ -52,7 +53,16 @@ def spans(text: str, marked: list[tuple[int, int]], longest: int = LONGEST) -> M
 def plain(text: object, longest: int = 140) -> str:
     """One line without any of those marks: for titles and labels, which hold no markup."""
     clean = _SPACE.sub(" ", _MARKS.sub("", str(text)[: longest * 8])).strip()
-    return clean if len(clean) <= longest else clean[: longest - 1].rstrip() + "…"
+    return _shortened(clean, longest)
+
+
+def _shortened(whole: str, longest: int) -> str:
+    """At most so many characters, cut between words where one ends near."""
+    if len(whole) <= longest:
+        return whole
+    cut = whole[: longest - 1]
+    word = len(cut) if whole[longest - 1] == " " else cut.rfind(" ")
+    return cut[: word if word > longest - _WORD else len(cut)].rstrip(" ,;:.") + "…"
 
 
 def _visible(text: str) -> Markup:

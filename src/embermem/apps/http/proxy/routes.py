@@ -67,9 +67,11 @@ async def complete(request: Request, access: Accessible) -> Response:
     target, proxy = _upstream(request), _proxy(request)
     given = asked(await request.body(), request.headers)
     talk = await run_sync(_opened, request, access, given, proxy.known)
-    keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
     try:
         remembered = await run_sync(talk.recall) if given.remember else Remembered(state="off")
+    finally:
+        keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
+    try:
         sent = proxy.client.build_request(
             "POST",
             f"{target.url}/chat/completions",

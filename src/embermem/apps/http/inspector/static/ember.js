@@ -170,15 +170,21 @@
 
   let waiting = 0;
   let seen = null;
+  let stale = false;
+  // Nothing moves under somebody who writes or decides; what came meanwhile is shown afterwards.
+  const busy = () => $("dialog[open]") || document.activeElement.matches("#main input, #main textarea, #main select");
   const refresh = () => {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
-      const main = $("#main[data-live]");
-      if (!main || $("dialog[open]") || main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) return;
+      stale = Boolean(busy());
+      if (stale || !$("#main[data-live]")) return;
       await htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerMorph" });
       drawAll();
     }, 250);
   };
+  const later = () => stale && refresh();
+  document.addEventListener("focusout", later);
+  for (const dialog of document.querySelectorAll("dialog")) dialog.addEventListener("close", later);
   const listen = () => {
     const live = $("#live");
     const address = document.body.dataset.events;
@@ -238,6 +244,13 @@
   const here = $(".side [aria-current]");
   const side = $(".side");
   if (here && side.scrollWidth > side.clientWidth) side.scrollLeft = here.offsetLeft - side.clientWidth / 3;
+
+  // A map wider than the page begins where most of it stands.
+  const map = $(".map-card");
+  if (map && map.scrollWidth > map.clientWidth) {
+    const along = [...map.querySelectorAll(".dot")].map((dot) => dot.getBoundingClientRect().left).sort((a, b) => a - b);
+    map.scrollLeft = along[along.length >> 1] - map.getBoundingClientRect().left - map.clientWidth / 2;
+  }
 
   drawAll();
   listen();

@@ -1,0 +1,126 @@
+"""A real browser over the real server, and a memory that holds the demo's conversation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+from serving import Server, running
+
+from embermem import Memory, demo
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+BROWSER = os.environ.get("EMBERMEM_TEST_BROWSER") or shutil.which("chromium")
+MISSING = "no browser: apt-get install chromium, or set EMBERMEM_TEST_BROWSER=/path/to/chromium"
+ARGUMENTS = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+PATIENCE_MS = 20_000
+"""How long a test waits for what must come: this machine may be busy."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium. It ends with the module: while it runs, no other test of this process could start a loop."""
+    if not BROWSER:
+        pytest.skip(MISSING)
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE_MS)
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose `demo.db` holds the demo's conversation, understood, and asked a few times."""
+    folder = tmp_path_factory.mktemp("demo")
+    with opened(folder) as memory:
+        owner = memory.of(demo.USER, demo.AGENT, timezone=demo.TIMEZONE)
+        for number, one in enumerate(demo.conversation(), 1):
+            owner.add(one.query, one.response, at=one.at, thread=one.thread, key=f"demo {number}")
+        owner.settle()
+        for query in demo.QUERIES:
+            owner.visit(owner.recall(query, budget=demo.BUDGET).packed)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shown(demo_folder: Path) -> Iterator[Server]:
+    """A server over that memory, for tests that only look."""
+    with opened(demo_folder) as memory, running(memory) as url:
+        yield Server(url=url, memory=memory)
+
+
+@pytest.fixture
+def own(demo_folder: Path, tmp_path: Path) -> Iterator[Server]:
+    """A server over a copy of it, for a test that changes something."""
+    copy = shutil.copytree(demo_folder, tmp_path / "copy")
+    with opened(copy) as memory, running(memory) as url:
+        yield Server(url=url, memory=memory)
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Memory]:
+    """The memory in a folder."""
+    with Memory(folder / "demo.db", embedder="hashed", background=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens a tab on a server: `tab(server, path, expected=(…), …)`; other words go to the browser's context.
+
+    At the test's end each tab must have asked no other server, and have said nothing in its console but what was
+    expected: an answer that the test provokes is told there too.
+    """
+    told: list[str] = []
+    contexts = []
+
+    def open_one(server: Server, path: str = "/", expected: tuple[str, ...] = (), **options: Any) -> Page:
+        context = browser.new_context(
+            **{"reduced_motion": "reduce", "viewport": {"width": 1280, "height": 860}, **options}
+        )
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        ours = urlsplit(server.url).netloc
+
+        def said(text: str) -> None:
+            if not any(one in text for one in expected):
+                told.append(text)
+
+        page.on("console", lambda one: said(f"console: {one.text}") if one.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: said(f"error: {error}"))
+        page.on("request", lambda asked: None if _is_of(asked.url, ours) else said(f"another server: {asked.url}"))
+        page.goto(address(server, path))
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert told == []
+
+
+@pytest.fixture
+def at() -> Callable[[Server, str], str]:
+    """The address of a page of the demo's owner."""
+    return address
+
+
+def address(server: Server, path: str) -> str:
+    """A page of the demo's owner, as `at` gives it."""
+    return f"{server.url}{path}{'&' if '?' in path else '?'}user={demo.USER}&agent={demo.AGENT}"
+
+
+def _is_of(url: str, host: str) -> bool:
+    found = urlsplit(url)
+    return found.netloc == host or found.scheme in ("data", "blob")
