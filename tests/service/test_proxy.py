@@ -17,6 +17,8 @@ from proxying import Proxied, ask, assistant, proxied, streamed, texts, user
 
 from embermem import nonces
 from embermem.apps.http import keys
+from embermem.apps.http.proxy.upstream import returned, upstream
+from embermem.config import load
 from embermem.errors import ConfigError
 from embermem.testing.model_server import Call, ModelServer
 from scripted import NOW, Opener
@@ -392,22 +394,43 @@ def test_where_keys_are_required_a_foreign_one_is_refused_in_openais_form(opened
     assert proxy.memory.owners() == ()
 
 
-def test_a_key_reaches_its_owners_only_and_one_that_may_only_read_keeps_nothing(
+def test_a_key_reaches_its_owners_only_and_one_that_may_only_read_asks_no_upstream(
     opened: Opener, model: ModelServer
 ) -> None:
     memory = opened(proxy_url=model.url)
-    key, text = keys.make("reader", ["alice/*"], read_only=True, now=NOW)
-    memory.keys.add_key(key)
+    reader, reads = keys.make("reader", ["alice/*"], read_only=True, now=NOW)
+    writer, writes = keys.make("writer", ["alice/*"], read_only=False, now=NOW)
+    memory.keys.add_key(reader)
+    memory.keys.add_key(writer)
     memory.of("alice").add("My heron is called Bartholomew.", thread="long ago")
     with proxied(memory, model, require_keys=True) as proxy:
-        for client, name in ((proxy.client(text), "alice"), (proxy.client(text, x_ember_store="off"), "bob")):
+        for text, name in ((reads, "alice"), (writes, "bob")):
             with pytest.raises(openai.PermissionDeniedError):
-                ask(client, [user("What is my heron called?")], user=name)
-        ask(proxy.client(text, x_ember_store="off"), [user("What is my heron called?")])
+                ask(proxy.client(text, x_ember_store="off"), [user("What is my heron called?")], user=name)
+        ask(proxy.client(writes, x_ember_store="off"), [user("What is my heron called?")])
         assert "Bartholomew" in str(proxy.shown()[0])
     assert model.calls == 1
-    assert text not in str(model.authorizations)
+    assert writes not in str(model.authorizations)
     assert [owner.user for owner in memory.owners()] == ["alice"]
+    assert memory.of("alice").stats().utterances == 1
+
+
+@pytest.mark.parametrize(
+    ("authorization", "passes"), [("Bearer sk-mine", True), ("", False), ("Bearer ember_x", False)]
+)
+def test_who_pays_is_said_to_upstream_only_with_the_client_s_own_key(
+    authorization: str, passes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    target = upstream(load(proxy_url="http://127.0.0.1:9/v1"), authorization, require_keys=False)
+    sent = target.headers([("openai-organization", "org-1"), ("openai-project", "p-1"), ("openai-beta", "x")])
+    assert ("openai-organization" in sent, "openai-project" in sent) == (passes, passes)
+    assert sent["openai-beta"] == "x"
+
+
+@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "image/svg+xml", "application/javascript", ""])
+def test_what_a_browser_would_run_comes_back_as_plain_text(kind: str) -> None:
+    assert returned({"content-type": kind})["content-type"] == "text/plain; charset=utf-8"
 
 
 def test_a_clients_own_key_is_passed_on_where_none_is_set(proxy: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:

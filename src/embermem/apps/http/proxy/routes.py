@@ -123,8 +123,8 @@ def _proxy(request: Request) -> _Proxy:
 
 
 def _opened(request: Request, access: Access, given: Asked, known: Known) -> Talk:
-    """Raises Forbidden where the key does not hold the owner, or may only read and something is to be kept."""
-    owner = access.owner(given.user, given.agent, Right.WRITE if given.keep else Right.READ)
+    """Raises Forbidden where the key does not hold the owner, or may only read: upstream costs money."""
+    owner = access.owner(given.user, given.agent, Right.WRITE)
     memory = serving_of(request).memory
     talk = Talk(memory, owner, known, given.messages, thread=given.thread, keep=given.keep)
     talk.open()

@@ -50,9 +50,9 @@ class Known:
         with self._lock:
             found = self._owners.setdefault(owner_id, _Owned())
             self._owners.move_to_end(owner_id)
-            size = sum(one.threads.size for one in self._owners.values())
+            size = sum(1 + one.threads.size for one in self._owners.values())
             while size > self._limit and len(self._owners) > 1:
-                size -= self._owners.popitem(last=False)[1].threads.size
+                size -= 1 + self._owners.popitem(last=False)[1].threads.size
             return found
 
 

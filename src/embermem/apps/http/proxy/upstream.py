@@ -20,7 +20,10 @@ __all__ = ["NoUpstream", "Upstream", "UpstreamLate", "UpstreamUnreachable", "cli
 _CONNECT_S = 10.0
 _SENT = frozenset({"accept", "content-type", "idempotency-key", "user-agent"})
 _SENT_PREFIXES = ("openai-", "x-stainless-")
+_BILLED_TO = frozenset({"openai-organization", "openai-project"})
+"""Headers that say who pays: they belong to the key, and pass only with the client's own."""
 _RETURNED = frozenset({"content-type", "retry-after", "retry-after-ms", "x-should-retry"})
+_HARMLESS = frozenset({"application/json", "application/problem+json", "text/event-stream", "text/plain"})
 _RETURNED_PREFIXES = ("openai-", "x-ratelimit-")
 _OURS = "ember_"
 """How our own keys begin: they are nobody else's business."""
@@ -46,17 +49,21 @@ class UpstreamLate(HttpError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upstream:
-    """Where requests go: the base URL, which ends before /chat/completions, and the key, if there is one."""
+    """Where requests go: the base URL, which ends before /chat/completions, and the key, if there is one; `own` if it is
+    the client's."""
 
     url: str
     key: str | None = field(repr=False)
+    own: bool
 
     def headers(self, given: Iterable[tuple[str, str]]) -> dict[str, str]:
         """Those of a client's request that pass, and the key."""
         passed = {
             name: value
             for name, value in given
-            if value.isascii() and (name in _SENT or name.startswith(_SENT_PREFIXES))
+            if value.isascii()
+            and (name in _SENT or name.startswith(_SENT_PREFIXES))
+            and (self.own or name not in _BILLED_TO)
         }
         key = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
         return {**passed, **key, "accept-encoding": "identity"}
@@ -86,8 +93,8 @@ def upstream(settings: Settings, authorization: str, *, require_keys: bool) -> U
     scheme, _, token = authorization.partition(" ")
     token = token.strip()
     if key is None and not require_keys and scheme.lower() == "bearer" and token and not token.startswith(_OURS):
-        key = token
-    return Upstream(url=url.rstrip("/"), key=key)
+        return Upstream(url=url.rstrip("/"), key=token, own=True)
+    return Upstream(url=url.rstrip("/"), key=key, own=False)
 
 
 def client(settings: Settings) -> httpx2.AsyncClient:
@@ -103,13 +110,15 @@ def client(settings: Settings) -> httpx2.AsyncClient:
 
 def returned(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers of upstream's answer that go back to the client. Its request's id gets a name of its own: ours
-    stands in X-Request-Id."""
+    stands in X-Request-Id. What a browser would run is plain text here: the inspector is of the same origin."""
     upstreams = {"x-upstream-request-id": headers["x-request-id"]} if "x-request-id" in headers else {}
-    return upstreams | {
+    passed = upstreams | {
         name.lower(): value
         for name, value in headers.items()
         if name.lower() in _RETURNED or name.lower().startswith(_RETURNED_PREFIXES)
     }
+    kind = passed.get("content-type", "").partition(";")[0].strip().lower()
+    return passed if kind in _HARMLESS else passed | {"content-type": "text/plain; charset=utf-8"}
 
 
 def failure(error: httpx2.RequestError) -> HttpError:
