@@ -14,7 +14,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test format lint peers lock size clean
+.PHONY: help install server dev demo test format lint pictures peers lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ lint: dev  ## Formatting, lint and types, without the tests.
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
+
+pictures: dev  ## Take the pictures of docs/inspector.md anew (needs a Chromium).
+	$(PY) scripts/pictures.py docs/pictures
 
 size:  ## Measure the default install, weights included, in an environment of its own.
 	@$(MAKE) --no-print-directory install VENV=.venv-size

@@ -1,18 +1,24 @@
-"""Takes the pictures of the inspector's pages: `python scripts/pictures.py [FOLDER] [--browser PATH]`.
+"""Takes the pictures of the inspector for its documentation: `make pictures`, or `python scripts/pictures.py [FOLDER]`.
 
-Fills a store in a temporary folder from the demo's conversation, serves it on loopback, and takes each page in both
-themes. Needs the packages of the group `dev` and a Chromium. Pictures of more than 200 kB are an error.
+Fills a store in a temporary folder from the demo's conversation, serves it on loopback, and takes a picture of each
+page below. The clock stands still on the day after the conversation, so that the same pictures come out. Needs the
+packages of the group `dev` and a Chromium: the one on the path, or EMBERMEM_TEST_BROWSER. A picture of more than 200 kB
+is an error.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+import shutil
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import uvicorn
@@ -21,15 +27,36 @@ from playwright.sync_api import sync_playwright
 from embermem import Memory, demo
 from embermem.apps.http.app import create_app
 
-PAGES = {
-    "overview": "/",
-    "segments": "/segments",
-    "persona": "/persona",
-    "map": "/map",
-    "recall": "/recall?q=Where+do+I+live%2C+and+where+did+I+live+before%3F&budget=300",
-    "changes": "/changes",
-}
-WIDTH, HEIGHT = 1280, 860
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """One page in one theme: its address, how much of it is taken, what is opened before, and what that shows."""
+
+    name: str
+    path: str
+    height: int
+    opened: str = ""
+    awaited: str = ""
+
+
+QUERY = "Where+do+I+live%2C+and+where+did+I+live+before%3F"
+PICTURES = (
+    Picture(name="overview-light", path="/", height=860),
+    Picture(name="overview-dark", path="/", height=860),
+    Picture(
+        name="recall-light",
+        path=f"/recall?q={QUERY}&budget=300&k=6",
+        height=860,
+        opened="[data-test=hit] summary",
+        awaited="[data-test=hit] table",
+    ),
+    Picture(name="persona-light", path="/persona", height=860, opened="#knowledge summary", awaited="#knowledge mark"),
+    Picture(name="map-dark", path="/map", height=840),
+    Picture(name="segments-dark", path="/segments", height=760),
+)
+WIDTH = 1280
+NOW = datetime(2026, 6, 21, 9, tzinfo=UTC)
+"""The day after the conversation's last."""
 MOST_BYTES = 200_000
 
 
@@ -37,13 +64,19 @@ def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/pictures"))
-    parser.add_argument("--browser", help="the path of a Chromium; without, playwright's own")
     asked = parser.parse_args()
+    browser = os.environ.get("EMBERMEM_TEST_BROWSER") or shutil.which("chromium")
+    if not browser:
+        print("no browser: apt-get install chromium, or set EMBERMEM_TEST_BROWSER=/path/to/chromium", file=sys.stderr)
+        return 1
     asked.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as place, Memory(Path(place) / "demo.db", background=False) as memory:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        Memory(Path(place) / "demo.db", background=False, clock=lambda: NOW) as memory,
+    ):
         fill(memory)
         with served(memory) as url:
-            large = [path for path in taken(url, asked.folder, asked.browser) if path.stat().st_size > MOST_BYTES]
+            large = [path for path in taken(url, asked.folder, browser) if path.stat().st_size > MOST_BYTES]
     for path in large:
         print(f"{path} has {path.stat().st_size:,} bytes, more than {MOST_BYTES:,}", file=sys.stderr)
     return 1 if large else 0
@@ -55,6 +88,7 @@ def fill(memory: Memory) -> None:
     for number, one in enumerate(demo.conversation(), 1):
         owner.add(one.query, one.response, at=one.at, thread=one.thread, key=f"demo {number}")
     owner.settle()
+    owner.set_agent_profile("a patient companion who remembers, and never hurries anybody")
     for query in demo.QUERIES:
         owner.visit(owner.recall(query, budget=demo.BUDGET).packed)
 
@@ -77,24 +111,28 @@ def served(memory: Memory) -> Iterator[str]:
         thread.join()
 
 
-def taken(url: str, folder: Path, browser: str | None) -> Iterator[Path]:
+def taken(url: str, folder: Path, browser: str) -> Iterator[Path]:
     """Takes every picture, and gives its path."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        for theme in ("light", "dark"):
+        for picture in PICTURES:
             page = chromium.new_page(
-                viewport={"width": WIDTH, "height": HEIGHT},
-                color_scheme="dark" if theme == "dark" else "light",
+                viewport={"width": WIDTH, "height": picture.height},
+                color_scheme="dark" if picture.name.endswith("dark") else "light",
                 reduced_motion="reduce",
             )
-            for name, address in PAGES.items():
-                join = "&" if "?" in address else "?"
-                page.goto(f"{url}{address}{join}user={demo.USER}&agent={demo.AGENT}")
-                page.wait_for_selector("#live[data-state=on]")
-                path = folder / f"{name}-{theme}.png"
-                page.screenshot(path=path)
-                print(f"{path}  {path.stat().st_size:,} bytes")
-                yield path
+            join = "&" if "?" in picture.path else "?"
+            page.goto(f"{url}{picture.path}{join}user={demo.USER}&agent={demo.AGENT}")
+            page.wait_for_selector("#live[data-state=on]")
+            if picture.opened:
+                page.locator(picture.opened).first.click()
+                page.locator(picture.awaited).first.wait_for()
+                page.mouse.move(0, 0)
+            path = folder / f"{picture.name}.png"
+            page.screenshot(path=path)
+            print(f"{path}  {path.stat().st_size:,} bytes")
+            yield path
+            page.close()
         chromium.close()
 
 

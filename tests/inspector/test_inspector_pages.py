@@ -10,6 +10,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from serving import Server, running
 
 from embermem import Memory, OwnerMemory
@@ -204,6 +206,43 @@ def test_what_is_not_there_is_a_page_that_says_so(full: OwnerMemory, browser: ht
         assert Read(answer.text).hooks("failure")
 
 
+def test_an_address_where_nothing_is_has_a_page_for_browsers_and_a_problem_for_others(browser: httpx2.Client) -> None:
+    page = browser.get("/nowhere", params=OWNER, headers={"Accept": "text/html,*/*"})
+    assert page.status_code == 404
+    read = Read(page.text)
+    assert read.hooks("failure")
+    assert "/?user=alice&agent=default" in [attrs.get("href") for tag, attrs in read.elements if tag == "a"]
+    for path, accept in (("/nowhere", "*/*"), ("/v1/nowhere", "text/html"), ("/v1", "text/html")):
+        answer = browser.get(path, headers={"Accept": accept})
+        assert answer.status_code == 404
+        assert answer.headers["content-type"] == "application/problem+json"
+    assert browser.post("/nowhere", headers={"Accept": "text/html"}).headers["content-type"].startswith("application/")
+
+
+def test_a_failure_names_no_owner_whom_a_key_does_not_hold(memory: Memory) -> None:
+    memory.of("alice").add("I live in Nantes.")
+    key, secret = keys.make("test", ["carol"], read_only=True, now=memory.now())
+    memory.keys.add_key(key)
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url) as browser:
+        asked = browser.get("/nowhere", headers={"Accept": "text/html"}, follow_redirects=False)
+        assert asked.headers["location"].startswith("/login")
+        browser.cookies.set("ember_key", secret)
+        answer = browser.get("/nowhere", params=OWNER, headers={"Accept": "text/html"})
+        assert answer.status_code == 404
+        assert "alice" not in answer.text
+
+
+def test_what_a_trait_rests_on_can_be_asked(full: OwnerMemory, browser: httpx2.Client) -> None:
+    trait = full.traits()[0]
+    said = full.utterance(trait.sources[0].utterance_id).text
+    path = f"/traits/{trait.dimension}/sources"
+    assert said in Read(get(browser, path).text).text
+    assert get(browser, "/traits/pride/sources").status_code == 404
+    part = browser.get(path, params=OWNER, headers={"HX-Request": "true"})
+    assert said in Read(part.text).text
+    assert "<html" not in part.text
+
+
 def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerMemory, browser: httpx2.Client) -> None:
     before = [segment.visits for segment in full.segments()]
     page = Read(get(browser, "/recall", q="Where do I live?", budget=200, k=4).text)
@@ -305,6 +344,20 @@ def test_marks_that_cannot_be_seen_are_shown() -> None:
     assert str(words.said("a\x00b\u202ec")) == (
         '<bdi>a<span class="ctl" title="U+0000">␀</span>b<span class="ctl" title="U+202E">U+202E</span>c</bdi>'
     )
+
+
+def test_a_line_is_cut_between_words() -> None:
+    assert str(words.line("I live in Nantes, near the river", 20)) == "<bdi>I live in Nantes…</bdi>"
+    assert str(words.line("I live in Nantes", 16)) == "<bdi>I live in Nantes</bdi>"
+    assert str(words.line("我在成都长大，我妈妈在那里", 12)) == "<bdi>我在成都长…</bdi>"
+    assert words.plain("x" * 50, 10) == "x" * 9 + "…"
+
+
+@given(st.text(), st.integers(2, 60))
+def test_a_line_is_never_longer_than_asked(text: str, longest: int) -> None:
+    cut = words.plain(text, longest)
+    assert words.columns(cut) <= longest
+    assert "\n" not in cut
 
 
 def test_characters_that_were_taken_from_a_text_are_marked() -> None:

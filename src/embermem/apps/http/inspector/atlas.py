@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
-from unicodedata import east_asian_width
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -16,7 +15,7 @@ from fastapi.responses import HTMLResponse
 
 from embermem.apps.http.inspector import charts
 from embermem.apps.http.inspector.place import Here, PageRoute, Place
-from embermem.apps.http.inspector.words import plain
+from embermem.apps.http.inspector.words import columns, plain
 from embermem.errors import EmbedderError
 from embermem.index.projection import plane
 from embermem.types import Fact
@@ -226,7 +225,7 @@ def _named(
 
 def _around(text: str, x: float, y: float, r: float) -> Iterator[tuple[Name, _Box]]:
     """The places for a name, the best first: above its dot, below it, to its right, to its left."""
-    wide = _COLUMN * sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+    wide = _COLUMN * columns(text)
     for anchor, at, line, left in (
         ("middle", x, y - r - 7, x - wide / 2),
         ("middle", x, y + r + 15, x - wide / 2),

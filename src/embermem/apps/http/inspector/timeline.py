@@ -71,12 +71,12 @@ class Step:
 @router.get("/changes")
 def changes(here: Here, before: int = 0, cause: str = "") -> HTMLResponse:
     """The log, newest first."""
-    newest = here.mine.stats().changes
+    state = here.mine.state()
+    newest = 0 if state is None else state.revision
     top = min(before - 1, newest) if before > 0 else newest
-    if cause:
-        chosen = [one for one in here.mine.changes() if one.no <= top and one.cause == cause]
-    else:
-        chosen = [one for one in here.mine.changes(max(0, top - A_PAGE - 1)) if one.no <= top]
+    chosen: Sequence[Change] = ()
+    if not cause or cause in list(Cause):
+        chosen = here.mine.changes(before=top + 1, limit=A_PAGE + 1, cause=cause or None)
     shown = chosen[-A_PAGE:]
     return here.page(
         "changes.html",
@@ -93,9 +93,9 @@ def changes(here: Here, before: int = 0, cause: str = "") -> HTMLResponse:
 @router.get("/changes/{no}")
 def change(here: Here, no: int) -> HTMLResponse:
     """One change, opened, with what undoing it would do."""
-    one = next(iter(here.mine.changes(no - 1)), None) if no > 0 else None
-    if one is None or one.no != no:
+    if no < 1:
         raise NotFound(f"there is no change {no}")
+    one = here.mine.change(no)
     shown = one.decisions[:DECISIONS]
     texts = _names(here.mine, shown)
     undo: Sequence[Step] = ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
+from unicodedata import east_asian_width
 
 from markupsafe import Markup, escape
 
@@ -30,7 +32,7 @@ def said(text: object, longest: int = LONGEST) -> Markup:
 
 
 def line(text: object, longest: int = 140) -> Markup:
-    """The same as one line."""
+    """The same as one line, at most so many columns."""
     return said(_shortened(_SPACE.sub(" ", str(text)[: longest * 8]).strip(), longest))
 
 
@@ -56,13 +58,23 @@ def plain(text: object, longest: int = 140) -> str:
     return _shortened(clean, longest)
 
 
+def columns(text: str) -> int:
+    """How wide a text is, in letters: a Chinese character takes the room of two."""
+    return sum(_width(letter) for letter in text)
+
+
 def _shortened(whole: str, longest: int) -> str:
-    """At most so many characters, cut between words where one ends near."""
-    if len(whole) <= longest:
+    """At most so many columns, cut between words where one ends near."""
+    if columns(whole) <= longest:
         return whole
-    cut = whole[: longest - 1]
-    word = len(cut) if whole[longest - 1] == " " else cut.rfind(" ")
-    return cut[: word if word > longest - _WORD else len(cut)].rstrip(" ,;:.") + "…"
+    ends = accumulate(_width(letter) for letter in whole)
+    end = next(at for at, column in enumerate(ends) if column >= longest)
+    word = end if whole[end] == " " else whole.rfind(" ", max(0, end - _WORD), end)
+    return whole[: word if word > 0 else end].rstrip(" ,;:.") + "…"
+
+
+def _width(letter: str) -> int:
+    return 2 if east_asian_width(letter) in "WF" else 1
 
 
 def _visible(text: str) -> Markup:

@@ -127,6 +127,16 @@
 
   const charts = new Map();
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+  // Days as "24 Feb", months by name, and the year where it begins or the line does.
+  const dates = (_, ticks, __, ___, step) =>
+    ticks.map((second, k) => {
+      const at = new Date(second * 1000);
+      if (step < 86400) return at.toTimeString().slice(0, 5);
+      const day = step < 28 * 86400 ? `${at.getDate()} ` : "";
+      const year = k === 0 || new Date(ticks[k - 1] * 1000).getFullYear() !== at.getFullYear() ? `\n${at.getFullYear()}` : "";
+      return `${day}${MONTHS[at.getMonth()]}${year}`;
+    });
   const draw = (box) => {
     const data = JSON.parse(box.dataset.plot);
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
@@ -140,7 +150,7 @@
         legend: { live: false },
         cursor: { drag: { x: false, y: false } },
         scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.08)] } },
-        axes: [axis, { ...axis, size: 36 }],
+        axes: [{ ...axis, values: dates, space: 64 }, { ...axis, size: 36 }],
         series: [{}, ...data.lines.map((line, k) => ({ label: line.label, stroke: colour(shades[k]), width: 2, dash: dashes[k], points: { show: false } }))],
       },
       [data.x, ...data.lines.map((line) => line.y)],
