@@ -137,7 +137,7 @@ def test_a_reply_that_repeats_the_memory_is_kept_without_it(alice: OwnerMemory, 
 def test_a_query_that_brings_a_block_of_ours_is_asked_without_it(
     memory: Memory, alice: OwnerMemory, server: ModelServer
 ) -> None:
-    alice.chat("Hello." + nonces.wrap("#1 alice: secret", memory._nonce_key()))
+    alice.chat("Hello." + nonces.wrap("#1 alice: secret", memory.nonce_key()))
     assert shown(server)[-1] == ("user", "Hello.")
 
 

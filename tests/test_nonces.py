@@ -99,7 +99,7 @@ def test_time_is_linear_with_many_blocks_unclosed_ones_and_closing_ones() -> Non
 
 def block(memory: Memory, text: str = "#1 alice: I live in Lyon.") -> str:
     """A block as this memory puts it into a prompt."""
-    return nonces.wrap(text, memory._nonce_key())
+    return nonces.wrap(text, memory.nonce_key())
 
 
 def said(owner: OwnerMemory) -> list[str]:
@@ -156,7 +156,7 @@ def keys_of(files: list[Path], start: Barrier) -> list[str]:
     for file in files:
         with Memory(file, embedder="hashed", background=False) as memory:
             start.wait(60.0)
-            found.append(memory._nonce_key().hex())
+            found.append(memory.nonce_key().hex())
     return found
 
 
@@ -175,7 +175,7 @@ def test_processes_that_make_the_key_at_once_are_all_given_the_one_that_stands(t
         child.join()
     for file, *keys in zip(files, *answers, strict=True):
         with Memory(file, embedder="hashed", background=False) as memory:
-            assert set(keys) == {memory._nonce_key().hex()}
+            assert set(keys) == {memory.nonce_key().hex()}
 
 
 def test_a_text_too_long_for_its_block_is_measured_without_it(opened: Opener) -> None:

@@ -212,6 +212,24 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
             use()
 
 
+def test_the_log_is_read_in_parts_from_either_end_and_by_cause(memory: Memory) -> None:
+    alice = memory.of("alice")
+    for number in range(3):
+        alice.set_profile(name=f"Alice {number}")
+        alice.add("I live in Lyon.", "I see.")
+        alice.settle()
+    log = alice.changes()
+    for before in range(len(log) + 3):
+        below = [one for one in log if one.no < before]
+        assert alice.changes(before=before, limit=2) == tuple(below[-2:])
+        assert alice.changes(2, before=before) == tuple(below[2:])
+    assert alice.changes(limit=0) == ()
+    set_by_her = tuple(one for one in log if one.cause == "profile")
+    assert alice.changes(cause="profile") == set_by_her
+    assert alice.changes(set_by_her[0].no, cause="profile", limit=1) == set_by_her[1:2]
+    assert [alice.change(one.no) for one in log] == list(log)
+
+
 def test_a_wrong_zone_is_refused_and_kept_nowhere(memory: Memory) -> None:
     with pytest.raises(ConfigError, match="Mars"):
         memory.of("alice", timezone="Mars/Olympus")
@@ -263,6 +281,12 @@ def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(tmp_path: Pa
         lambda alice: alice.pages(limit="x"),
         lambda alice: alice.pages(before=10**30),
         lambda alice: alice.changes("x"),
+        lambda alice: alice.changes(limit=-1),
+        lambda alice: alice.changes(before="x"),
+        lambda alice: alice.changes(cause="weather"),
+        lambda alice: alice.change(0),
+        lambda alice: alice.undoing(0),
+        lambda alice: alice.pages(thread=""),
         lambda alice: alice.visit([5]),
         lambda alice: alice.visit(None),
     ],

@@ -233,6 +233,9 @@ class Settings:
 
     # The service
     http_body_bytes: int = _number(4 * 2**20, "largest body of a request", low=1024)
+    http_answer_bytes: int = _number(
+        8 * 2**20, "largest part of a list that is answered at once; one item alone may be larger", low=1024
+    )
     http_import_bytes: int = _number(64 * 2**20, "largest file that the inspector imports", low=1024)
     http_rate_per_minute: int = _number(600, "requests a minute for each key; 0: no limit", low=0)
     http_stop_s: float = _number(

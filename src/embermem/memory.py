@@ -162,7 +162,15 @@ class Memory:
 
     def marked(self, text: str) -> str:
         """The text between two markers of this store, as an agent is shown it: added again, it is taken out."""
-        return nonces.wrap(text, self._nonce_key())
+        return nonces.wrap(text, self.nonce_key())
+
+    def nonce_key(self) -> bytes:
+        """The key of the blocks that this store puts into prompts (`marked`); made by the first who needs it.
+
+        Where several processes make one at the same moment, all are given the one that stands.
+        """
+        known = self._store.setting(_NONCE_KEY)
+        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, nonces.new_key().hex()))
 
     def work(
         self,
@@ -262,14 +270,6 @@ class Memory:
         if self.settings.background:
             self._background.wake()
 
-    def _nonce_key(self) -> bytes:
-        """The key of the blocks that this store's memory puts into prompts; made by the first who needs it.
-
-        Where several processes make one at the same moment, all are given the one that stands.
-        """
-        known = self._store.setting(_NONCE_KEY)
-        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, nonces.new_key().hex()))
-
 
 class OwnerMemory:
     """One owner's memory. It reaches no other owner's."""
@@ -309,15 +309,22 @@ class OwnerMemory:
 
     @telemetry.spanned(telemetry.CREATE)
     def add_messages(
-        self, messages: Sequence[Mapping[str, Any]], *, thread: str = "main", at: At = None, key: str | None = None
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        thread: str = "main",
+        at: At = None,
+        key: str | None = None,
+        fresh: bool = False,
     ) -> Added:
         """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
 
-        They may come one at a time and in separate calls: the pages are the same. With a `key` given before, what of it
-        was forgotten since is not stored again, nor named. Raises InputError.
+        They may come one at a time and in separate calls: the pages are the same. With `fresh`, the first that the user
+        says begins a page of its own, as `add` does. With a `key` given before, what of it was forgotten since is not
+        stored again, nor named. Raises InputError.
         """
         made, digest = self._inbox().openai(messages, at, thread)
-        return self._observe(made, key, digest, fresh=False)
+        return self._observe(made, key, digest, fresh=bool(fresh))
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Understand what is pending, now; the number of pages placed into segments.
@@ -344,7 +351,7 @@ class OwnerMemory:
             zone=_zone(zone),
             now=self._memory._clock(),
             max_chars=settings.max_text_chars,
-            nonce_key=self._memory._nonce_key,
+            nonce_key=self._memory.nonce_key,
         )
 
     # -------------------------------------------------------------------------------------------------------- out
@@ -395,9 +402,14 @@ class OwnerMemory:
         self._memory._system.visit(self.owner, hits)
 
     def pages(
-        self, tier: Tier | str | None = None, *, limit: int | None = None, before: int | None = None
+        self,
+        tier: Tier | str | None = None,
+        *,
+        limit: int | None = None,
+        before: int | None = None,
+        thread: str | None = None,
     ) -> tuple[Page, ...]:
-        """Pages in order of arrival; of one tier; the newest `limit` with a number below `before`."""
+        """Pages in order of arrival; of one tier; of one thread; the newest `limit` with a number below `before`."""
         if tier is not None:
             try:
                 tier = Tier(tier)
@@ -407,7 +419,8 @@ class OwnerMemory:
             if number is not None:
                 messages.whole(number, where, 0)
         short = self._memory.settings.short_term_pages
-        return self._store.pages(self.owner.id, short, tier=tier, before=before, limit=limit)
+        own = None if thread is None else messages.thread_id(thread)
+        return self._store.pages(self.owner.id, short, tier=tier, before=before, limit=limit, thread=own)
 
     def page(self, page_id: str) -> Page:
         """One page. Raises NotFound."""
@@ -497,25 +510,60 @@ class OwnerMemory:
 
         What the caller sets is not overwritten by an analyst. Raises InputError.
         """
-        self._set_profile(About.USER, fields)
+        self._set_profiles({About.USER: fields})
 
     def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> None:
         """Set the agent's profile: a description of its role, or fields of any name; None takes one away."""
         if len(description) > 1:
             raise InputError("give one description of the agent, and the rest as fields")
-        self._set_profile(About.AGENT, {**dict(zip(("description",), description, strict=False)), **fields})
+        self._set_profiles({About.AGENT: {**dict(zip(("description",), description, strict=False)), **fields}})
 
-    def changes(self, since: int = 0) -> tuple[Change, ...]:
-        """The log of what was derived, and why."""
+    def set_profiles(
+        self,
+        *,
+        user: Mapping[str, str | int | None] | None = None,
+        agent: Mapping[str, str | int | None] | None = None,
+    ) -> None:
+        """Set fields of both profiles in one change: all of them or, where one is refused, none. Raises InputError."""
+        self._set_profiles({About.USER: user or {}, About.AGENT: agent or {}})
+
+    def changes(
+        self,
+        since: int = 0,
+        *,
+        limit: int | None = None,
+        before: int | None = None,
+        cause: Cause | str | None = None,
+    ) -> tuple[Change, ...]:
+        """The log of what was derived, and why, in order: the next `limit` changes after `since`, or with `before` the
+        last `limit` with a number below it; of one cause."""
+        from embermem.changes import Cause
+
         messages.whole(since, "since", 0)
-        return self._store.changes(self.owner.id, since)
+        for where, number in (("limit", limit), ("before", before)):
+            if number is not None:
+                messages.whole(number, where, 0)
+        if cause is not None:
+            try:
+                cause = Cause(cause)
+            except ValueError as error:
+                raise InputError(f"cause = {cause!r} is not allowed; one of: {', '.join(Cause)}") from error
+        return self._store.changes(self.owner.id, since, limit=limit, before=before, cause=cause)
+
+    def change(self, no: int) -> Change:
+        """One change by its number. Raises NotFound."""
+        messages.whole(no, "no", 1)
+        found = self._store.changes(self.owner.id, no - 1, before=no + 1, limit=1)
+        if not found:
+            raise NotFound(f"there is no change {no}")
+        return found[0]
 
     def history(self, item_id: str) -> tuple[Change, ...]:
         """How a fact, page, segment or chain came to be what it is: the changes that name it, in order, each with only
         the decisions that do. Raises NotFound."""
         from embermem.systems.memoryos import naming
 
-        found = naming.history(self._store.changes(self.owner.id, 0), item_id)
+        found = naming.history(self._store.changes_naming(self.owner.id, item_id), item_id)
         if not found and self._store.page(self.owner.id, PageId(item_id), 0) is None:
             raise self._none_such("fact, page, segment or chain", item_id)
         return found
@@ -621,20 +669,15 @@ class OwnerMemory:
         Raises NotFound for no such change, InputError where nothing can be taken back, as by a second undo.
         """
         from embermem.changes import Cause
-        from embermem.systems.memoryos.undoing import undoing
 
-        messages.whole(change_no, "change_no", 1)
-        return self._changing(
-            Cause.UNDO,
-            lambda no, seq: undoing(self._store.changes(self.owner.id, 0), change_no, self._memory.settings),
-        )
+        return self._changing(Cause.UNDO, lambda no, seq: self.undoing(change_no))
 
     def undoing(self, change_no: int) -> tuple[Decision, ...]:
         """What `undo` would decide now; changes nothing. Raises as `undo` does."""
-        from embermem.systems.memoryos.undoing import undoing
+        from embermem.systems.memoryos.undoing import TEACHING, undoing
 
         messages.whole(change_no, "change_no", 1)
-        return tuple(undoing(self._store.changes(self.owner.id, 0), change_no, self._memory.settings))
+        return tuple(undoing(self._store.decisions(self.owner.id, TEACHING), change_no, self._memory.settings))
 
     def understand_anew(
         self, *, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
@@ -727,7 +770,7 @@ class OwnerMemory:
         page = self.page(added.page_ids[-1])
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
-        key = self._memory._nonce_key()
+        key = self._memory.nonce_key()
         shown = chatting.turns(
             self.pages(Tier.SHORT), asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter
         )
@@ -759,10 +802,12 @@ class OwnerMemory:
         except StoreError as error:
             logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)
 
-    def _set_profile(self, whose: About, fields: Mapping[str, str | int | None]) -> None:
+    def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]]) -> None:
         from embermem.changes import Cause
 
-        decisions = [_profile_set(whose, name, value) for name, value in fields.items()]
+        decisions = [
+            _profile_set(whose, name, value) for whose, fields in given.items() for name, value in fields.items()
+        ]
         if not decisions:
             raise InputError("no field was named; give some, such as name='Alice'")
         self._changing(Cause.PROFILE, lambda no, seq: decisions)

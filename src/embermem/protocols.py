@@ -640,9 +640,16 @@ class Store(KeyStore, Protocol):
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int) -> Delta: ...
 
     def pages(
-        self, owner_id: OwnerId, short: int, *, tier: Tier | None, before: int | None, limit: int | None
+        self,
+        owner_id: OwnerId,
+        short: int,
+        *,
+        tier: Tier | None,
+        before: int | None,
+        limit: int | None,
+        thread: ThreadId | None = None,
     ) -> tuple[Page, ...]:
-        """Pages in order, the newest `limit` of those with a number below `before`."""
+        """Pages in order, the newest `limit` of those with a number below `before`; of one thread."""
 
     def page(self, owner_id: OwnerId, page_id: PageId, short: int) -> Page | None: ...
 
@@ -666,10 +673,26 @@ class Store(KeyStore, Protocol):
     def facts_resting_on(self, owner_id: OwnerId, seqs: Sequence[int]) -> tuple[Fact, ...]:
         """Facts, held or not, that rest on one of these utterances."""
 
-    def changes(self, owner_id: OwnerId, since: int) -> tuple[Change, ...]: ...
+    def changes(
+        self,
+        owner_id: OwnerId,
+        since: int,
+        *,
+        limit: int | None = None,
+        before: int | None = None,
+        cause: Cause | None = None,
+    ) -> tuple[Change, ...]:
+        """Changes in order: the next `limit` after `since`, or with `before` the last `limit` below it; all of them, or
+        those of one cause."""
 
     def changes_of(self, owner_id: OwnerId, causes: Collection[Cause]) -> tuple[Change, ...]:
         """The changes of some causes, in order."""
+
+    def changes_naming(self, owner_id: OwnerId, item_id: str) -> tuple[Change, ...]:
+        """The changes in whose decisions an id stands, in order."""
+
+    def decisions(self, owner_id: OwnerId, kinds: Collection[type[Decision]]) -> tuple[Change, ...]:
+        """All changes in order, each with its decisions of these kinds alone. The others are not even decoded."""
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats: ...
 

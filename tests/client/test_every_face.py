@@ -139,6 +139,25 @@ def test_pages_are_listed_by_tier_and_the_newest_first_to_be_cut(alice: OwnerMem
     assert [page.no for page in alice.pages(Tier.MID)] == [1, 2, 3]
 
 
+def test_what_is_added_alone_begins_a_page_of_its_own_and_a_response_joins_it(alice: OwnerMemory) -> None:
+    first, second = alice.add("I live in Lyon."), alice.add("I like tea.")
+    assert alice.add(None, "I see.") == second != first
+    alice.add_messages([{"role": "user", "content": "And you?"}])
+    alice.add_messages([{"role": "user", "content": "Are you there?"}])
+    alice.add_messages([{"role": "user", "content": "Hello!"}], fresh=True)
+    said = [[one.text for one in page.utterances] for page in alice.pages()]
+    assert said == [["I live in Lyon."], ["I like tea.", "I see."], ["And you?", "Are you there?"], ["Hello!"]]
+
+
+def test_pages_of_one_thread_are_listed(alice: OwnerMemory) -> None:
+    for number in range(5):
+        alice.add(f"{number}", "I see.", thread="ab"[number % 2])
+    assert [page.no for page in alice.pages(thread="a")] == [1, 3, 5]
+    assert [page.no for page in alice.pages(thread="a", limit=2)] == [3, 5]
+    assert [page.no for page in alice.pages("short", thread="b")] == [4]
+    assert alice.pages(thread="c") == ()
+
+
 def test_a_long_list_comes_whole(alice: OwnerMemory) -> None:
     messages = [{"role": role, "content": f"{n}"} for n in range(450) for role in ("user", "assistant")]
     alice.add_messages(messages)
@@ -162,6 +181,10 @@ def test_the_log_says_what_was_derived_and_why(alice: OwnerMemory) -> None:
     changes = alice.changes()
     assert [change.no for change in changes] == list(range(1, len(changes) + 1))
     assert alice.changes(since=2) == changes[2:]
+    assert alice.changes(1, limit=2) == changes[1:3]
+    assert alice.change(2) == changes[1]
+    with pytest.raises(NotFound):
+        alice.change(len(changes) + 1)
     (fact,) = (fact for fact in alice.facts() if fact.attribute == "lives_in")
     (first, *_) = alice.history(fact.id)
     assert any(isinstance(one, FactAdded) and one.value == "Lyon" for one in first.decisions)
@@ -209,6 +232,18 @@ def test_profiles_are_set_and_taken_away(alice: OwnerMemory) -> None:
     persona = alice.persona()
     assert persona.profile == alice.profile()
     assert persona.agent_profile == alice.agent_profile()
+
+
+def test_both_profiles_are_set_in_one_change_or_not_at_all(alice: OwnerMemory) -> None:
+    alice.set_profiles(user={"name": "Alice"}, agent={"description": "a tutor"})
+    (change,) = alice.changes()
+    assert (change.cause, len(change.decisions)) == (Cause.PROFILE, 2)
+    with pytest.raises(InputError):
+        alice.set_profiles(user={"name": "Bob"}, agent={"no field": "x"})
+    with pytest.raises(InputError):
+        alice.set_profiles()
+    assert [line.value for line in alice.profile()] == ["Alice"]
+    assert alice.changes() == (change,)
 
 
 def test_a_change_is_undone_and_restored(alice: OwnerMemory) -> None:

@@ -12,7 +12,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from embermem import Memory
+from embermem.apps.http import keys
 from embermem.apps.http.app import create_app
+from embermem.protocols import ApiKey
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,3 +68,10 @@ def client(url: str, key: str | None = None) -> httpx2.Client:
     """A client of a server, with a key where one is given. Close it, or use it in a `with`."""
     headers = {} if key is None else {"Authorization": f"Bearer {key}"}
     return httpx2.Client(base_url=url, headers=headers, timeout=30.0, trust_env=False)
+
+
+def key_for(memory: Memory, *owners: str, read_only: bool = False) -> tuple[ApiKey, str]:
+    """A new key of a memory, and the text that its holder sends."""
+    key, text = keys.make("test", owners, read_only=read_only, now=memory.now())
+    memory.keys.add_key(key)
+    return key, text

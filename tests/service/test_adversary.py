@@ -16,11 +16,10 @@ import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving import Server, client, running, served
+from serving import Server, client, key_for, running, served
 
 from embermem import Memory
 from embermem.apps import logs
-from embermem.apps.http import keys
 from embermem.apps.http.api import cursors, listing
 from embermem.apps.http.app import create_app
 from embermem.apps.http.events import STREAMS, STREAMS_OF_A_KEY, Feeds
@@ -33,13 +32,6 @@ NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)
 NOBODY = "http://127.0.0.1:9/v1"
 JSON = {"Content-Type": "application/json"}
 SECRET = "heron-4711"
-
-
-def key_for(memory: Memory, *owners: str, read_only: bool = False) -> str:
-    """The text of a new key."""
-    key, text = keys.make("test", owners, read_only=read_only, now=NOW)
-    memory.keys.add_key(key)
-    return text
 
 
 def tool(name: str, **arguments: object) -> dict[str, object]:
@@ -82,7 +74,7 @@ def test_a_key_reaches_no_one_whose_name_only_looks_like_its_own(opened: Opener,
         if "\0" not in near and len(near) <= 512:
             memory.of(near).add(f"My word is {SECRET}.", "Noted.")
     told = []
-    with running(memory, require_keys=True) as url, client(url, key_for(memory, "alice/default")) as c:
+    with running(memory, require_keys=True) as url, client(url, key_for(memory, "alice/default")[1]) as c:
         for user, agent in ((name, "default"), ("alice", name)):
             owner = {"user_id": user, "agent_id": agent}
             said = {"messages": "I was never said."}
@@ -111,7 +103,7 @@ def test_a_key_reaches_no_one_whose_name_only_looks_like_its_own(opened: Opener,
 
 
 def test_a_key_of_ours_bounds_a_request_wherever_it_stands_beside_another(memory: Memory) -> None:
-    text = key_for(memory, "alice")
+    _, text = key_for(memory, "alice")
     for require in (False, True):
         with running(memory, require_keys=require) as url, client(url) as c:
             headers = {"Authorization": "Bearer sk-for-upstream", "X-API-Key": text}
@@ -139,7 +131,7 @@ def test_a_read_only_key_counts_no_visit_through_tools_either(memory: Memory) ->
     before = visits()
     with running(memory, require_keys=True) as url:
         for read_only in (True, False):
-            with client(url, key_for(memory, "alice", read_only=read_only)) as c:
+            with client(url, key_for(memory, "alice", read_only=read_only)[1]) as c:
                 headers = {**ACCEPT, "X-Ember-User": "alice"}
                 got = c.post("/mcp", json=tool("retrieve_memory", query="herons in wetlands 0"), headers=headers)
                 assert got.status_code == 200
@@ -208,7 +200,7 @@ def test_a_large_body_is_not_waited_for_where_its_key_does_not_hold(memory: Memo
 def test_a_stranger_s_body_in_chunks_is_read_no_further_than_that(memory: Memory) -> None:
     body = b'{"user_id": "alice", "messages": "' + b"a" * 2 * STRANGERS_BYTES + b'"}'
     with running(memory, require_keys=True) as url:
-        for key, status in ((None, 413), ("ember_000000000000_x", 413), (key_for(memory, "alice"), 201)):
+        for key, status in ((None, 413), ("ember_000000000000_x", 413), (key_for(memory, "alice")[1], 201)):
             with client(url, key) as c:
                 chunks = iter([body[:1000], body[1000:]])
                 assert c.post("/v1/memories", content=chunks, headers=JSON).status_code == status
@@ -274,7 +266,7 @@ def test_a_foreign_page_cannot_even_time_an_answer(server: Server, site: str, mo
 
 
 def test_a_link_from_elsewhere_a_page_of_ours_and_a_program_may_read(server: Server) -> None:
-    key = key_for(server.memory, "*")
+    _, key = key_for(server.memory, "*")
     for headers in (
         {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
         {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"},
@@ -325,8 +317,7 @@ def test_a_stream_too_many_is_told_when_to_come_again_and_one_that_ended_makes_r
 
 
 def test_a_revoked_key_ends_a_stream_though_there_is_always_something_new(memory: Memory) -> None:
-    key, text = keys.make("test", ["alice"], read_only=True, now=NOW)
-    memory.keys.add_key(key)
+    key, text = key_for(memory, "alice", read_only=True)
     app = create_app(memory, require_keys=True)
     app.state.event_feeds = Feeds(heartbeat_s=0.2)
     ended = threading.Event()

@@ -12,11 +12,13 @@ import httpx2
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from serving import Server
+from pydantic import BaseModel
+from serving import Server, client, running
 
 from embermem import Memory, OwnerMemory
 from embermem.apps.http.api import cursors, listing
 from embermem.errors import InputError
+from embermem.types import Page
 from scripted import SMALL, Clock
 
 ALICE = {"user_id": "alice"}
@@ -44,6 +46,24 @@ def parts(http: httpx2.Client, path: str, **params: Any) -> Iterator[list[dict[s
             return
 
 
+class Shown(BaseModel):
+    """A thing of a list as an answer has it."""
+
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> Shown:
+        return cls(text=text)
+
+    @classmethod
+    def of_page(cls, page: Page) -> Shown:
+        return cls(text=page.id)
+
+
+def asked(limit: int, cursor: str | None) -> listing.Asked:
+    return listing.Asked(limit=limit, cursor=cursor, most_bytes=2**20)
+
+
 _owners = iter(range(10**9))
 
 
@@ -64,8 +84,8 @@ def test_pages_are_each_given_once_while_more_come_in(
     there = [page.id for page in reversed(alice.pages()) if thread in (None, page.thread)]
     seen, cursor, coming = list[str](), None, iter(between)
     while True:
-        part = listing.pages(alice, tier=None, thread=thread, limit=limit, cursor=cursor)
-        seen += [page.id for page in part.things]
+        part = listing.pages(alice, asked(limit, cursor), Shown.of_page, tier=None, thread=thread)
+        seen += [shown.text for shown in part.things]
         assert len(part.things) <= limit
         for one in next(coming, []):
             alice.add("Hello again", "Hello", thread=one)
@@ -92,12 +112,12 @@ def test_numbered_things_are_each_given_once_in_order(
             [f"f{number}-000" for number in there],
             str,
             listing.by_numbers,
+            asked(limit, cursor),
+            Shown.of,
             listing="facts",
-            limit=limit,
-            cursor=cursor,
             newest_first=newest_first,
         )
-        seen += [int(one[1:-4]) for one in part.things]
+        seen += [int(shown.text[1:-4]) for shown in part.things]
         there |= next(coming, set())
         cursor = part.next_cursor
         if cursor is None:
@@ -106,6 +126,27 @@ def test_numbered_things_are_each_given_once_in_order(
     assert numbers <= set(seen)
     if newest_first:
         assert set(seen) == numbers
+
+
+@given(sizes=st.lists(st.integers(0, 300), max_size=20), limit=st.integers(1, 25), most_bytes=st.integers(1, 1000))
+def test_a_part_ends_before_it_is_too_large_and_holds_one_thing_at_least(
+    sizes: list[int], limit: int, most_bytes: int
+) -> None:
+    texts = [f"f{number}-{'é' * size}" for number, size in enumerate(sizes)]
+    seen, cursor = list[str](), None
+    while True:
+        asks = listing.Asked(limit=limit, cursor=cursor, most_bytes=most_bytes)
+        part = listing.keyed(texts, str, listing.by_numbers, asks, Shown.of, listing="facts", newest_first=False)
+        seen += [shown.text for shown in part.things]
+        bytes_given = sum(len(shown.model_dump_json().encode()) for shown in part.things)
+        assert bytes_given <= most_bytes or len(part.things) == 1
+        cursor = part.next_cursor
+        if cursor is None:
+            break
+        assert part.things
+        following = len(Shown.of(texts[len(seen)]).model_dump_json().encode())
+        assert len(part.things) == limit or bytes_given + following > most_bytes
+    assert seen == texts
 
 
 @given(name=st.text(), place=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
@@ -158,6 +199,24 @@ def test_every_list_comes_whole_in_parts_of_one(server: Server, http: httpx2.Cli
         single = list(parts(http, path, limit=1, **ALICE))
         assert len(whole) > 0, path
         assert [one for (one,) in single] == whole, path
+
+
+def test_a_list_of_long_texts_comes_in_parts_of_the_size_that_is_set(tmp_path: Path) -> None:
+    with Memory(tmp_path / "long.db", **{**SMALL, "http_answer_bytes": 20_000}) as memory:
+        alice = memory.of("alice")
+        for number in range(9):
+            alice.add(f"{number} " + "heron " * 1000, "I see.")
+            alice.set_profile(name=f"{number} " + "heron " * 300, home="heron " * 300)
+        with running(memory) as url, client(url) as http:
+            for path in ("/v1/memories", "/v1/pages", "/v1/changes"):
+                sizes, seen = list[int](), list[str]()
+                for part in parts(http, path, limit=200, **ALICE):
+                    seen += [str(one.get("id", one.get("change_no"))) for one in part]
+                    sizes.append(len(part))
+                assert len(set(seen)) == len(seen) == (len(alice.changes()) if "changes" in path else 9)
+                assert len(sizes) > 1, path
+            answer = http.get("/v1/pages", params={"limit": 200, **ALICE})
+            assert 12_000 < len(answer.content) < 21_000
 
 
 def test_a_broken_cursor_is_refused_and_says_so(http: httpx2.Client) -> None:

@@ -6,11 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
-from serving import Server, client, running
+from serving import Server, client, key_for, running
 
 from embermem import Memory
-from embermem.apps.http import keys
-from scripted import NOW
 
 SAID = [
     {"role": "user", "content": "I live in Lyon.", "at": "2026-05-02T10:00:00+02:00"},
@@ -49,6 +47,22 @@ def test_what_is_added_is_answered_and_can_be_read_by_each_id(http: httpx2.Clien
 def test_a_text_alone_is_said_by_the_user(http: httpx2.Client) -> None:
     (kept,) = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()["results"]
     assert (kept["role"], kept["memory"]) == ("user", "Hello")
+
+
+def test_a_text_begins_a_page_of_its_own_and_a_list_goes_on_with_the_open_one(http: httpx2.Client) -> None:
+    def page_of(messages: object, **more: object) -> str:
+        (page_id,) = http.post("/v1/memories", json={"messages": messages, **more, **ALICE}).json()["page_ids"]
+        return str(page_id)
+
+    said = [{"role": "user", "content": "Hello"}]
+    first = page_of("Hello")
+    assert page_of(said) == first == page_of("Hello", fresh=False)
+    assert len({first, page_of("Hello"), page_of(said, fresh=True)}) == 3
+    batch = {"items": [{"messages": "Hello"}, {"messages": said}, {"messages": said, "fresh": True}], **ALICE}
+    (one,), (two,), (three,) = (
+        item["page_ids"] for item in http.post("/v1/memories/batch", json=batch).json()["items"]
+    )
+    assert one == two != three
 
 
 def test_the_same_key_keeps_one_page_and_answers_the_same(server: Server, http: httpx2.Client) -> None:
@@ -116,8 +130,7 @@ def test_a_batch_of_more_than_five_hundred_is_refused(http: httpx2.Client) -> No
 
 
 def test_one_owner_that_the_key_does_not_hold_refuses_the_whole_batch(memory: Memory) -> None:
-    key, text = keys.make("alice only", ["alice"], read_only=False, now=NOW)
-    memory.keys.add_key(key)
+    _, text = key_for(memory, "alice")
     with running(memory) as url, client(url, text) as http:
         items = [{"messages": "mine"}, {"messages": "theirs", "user_id": "bob"}, {"messages": "mine", "agent_id": "x"}]
         assert http.post("/v1/memories/batch", json={"items": items, **ALICE}).status_code == 403

@@ -51,6 +51,17 @@ REFUSED: tuple[dict[str, Any], ...] = (
 )
 
 
+def test_both_halves_of_a_profile_are_one_change_and_where_one_is_refused_none_is_set(http: httpx2.Client) -> None:
+    good = {"user": {"name": "Alice"}, "agent": {"description": "patient"}}
+    assert http.patch("/v1/profile", json={**good, **ALICE}).status_code == 200
+    bad = {"user": {"name": "Bob"}, "agent": {"birth_year": "long ago"}}
+    assert http.patch("/v1/profile", json={**bad, **ALICE}).status_code == 422
+    profile = http.get("/v1/profile", params=ALICE).json()
+    assert profile["user"]["name"]["value"] == "Alice"
+    assert {line["change_no"] for half in profile.values() for line in half.values()} == {1}
+    assert len(http.get("/v1/changes", params=ALICE).json()["results"]) == 1
+
+
 def test_a_profile_that_cannot_be_kept_is_refused(server: Server, http: httpx2.Client) -> None:
     for fields in REFUSED:
         assert http.patch("/v1/profile", json={**fields, **ALICE}).status_code == 422, fields

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import httpx2
-from serving import Server, client, running
+from serving import Server, client, key_for, running
 
 from embermem import Memory, OwnerMemory
-from embermem.apps.http import keys
-from scripted import NOW
 
 ALICE = {"user_id": "alice"}
 
@@ -77,8 +75,7 @@ def test_a_key_that_may_only_read_gets_a_context_and_counts_no_visit(memory: Mem
     for number in range(8):
         alice.add(f"The wetland park has {number + 2} herons.", "How nice.")
     alice.settle()
-    key, text = keys.make("reader", ["alice"], read_only=True, now=NOW)
-    memory.keys.add_key(key)
+    _, text = key_for(memory, "alice", read_only=True)
     with running(memory) as url, client(url, text) as http:
         answer = http.post("/v1/context", json={"query": "herons", **ALICE})
         assert (answer.status_code, bool(answer.json()["results"])) == (200, True)

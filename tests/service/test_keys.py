@@ -15,13 +15,13 @@ from fastapi.routing import RouteContext, iter_route_contexts
 from hypothesis import given
 from hypothesis import strategies as st
 from running import run
-from serving import client, running
+from serving import client, key_for, running
 
 from embermem import Memory
 from embermem.apps.http import keys
 from embermem.apps.http.app import create_app
 from embermem.errors import InputError
-from embermem.protocols import ApiKey, Grant
+from embermem.protocols import Grant
 from scripted import Opener
 
 NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)
@@ -32,13 +32,6 @@ SECRET = "heron-4711"
 def memory(opened: Opener) -> Memory:
     """An empty memory; the proxy's upstream is a port where nobody listens."""
     return opened(proxy_url="http://127.0.0.1:9/v1")
-
-
-def key_for(memory: Memory, *owners: str, read_only: bool = False) -> tuple[ApiKey, str]:
-    """A key in a memory, and its text."""
-    key, text = keys.make("test", owners, read_only=read_only, now=NOW)
-    memory.keys.add_key(key)
-    return key, text
 
 
 # ------------------------------------------------------------------------------------------------- what is kept

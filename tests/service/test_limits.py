@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import Server, client, running
+from serving import Server, client, key_for, running
 
-from embermem.apps.http import keys
 from embermem.apps.http.limits import RateLimit
 from scripted import Opener
 
@@ -67,8 +66,7 @@ def test_zero_is_no_limit() -> None:
 
 def test_a_key_that_asks_too_often_is_told_when_to_come_again(opened: Opener) -> None:
     memory = opened(http_rate_per_minute=2)
-    key, text = keys.make("phone", ["alice"], read_only=False, now=NOW)
-    memory.keys.add_key(key)
+    _, text = key_for(memory, "alice")
     with running(memory) as url:
         with client(url, text) as c:
             got = [c.get("/v1/stats", params={"user_id": "alice"}) for _ in range(3)]
@@ -140,8 +138,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("headers", FOREIGN)
 def test_a_foreign_page_changes_nothing(server: Server, headers: dict[str, str]) -> None:
-    key, text = keys.make("browser", ["*"], read_only=False, now=NOW)
-    server.memory.keys.add_key(key)
+    _, text = key_for(server.memory, "*")
     for cookie in ({}, {"Cookie": f"ember_key={text}"}, {"Authorization": "Basic eDp5"}):
         with client(server.url) as c:
             got = c.post("/v1/memories", json={"messages": "I was never said."}, headers={**headers, **cookie})
@@ -151,8 +148,7 @@ def test_a_foreign_page_changes_nothing(server: Server, headers: dict[str, str])
 
 
 def test_a_page_of_our_own_and_a_program_change_what_they_like(server: Server) -> None:
-    key, text = keys.make("program", ["*"], read_only=False, now=NOW)
-    server.memory.keys.add_key(key)
+    _, text = key_for(server.memory, "*")
     port = urlsplit(server.url).port
     for headers in (
         {"Origin": server.url, "Sec-Fetch-Site": "same-origin"},

@@ -14,14 +14,14 @@ import httpx2
 import openai
 import pytest
 from proxying import Proxied, ask, assistant, proxied, streamed, texts, user
+from serving import key_for
 
 from embermem import nonces
-from embermem.apps.http import keys
 from embermem.apps.http.proxy.upstream import returned, upstream
 from embermem.config import load
 from embermem.errors import ConfigError
 from embermem.testing.model_server import Call, ModelServer
-from scripted import NOW, Opener
+from scripted import Opener
 
 SYSTEM = {"role": "system", "content": "You are brief."}
 
@@ -398,10 +398,8 @@ def test_a_key_reaches_its_owners_only_and_one_that_may_only_read_asks_no_upstre
     opened: Opener, model: ModelServer
 ) -> None:
     memory = opened(proxy_url=model.url)
-    reader, reads = keys.make("reader", ["alice/*"], read_only=True, now=NOW)
-    writer, writes = keys.make("writer", ["alice/*"], read_only=False, now=NOW)
-    memory.keys.add_key(reader)
-    memory.keys.add_key(writer)
+    _, reads = key_for(memory, "alice/*", read_only=True)
+    _, writes = key_for(memory, "alice/*")
     memory.of("alice").add("My heron is called Bartholomew.", thread="long ago")
     with proxied(memory, model, require_keys=True) as proxy:
         for text, name in ((reads, "alice"), (writes, "bob")):

@@ -323,6 +323,28 @@ def test_the_log_gives_back_each_change_as_it_was_applied(store: Store) -> None:
     assert store.changes(BOB.id, 0) == ()
 
 
+def test_changes_are_found_by_the_ids_that_stand_in_them_whole(store: Store) -> None:
+    added = append(store)
+    apply(store, fact("f1"))
+    apply(store, fact("f11"))
+    apply(store, FactRetired(fact_id=FactId("f1"), superseded_by=FactId("f11"), valid_to=None))
+    apply(store, replace(fact("f2"), text='says "f1"'))
+    apply(store, *noted(added.page_ids[0], 1))
+    assert [c.no for c in store.changes_naming(ALICE.id, "f1")] == [1, 3]
+    assert [c.no for c in store.changes_naming(ALICE.id, "f11")] == [2, 3]
+    assert [c.no for c in store.changes_naming(ALICE.id, added.page_ids[0])] == [5]
+    for nothing in ("f", "%", '"', "f1\x00", "\\", 'says "f1"x'):
+        assert store.changes_naming(ALICE.id, nothing) == ()
+    assert store.changes_naming(BOB.id, "f1") == ()
+
+
+def test_of_all_changes_the_decisions_of_some_kinds_are_read(store: Store) -> None:
+    added = append(store)
+    apply(store, *noted(added.page_ids[0], 1), fact("f1"))
+    apply(store, *placed(added.page_ids[0]))
+    assert [c.decisions for c in store.decisions(ALICE.id, (FactAdded, FactRetired))] == [(fact("f1"),), ()]
+
+
 def test_vectors_of_another_embedder_than_the_store_s_are_refused(store: Store) -> None:
     append(store)
     vectors = VectorBatch(embedder="e2", seqs=[1], vectors=np.ones((1, 2), dtype=np.float32))

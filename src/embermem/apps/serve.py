@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from embermem.errors import ConfigError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from embermem.memory import Memory
 
 logger = logging.getLogger(__name__)
@@ -63,20 +65,38 @@ def check_keys(memory: Memory, host: str) -> None:
     if not any(key.revoked_at is None for key in memory.keys.all_keys()):
         raise ConfigError(
             f"a server on {host} requires keys here, and this store has none: make one with "
-            "`embermem keys add NAME --owner '*'`"
+            "`embermem keys add NAME --owner USER`, or `--owner '*'` for all memories"
         )
 
 
 def run(
     memory: Memory, listening: socket.socket, *, host: str, require_keys: bool, told: Callable[[str], None]
 ) -> None:
-    """Serves until SIGINT or SIGTERM. Requests in flight are finished, for at most `http_stop_s` seconds."""
-    import uvicorn
-
+    """Serves everything until SIGINT or SIGTERM; `told` is told the address, with the port it got."""
     from embermem.apps.http.app import create_app
-    from embermem.apps.http.stopping import Server
 
     app = create_app(memory, require_keys=require_keys, hosts=(host,))
+    url = url_of(host, listening)
+    told(f"Ember serves {url}   inspector {url}/   routes {url}/docs")
+    if require_keys:
+        told("every request needs a key: Authorization: Bearer ember_…")
+    until_stopped(app, memory, listening)
+
+
+def url_of(host: str, listening: socket.socket) -> str:
+    """The address of a server on this socket, without a slash at its end."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+
+
+def until_stopped(app: FastAPI, memory: Memory, listening: socket.socket) -> None:
+    """Runs an application over a memory until SIGINT or SIGTERM, and the memory's background thread beside it.
+
+    Requests in flight are finished, for at most `http_stop_s` seconds.
+    """
+    import uvicorn
+
+    from embermem.apps.http.stopping import Server
+
     stop_s = memory.settings.http_stop_s
     config = uvicorn.Config(
         app,
@@ -87,9 +107,4 @@ def run(
         timeout_graceful_shutdown=max(1, round(stop_s)),
     )
     memory.wake()
-    port = listening.getsockname()[1]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    told(f"Ember serves {url}   inspector {url}/   routes {url}/docs")
-    if require_keys:
-        told("every request needs a key: Authorization: Bearer ember_…")
     Server(config, stop_s + _LAST_GRACE_S).run(sockets=[listening])

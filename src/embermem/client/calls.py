@@ -14,7 +14,7 @@ from embermem import ids
 from embermem.changes import Change
 from embermem.client import reading, wire
 from embermem.client.wire import Pause, Request, Steps
-from embermem.errors import InputError, NotFound
+from embermem.errors import InputError, KeyReused, NotFound
 from embermem.protocols import OwnerStats
 from embermem.types import (
     About,
@@ -84,27 +84,37 @@ class OwnerCalls:
     ) -> Steps[PageId]:
         """Add an exchange; the id of its page. When it returns, the page is on the server's disk.
 
-        It is sent with a key, yours or one made here, so an answer that is lost never doubles it. Where the newest page
-        of the thread has no answer yet, the query joins it. Raises InputError.
+        It is sent with a key, yours or one made here, so an answer that is lost never doubles it. A response alone
+        joins the newest page of its thread. Raises InputError, of which KeyReused for a key of other content, or of
+        what was forgotten.
         """
         sides = (("user", query), ("assistant", response))
         messages = [{"role": role, "content": text} for role, text in sides if text is not None]
         if not messages:
             raise InputError("query and response are both None: there is nothing to add")
-        added = yield from self.add_messages(messages, thread=thread, at=at, key=key)
+        added = yield from self.add_messages(messages, thread=thread, at=at, key=key, fresh=query is not None)
+        if not added.page_ids:
+            raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
         return added.page_ids[-1]
 
     def add_messages(
-        self, messages: Sequence[Mapping[str, Any]], *, thread: str = "main", at: At = None, key: str | None = None
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        thread: str = "main",
+        at: At = None,
+        key: str | None = None,
+        fresh: bool = False,
     ) -> Steps[Added]:
         """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
 
-        They are sent with a key, yours or one made here. Raises InputError.
+        With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
+        yours or one made here. Raises InputError.
         """
         headers = {"Idempotency-Key": self._new_key() if key is None else _header(key)}
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
-        body = wire.encoded({"messages": messages, "run_id": thread, "at": at, **self._owner})
+        body = wire.encoded({"messages": messages, "run_id": thread, "at": at, "fresh": bool(fresh), **self._owner})
         answer = yield Request(method="POST", path="/v1/memories", headers=headers, body=body, repeatable=True)
         added = reading.read(answer, reading.Added)
         return Added(page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results))
@@ -146,9 +156,11 @@ class OwnerCalls:
         asked = self._post("/v1/search", {"query": query, "top_k": _whole(k, "k")}, repeatable=True)
         return reading.read((yield asked), reading.Found).made()
 
-    def pages(self, tier: Tier | str | None = None, *, limit: int | None = None) -> Steps[tuple[Page, ...]]:
-        """Pages in order of arrival; of one tier; the newest `limit`."""
-        found = yield from self._list("/v1/pages", {"tier": tier}, reading.Pages, limit)
+    def pages(
+        self, tier: Tier | str | None = None, *, limit: int | None = None, thread: str | None = None
+    ) -> Steps[tuple[Page, ...]]:
+        """Pages in order of arrival; of one tier; of one thread; the newest `limit`."""
+        found = yield from self._list("/v1/pages", {"tier": tier, "run_id": thread}, reading.Pages, limit)
         return tuple(one.made() for one in reversed(found))
 
     def page(self, page_id: str) -> Steps[Page]:
@@ -214,18 +226,34 @@ class OwnerCalls:
 
     def set_profile(self, /, **fields: str | int | None) -> Steps[None]:
         """Set fields of the user's profile, such as name or birth_year; None takes one away. Raises InputError."""
-        yield self._profile_set("user", fields)
+        yield self._profiles_set(fields, None)
 
     def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> Steps[None]:
         """Set the agent's profile: a description of its role, or fields of any name; None takes one away."""
         if len(description) > 1:
             raise InputError("give one description of the agent, and the rest as fields")
-        yield self._profile_set("agent", {**dict(zip(("description",), description, strict=False)), **fields})
+        yield self._profiles_set(None, {**dict(zip(("description",), description, strict=False)), **fields})
 
-    def changes(self, since: int = 0) -> Steps[tuple[Change, ...]]:
-        """The log of what was derived, and why."""
-        found = yield from self._list("/v1/changes", {"since": str(since)}, reading.Changes)
+    def set_profiles(
+        self,
+        *,
+        user: Mapping[str, str | int | None] | None = None,
+        agent: Mapping[str, str | int | None] | None = None,
+    ) -> Steps[None]:
+        """Set fields of both profiles in one change: all of them or, where one is refused, none. Raises InputError."""
+        yield self._profiles_set(user, agent)
+
+    def changes(self, since: int = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
+        """The log of what was derived, and why: the next `limit` changes after `since`, or all of them."""
+        found = yield from self._list("/v1/changes", {"since": str(since)}, reading.Changes, limit)
         return tuple(one.made() for one in found)
+
+    def change(self, no: int) -> Steps[Change]:
+        """One change by its number. Raises NotFound."""
+        found = yield from self.changes(_whole(no, "no") - 1, limit=1)
+        if not found or found[0].no != no:
+            raise NotFound(f"there is no change {no}")
+        return found[0]
 
     def history(self, item_id: str) -> Steps[tuple[Change, ...]]:
         """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
@@ -297,8 +325,10 @@ class OwnerCalls:
         dry = {"dry_run": "true"} if dry_run else {}
         return Request(method="DELETE", path=path, params={**self._owner, **params, **dry}, repeatable=dry_run)
 
-    def _profile_set(self, whose: str, fields: Mapping[str, str | int | None]) -> Request:
-        body = wire.encoded({whose: fields or None, **self._owner})
+    def _profiles_set(
+        self, user: Mapping[str, str | int | None] | None, agent: Mapping[str, str | int | None] | None
+    ) -> Request:
+        body = wire.encoded({"user": user or None, "agent": agent or None, **self._owner})
         return Request(method="PATCH", path="/v1/profile", body=body)
 
     def _list(

@@ -1,7 +1,6 @@
 """Answers of the HTTP API as records of `embermem.types` and `embermem.changes`.
 
-Three things are not told by the API, and are filled in: the place of a source (its `seq` is 0, it has no characters),
-the change that made an item (`change_no` is 0), and when a segment was written (`recorded_at` is its last access).
+All that a record holds is told by the API, but for the vector of a segment.
 """
 
 from __future__ import annotations
@@ -79,6 +78,7 @@ class _Said:
     speaker: str
     text: str
     said_at: datetime
+    recorded_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,11 +98,10 @@ class PageItem:
 
     id: PageId
     run_id: ThreadId
-    updated_at: datetime
     metadata: _PageData
 
     def made(self) -> Page:
-        """As a page. When its utterances were recorded is told for the newest alone."""
+        """As a page."""
         data = self.metadata
         return Page(
             id=self.id,
@@ -118,7 +117,7 @@ class PageItem:
                     speaker=said.speaker,
                     text=said.text,
                     said_at=said.said_at,
-                    recorded_at=self.updated_at,
+                    recorded_at=said.recorded_at,
                 )
                 for said in data.utterances
             ),
@@ -242,12 +241,21 @@ def _hits(found: Sequence[UtteranceItem]) -> tuple[Hit, ...]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class _Source:
+    id: UtteranceId
+    seq: int
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _FactData:
     about: About
     subject: str
     attribute: str
     value: str
-    sources: tuple[UtteranceId, ...]
+    rests_on: tuple[_Source, ...]
+    change_no: int
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     retired_at: datetime | None = None
@@ -275,7 +283,7 @@ class FactItem:
             attribute=data.attribute,
             value=data.value,
             text=self.memory,
-            sources=_sources(data.sources),
+            sources=_sources(data.rests_on),
             valid_from=data.valid_from,
             valid_to=data.valid_to,
             recorded_at=self.updated_at,
@@ -283,6 +291,7 @@ class FactItem:
             superseded_by=data.superseded_by,
             archived=data.archived,
             pinned=data.pinned,
+            change_no=data.change_no,
         )
 
 
@@ -293,7 +302,8 @@ class _TraitItem:
     level: float
     confidence: float
     pole: str
-    sources: tuple[UtteranceId, ...]
+    rests_on: tuple[_Source, ...]
+    change_no: int
     recorded_at: datetime
 
 
@@ -312,8 +322,9 @@ class Traits:
                 level=one.level,
                 confidence=one.confidence,
                 pole=one.pole,
-                sources=_sources(one.sources),
+                sources=_sources(one.rests_on),
                 recorded_at=one.recorded_at,
+                change_no=one.change_no,
             )
             for one in self.results
         )
@@ -323,7 +334,8 @@ class Traits:
 class _ProfileValue:
     value: str
     set_by: str
-    sources: tuple[UtteranceId, ...]
+    rests_on: tuple[_Source, ...]
+    change_no: int
     recorded_at: datetime
 
 
@@ -341,8 +353,9 @@ class Profile:
                 whose=whose,
                 name=name,
                 value=line.value,
-                sources=_sources(line.sources),
+                sources=_sources(line.rests_on),
                 recorded_at=line.recorded_at,
+                change_no=line.change_no,
                 set_by=line.set_by,
             )
             for name, line in (self.user if whose is About.USER else self.agent).items()
@@ -364,6 +377,9 @@ class SegmentItem:
     said_from: datetime
     said_to: datetime
     page_ids: tuple[PageId, ...]
+    rests_on: tuple[_Source, ...]
+    change_no: int
+    recorded_at: datetime
 
     def made(self) -> Segment:
         """As a segment."""
@@ -376,10 +392,11 @@ class SegmentItem:
             unanalysed=self.unanalysed,
             last_access=self.last_access,
             archived=self.archived,
-            change_no=0,
-            recorded_at=self.last_access,
+            change_no=self.change_no,
+            recorded_at=self.recorded_at,
             said_from=self.said_from,
             said_to=self.said_to,
+            sources=_sources(self.rests_on),
         )
 
 
@@ -498,5 +515,5 @@ class Operation:
     error: Problem | None = None
 
 
-def _sources(ids: Sequence[UtteranceId]) -> tuple[Source, ...]:
-    return tuple(Source(seq=0, utterance_id=one) for one in ids)
+def _sources(told: Sequence[_Source]) -> tuple[Source, ...]:
+    return tuple(Source(seq=one.seq, utterance_id=one.id, start=one.start, end=one.end) for one in told)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +14,7 @@ from embermem import changes
 from embermem.changes import Decision
 from embermem.stores import schema
 from embermem.stores.codec import json_text, micros, offset, sum_bytes
+from embermem.stores.reads import chunks
 from embermem.types import OwnerId, PersonaChange, SegmentId, Source
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ NO_WAITING: Mapping[str, int | None] = {
 }
 """What a page waits for, when it waits for nothing."""
 
+_OF_AN_ENDED_FACT = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
+"""Columns that are empty while a fact holds."""
 _KEYS: Mapping[Table, tuple[str, ...]] = {
     schema.note: ("page_id",),
     schema.membership: ("page_id",),
@@ -59,33 +62,39 @@ _KEYS: Mapping[Table, tuple[str, ...]] = {
 }
 
 
-class Applying:
-    """One change on its way into the tables: gathers rows, then writes them in few statements."""
+@dataclass(kw_only=True, slots=True)
+class _SegmentMoves:
+    """What happens to a segment: the numbers of the changes that touch it and that evict it, how many pages enter."""
 
-    def __init__(self, connection: Connection, owner_id: OwnerId, no: int, recorded_at: datetime) -> None:
+    touched: list[int] = field(default_factory=list)
+    evicted: list[int] = field(default_factory=list)
+    pages: int = 0
+
+
+class Applying:
+    """Changes on their way into the tables: gathers the rows of one change after the other, then writes them in few
+    statements. What comes of it is the same whether they are written one by one or together."""
+
+    def __init__(self, connection: Connection, owner_id: OwnerId) -> None:
         self._connection = connection
         self._owner_id = owner_id
-        self._no = no
-        self._at = micros(recorded_at)
-        self._versions: dict[Table, dict[tuple[object, ...], Row]] = {}
-        self._sources: dict[tuple[str, str], set[_Span]] = {}
-        self._facts: list[Row] = []
-        self._fact_updates: list[Row] = []
-        self._page_updates: dict[str, Row] = {}
-        self._placed: dict[str, list[str]] = {}
-        self._opened: list[Row] = []
-        self._touched: set[str] = set()
-        self._evicted: list[str] = []
-        self._cleared: list[str] = []
+        self._no = 0
+        self._at = 0
         self._embedded_seq: int | None = None
+        self._gather_anew()
 
-    def apply(self, decisions: Iterable[Decision], segment_vectors: Mapping[SegmentId, tuple[str, Vector]]) -> None:
-        """Write all that the decisions derive. `segment_vectors` holds each grown segment's embedder and sum."""
+    def gather(self, no: int, recorded_at: datetime, decisions: Iterable[Decision]) -> None:
+        """Take in the next change."""
+        self._no, self._at = no, micros(recorded_at)
         for decision in decisions:
             self._HANDLERS[type(decision)](self, decision)
+        self._end_of_change()
+
+    def write(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]] | None = None) -> None:
+        """Write all that was gathered, once. `segment_vectors` holds each grown segment's embedder and sum."""
         self._write_versions()
         self._write_pages()
-        self._write_segments(segment_vectors)
+        self._write_segments(segment_vectors or {})
         self._write_facts()
         self._write_sources()
         if self._embedded_seq is not None:
@@ -122,7 +131,9 @@ class Applying:
     def _placed_page(self, d: changes.Placed) -> None:
         self._version(schema.membership, page_id=d.page_id, segment_id=d.segment_id, f_score=d.f_score)
         self._page(d.page_id)["segment_id"] = d.segment_id
-        self._placed.setdefault(d.segment_id, []).append(d.page_id)
+        self._placed[d.page_id] = d.segment_id
+        self._segment(d.segment_id).pages += 1
+        self._segment(d.segment_id).touched.append(self._no)
 
     def _segment_written(self, d: changes.SegmentWritten) -> None:
         self._version(
@@ -135,29 +146,29 @@ class Applying:
             said_to=micros(d.said_to),
             said_to_offset=offset(d.said_to),
         )
-        self._touched.add(d.segment_id)
+        self._segment(d.segment_id).touched.append(self._no)
         self._rests_on("segment", d.segment_id, [source for part in d.parts for source in part.sources])
 
     def _analysed(self, d: changes.Analysed) -> None:
         self._page(d.page_id)["analysed_seq"] = d.upto_seq
 
     def _fact_added(self, d: changes.FactAdded) -> None:
-        self._facts.append(
-            self._row(
-                fact_id=d.fact_id,
-                change_no=self._no,
-                about=d.about.value,
-                subject=d.subject,
-                attribute=d.attribute,
-                value=d.value,
-                text=d.text,
-                valid_from=None if d.valid_from is None else micros(d.valid_from),
-                valid_from_offset=None if d.valid_from is None else offset(d.valid_from),
-                confirmed_no=self._no,
-                pinned=False,
-                recorded_at=self._at,
-            )
+        self._facts[d.fact_id] = self._row(
+            fact_id=d.fact_id,
+            change_no=self._no,
+            about=d.about.value,
+            subject=d.subject,
+            attribute=d.attribute,
+            value=d.value,
+            text=d.text,
+            valid_from=None if d.valid_from is None else micros(d.valid_from),
+            valid_from_offset=None if d.valid_from is None else offset(d.valid_from),
+            confirmed_no=self._no,
+            pinned=False,
+            recorded_at=self._at,
+            **dict.fromkeys(_OF_AN_ENDED_FACT),
         )
+        self._known_facts.pop(d.fact_id, None)  # there was none of this id: what it was told, nobody heard
         self._rests_on("fact", d.fact_id, d.sources)
 
     def _fact_strengthened(self, d: changes.FactStrengthened) -> None:
@@ -180,8 +191,7 @@ class Applying:
         self._fact_updates.append({"id": d.fact_id, "archived_no": self._no})
 
     def _fact_restored(self, d: changes.FactRestored) -> None:
-        ended = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
-        self._fact_updates.append({"id": d.fact_id, **dict.fromkeys(ended)})
+        self._fact_updates.append({"id": d.fact_id, **dict.fromkeys(_OF_AN_ENDED_FACT)})
 
     def _fact_pinned(self, d: changes.FactPinned) -> None:
         self._fact_updates.append({"id": d.fact_id, "pinned": d.pinned})
@@ -196,7 +206,8 @@ class Applying:
         """What it takes back stands in the decisions that follow."""
 
     def _begun_anew(self, d: changes.BegunAnew) -> None:
-        """The first decision of its change: nothing gathered is lost."""
+        """The first decision of its change: what was gathered before is put away too."""
+        self._gather_anew()
         forget_derived(self._connection, self._owner_id)
 
     def _trait_set(self, d: changes.TraitSet) -> None:
@@ -208,7 +219,7 @@ class Applying:
         self._rests_on("profile", f"{d.whose.value}.{d.name}", d.sources)
 
     def _evicted_segment(self, d: changes.Evicted) -> None:
-        self._evicted.append(d.segment_id)
+        self._segment(d.segment_id).evicted.append(self._no)
 
     _HANDLERS: ClassVar[dict[type[Any], Callable[[Applying, Any], None]]] = {
         changes.Embedded: _embedded,
@@ -237,139 +248,214 @@ class Applying:
 
     # ------------------------------------------------------------------------------------------------- gathering
 
+    def _gather_anew(self) -> None:
+        self._versions: dict[Table, dict[tuple[object, ...], list[Row]]] = {}
+        self._sources: dict[tuple[str, str, int], set[_Span]] = {}
+        self._facts: dict[str, Row] = {}
+        self._known_facts: dict[str, Row] = {}
+        self._fact_updates: list[Row] = []
+        self._pages: dict[str, Row] = {}
+        self._segments: dict[str, _SegmentMoves] = {}
+        self._arrived: set[tuple[str, str]] = set()
+        self._placed: dict[str, str] = {}
+        self._cleared: list[str] = []
+        self._known_cleared: dict[str, Row] = {}
+
+    def _end_of_change(self) -> None:
+        """What counts once a change is whole: updates of facts, wherever they stand in it; where its pages are in the
+        end; traits that are unknown again."""
+        for values in self._fact_updates:
+            fact_id = values.pop("id")
+            row = self._facts.get(fact_id)
+            (self._known_facts.setdefault(fact_id, {}) if row is None else row).update(values)
+        for dimension in self._cleared:
+            self._clear(dimension)
+        self._arrived.update(self._placed.items())
+        self._fact_updates, self._cleared, self._placed = [], [], {}
+
+    def _clear(self, dimension: str) -> None:
+        versions = self._versions.get(schema.trait, {}).get((dimension,))
+        if versions is None:
+            ended = {"k_dimension": dimension, "b_retired_no": self._no, "b_retired_at": self._at}
+            self._known_cleared.setdefault(dimension, ended)
+        elif versions[-1]["retired_no"] is None:
+            versions[-1].update(self._retired())
+
     def _row(self, **values: object) -> Row:
         return {"owner_id": self._owner_id, **values}
 
+    def _retired(self) -> Row:
+        return {"retired_no": self._no, "retired_at": self._at}
+
     def _version(self, table: Table, **values: object) -> None:
-        """One version a change: the last decision on a key holds."""
-        row = self._row(change_no=self._no, recorded_at=self._at, **values)
-        self._versions.setdefault(table, {})[tuple(row[key] for key in _KEYS[table])] = row
+        """One version a change: the last decision on a key holds, and retires the version of an earlier change."""
+        row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **values)
+        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in _KEYS[table]), [])
+        if versions and versions[-1]["change_no"] == self._no:
+            versions.pop()
+        elif versions and versions[-1]["retired_no"] is None:
+            versions[-1].update(self._retired())
+        versions.append(row)
 
     def _page(self, page_id: str) -> Row:
-        return self._page_updates.setdefault(page_id, {})
+        row = self._pages.setdefault(page_id, {})
+        row["touched_no"] = self._no
+        return row
+
+    def _segment(self, segment_id: str) -> _SegmentMoves:
+        return self._segments.setdefault(segment_id, _SegmentMoves())
 
     def _rests_on(self, item: str, item_id: str, sources: Iterable[Source]) -> None:
         """What an item's new version rests on; a fact's sources add up instead."""
+        key = (item, item_id, self._no)
         spans = {(source.seq, source.start, source.end) for source in sources}
         if item == "fact":
-            spans |= self._sources.get((item, item_id), set())
-        self._sources[item, item_id] = spans
+            spans |= self._sources.get(key, set())
+        self._sources[key] = spans
 
     # --------------------------------------------------------------------------------------------------- writing
 
-    def _many(self, statement: Any, rows: list[Row]) -> None:
+    def _many(self, statement: Any, rows: Sequence[Row]) -> None:
         if rows:
             self._connection.execute(statement, rows)
 
     def _write_versions(self) -> None:
-        for table, by_key in self._versions.items():
-            keys, rows = _KEYS[table], list(by_key.values())
-            retire = (
-                update(table)
-                .where(table.c.owner_id == self._owner_id, table.c.retired_no.is_(None))
-                .where(*(table.c[key] == bindparam(f"k_{key}") for key in keys))
-                .values(retired_no=self._no, retired_at=self._at)
-            )
-            self._many(retire, [{f"k_{key}": row[key] for key in keys} for row in rows])
-            self._many(insert(table), rows)
         trait = schema.trait
-        clear = (
-            update(trait)
-            .where(trait.c.owner_id == self._owner_id, trait.c.retired_no.is_(None))
-            .where(trait.c.dimension == bindparam("k_dimension"))
-            .values(retired_no=self._no, retired_at=self._at)
-        )
-        self._many(clear, [{"k_dimension": dimension} for dimension in self._cleared])
+        self._many(_retiring(trait, self._owner_id, ("dimension",)), list(self._known_cleared.values()))
+        for table, by_key in self._versions.items():
+            keys = _KEYS[table]
+            ended = [
+                {
+                    "b_retired_no": first["change_no"],
+                    "b_retired_at": first["recorded_at"],
+                    **{f"k_{key}": first[key] for key in keys},
+                }
+                for first, *_ in by_key.values()
+            ]
+            self._many(_retiring(table, self._owner_id, keys), ended)
+            self._many(insert(table), [row for versions in by_key.values() for row in versions])
 
     def _write_sources(self) -> None:
         rows = [
-            self._row(item=item, item_id=item_id, change_no=self._no, ordinal=ordinal, seq=seq, start=start, end=end)
-            for (item, item_id), spans in self._sources.items()
+            self._row(item=item, item_id=item_id, change_no=no, ordinal=ordinal, seq=seq, start=start, end=end)
+            for (item, item_id, no), spans in self._sources.items()
             for ordinal, (seq, start, end) in enumerate(sorted(spans, key=lambda s: (s[0], s[1] or 0, s[2] or 0)))
         ]
         self._many(insert(schema.source), rows)
 
     def _write_pages(self) -> None:
         table = schema.page
-        by_columns: dict[tuple[str, ...], list[Row]] = {}
-        for page_id, values in self._page_updates.items():
-            by_columns.setdefault(tuple(sorted(values)), []).append({"k_page": page_id, **values})
-        for columns, rows in by_columns.items():
+        for columns, rows in _by_columns(self._pages).items():
             statement = (
                 update(table)
-                .where(table.c.owner_id == self._owner_id, table.c.page_id == bindparam("k_page"))
-                .values(
-                    touched_no=self._no,
-                    **NO_WAITING,
-                    **{column: bindparam(column) for column in columns},
-                )
+                .where(table.c.owner_id == self._owner_id, table.c.page_id == bindparam("k_id"))
+                .values(**NO_WAITING, **{column: bindparam(f"b_{column}") for column in columns})
             )
             self._many(statement, rows)
 
     def _write_segments(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]]) -> None:
+        for grown_id in segment_vectors:
+            self._segment(grown_id).touched.append(self._no)
+        if not self._segments:
+            return
         table = schema.segment
         mine = table.c.owner_id == self._owner_id
+        known = {
+            segment_id
+            for ids in chunks(sorted(self._segments))
+            for segment_id in self._connection.scalars(
+                select(table.c.segment_id).where(mine, table.c.segment_id.in_(ids))
+            )
+        }
         arrivals = self._arrivals()
-        touched = self._touched | set(self._placed) | set(segment_vectors)
-        known = set(self._connection.scalars(select(table.c.segment_id).where(mine, table.c.segment_id.in_(touched))))
-        for segment_id in sorted(touched - known):
-            self._opened.append(
-                self._row(
-                    segment_id=segment_id, opened_no=self._no, touched_no=self._no, visits=0, pages=0, newest_at=0
-                )
-            )
-        self._many(insert(table), self._opened)
-        counts = Counter({segment_id: len(pages) for segment_id, pages in self._placed.items()})
-        for segment_id in sorted(touched):
+        opened, grown, evicted = [], [], []
+        for segment_id, moves in sorted(self._segments.items()):
             newest = arrivals.get(segment_id, 0)
-            values: Row = {
-                "touched_no": self._no,
-                "pages": table.c.pages + counts[segment_id],
-                "newest_at": case((table.c.newest_at < newest, newest), else_=table.c.newest_at),
-            }
-            if SegmentId(segment_id) in segment_vectors:
-                embedder, vector = segment_vectors[SegmentId(segment_id)]
-                values |= {"embedder": embedder, "vector_sum": sum_bytes(vector)}
-            self._connection.execute(update(table).where(mine, table.c.segment_id == segment_id).values(**values))
-        if self._evicted:
-            self._connection.execute(
-                update(table)
-                .where(mine, table.c.segment_id.in_(self._evicted))
-                .values(evicted_no=self._no, touched_no=self._no)
-            )
+            if segment_id in known:
+                last = max((*moves.touched, *moves.evicted))
+                grown.append({"k_id": segment_id, "b_touched": last, "b_pages": moves.pages, "b_newest": newest})
+                evicted += [{"k_id": segment_id, "b_no": no} for no in moves.evicted[-1:]]
+            elif moves.touched:
+                opened_no = min(moves.touched)
+                left = [no for no in moves.evicted if no >= opened_no]  # before it was there, nothing left
+                opened.append(
+                    self._row(
+                        segment_id=segment_id,
+                        opened_no=opened_no,
+                        touched_no=max((*moves.touched, *left)),
+                        evicted_no=left[-1] if left else None,
+                        visits=0,
+                        pages=moves.pages,
+                        newest_at=newest,
+                    )
+                )
+        own = (mine, table.c.segment_id == bindparam("k_id"))
+        newer = bindparam("b_newest", type_=table.c.newest_at.type)
+        self._many(insert(table), opened)
+        self._many(
+            update(table)
+            .where(*own)
+            .values(
+                touched_no=bindparam("b_touched"),
+                pages=table.c.pages + bindparam("b_pages"),
+                newest_at=case((table.c.newest_at < newer, newer), else_=table.c.newest_at),
+            ),
+            grown,
+        )
+        self._many(update(table).where(*own).values(evicted_no=bindparam("b_no")), evicted)
+        self._many(
+            update(table).where(*own).values(embedder=bindparam("b_embedder"), vector_sum=bindparam("b_sum")),
+            [
+                {"k_id": grown_id, "b_embedder": embedder, "b_sum": sum_bytes(vector)}
+                for grown_id, (embedder, vector) in segment_vectors.items()
+            ],
+        )
 
     def _arrivals(self) -> dict[str, int]:
         """When the newest page placed into each segment arrived."""
         page = schema.page
-        of_page = {page_id: segment_id for segment_id, pages in self._placed.items() for page_id in pages}
-        rows = self._connection.execute(
-            select(page.c.page_id, page.c.recorded_at).where(
-                page.c.owner_id == self._owner_id, page.c.page_id.in_(of_page)
+        recorded: dict[str, int] = {}
+        for ids in chunks(sorted({page_id for page_id, _ in self._arrived})):
+            rows = self._connection.execute(
+                select(page.c.page_id, page.c.recorded_at).where(
+                    page.c.owner_id == self._owner_id, page.c.page_id.in_(ids)
+                )
             )
-        )
+            recorded.update((page_id, recorded_at) for page_id, recorded_at in rows)
         newest: dict[str, int] = {}
-        for page_id, recorded_at in rows if of_page else ():
-            segment_id = of_page[page_id]
-            newest[segment_id] = max(newest.get(segment_id, 0), recorded_at)
+        for page_id, segment_id in self._arrived:
+            newest[segment_id] = max(newest.get(segment_id, 0), recorded.get(page_id, 0))
         return newest
 
     def _write_facts(self) -> None:
         table = schema.fact
-        self._many(insert(table), self._facts)
-        by_fact: dict[str, Row] = {}
-        for values in self._fact_updates:
-            by_fact.setdefault(values["id"], {}).update(values)
-        by_columns: dict[tuple[str, ...], list[Row]] = {}
-        for values in by_fact.values():
-            columns = tuple(sorted(column for column in values if column != "id"))
-            by_columns.setdefault(columns, []).append({f"k_{column}": value for column, value in values.items()})
-        for columns, rows in by_columns.items():
+        self._many(insert(table), list(self._facts.values()))
+        for columns, rows in _by_columns(self._known_facts).items():
             statement = (
                 update(table)
                 .where(table.c.owner_id == self._owner_id, table.c.fact_id == bindparam("k_id"))
-                .values({column: bindparam(f"k_{column}") for column in columns})
+                .values({column: bindparam(f"b_{column}") for column in columns})
             )
             self._many(statement, rows)
+
+
+def _retiring(table: Table, owner_id: OwnerId, keys: Sequence[str]) -> Any:
+    """The statement that ends the version that stands of each key."""
+    return (
+        update(table)
+        .where(table.c.owner_id == owner_id, table.c.retired_no.is_(None))
+        .where(*(table.c[key] == bindparam(f"k_{key}") for key in keys))
+        .values(retired_no=bindparam("b_retired_no"), retired_at=bindparam("b_retired_at"))
+    )
+
+
+def _by_columns(updates: Mapping[str, Row]) -> dict[tuple[str, ...], list[Row]]:
+    """Updates by the columns they set, each as the parameters of one statement: `k_id`, and `b_` before a column."""
+    grouped: dict[tuple[str, ...], list[Row]] = {}
+    for item_id, values in updates.items():
+        row = {"k_id": item_id, **{f"b_{column}": value for column, value in values.items()}}
+        grouped.setdefault(tuple(sorted(values)), []).append(row)
+    return grouped
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

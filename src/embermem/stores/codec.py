@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_DECISIONS: dict[str, type[Any]] = {kind.__name__: kind for kind in Decision.__args__}
+_DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
+    kind.__name__: msgspec.json.Decoder(kind, strict=False) for kind in Decision.__args__
+}
+_NAMED = msgspec.json.Decoder(list[tuple[str, msgspec.Raw]])
 _Record = TypeVar("_Record")
 
 
@@ -77,12 +81,11 @@ def decisions_text(decisions: tuple[Decision, ...]) -> str:
     return json_text([(type(decision).__name__, decision) for decision in decisions])
 
 
-def decisions_from(text: str) -> tuple[changes.Decision, ...]:
-    """The decisions of `decisions_text`. Raises StoreCorrupt."""
+def decisions_from(text: str, kinds: Collection[type[Any]] | None = None) -> tuple[changes.Decision, ...]:
+    """The decisions of `decisions_text`, all or those of some kinds; no others are decoded. Raises StoreCorrupt."""
+    wanted = None if kinds is None else {kind.__name__ for kind in kinds}
     try:
-        return tuple(
-            msgspec.convert(fields, type=_DECISIONS[name], strict=False)
-            for name, fields in from_json(text, list[tuple[str, dict[str, Any]]])
-        )
-    except (msgspec.ValidationError, KeyError) as error:
+        named = _NAMED.decode(text)
+        return tuple(_DECODERS[name].decode(fields) for name, fields in named if wanted is None or name in wanted)
+    except (msgspec.DecodeError, KeyError) as error:
         raise StoreCorrupt(f"a stored change cannot be read: {error}") from error

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import or_, select, update
-from sqlalchemy.engine import Connection
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Table, bindparam, or_, select, update
+from sqlalchemy.engine import Connection, Row
 
 from embermem.stores import schema
 from embermem.stores.apply import NO_WAITING, Applying, forget_derived
@@ -12,6 +15,8 @@ from embermem.types import OwnerId
 
 _REPLAYED_AT_ONCE = 200
 """Changes held in memory while they are applied again."""
+_KEPT = ("visits", "visited_at", "embedder", "vector_sum")
+"""What a segment has that no change holds."""
 
 
 def replay(c: Connection, owner_id: OwnerId) -> None:
@@ -27,23 +32,32 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
     embedded = c.scalar(select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id))
     done = 0
     while some := changes(c, owner_id, done, _REPLAYED_AT_ONCE):
+        applying = Applying(c, owner_id)
         for change in some:
-            Applying(c, owner_id, change.no, change.recorded_at).apply(change.decisions, {})
+            applying.gather(change.no, change.recorded_at, change.decisions)
+        applying.write()
         done = some[-1].no
-    for row in waiting:
-        own = (page.c.owner_id == owner_id, page.c.page_id == row.page_id)
-        c.execute(update(page).where(*own).values({name: getattr(row, name) for name in NO_WAITING}))
-    for row in kept:
-        c.execute(
-            update(segment)
-            .where(segment.c.owner_id == owner_id, segment.c.segment_id == row.segment_id)
-            .values(
-                visits=row.visits,
-                visited_at=row.visited_at,
-                embedder=row.embedder,
-                vector_sum=row.vector_sum,
-            )
-        )
+    _put_back(c, page, owner_id, "page_id", tuple(NO_WAITING), waiting)
+    _put_back(c, segment, owner_id, "segment_id", _KEPT, kept)
     c.execute(
         update(owner).where(owner.c.owner_id == owner_id).values(reset_no=owner.c.revision, embedded_seq=embedded)
     )
+
+
+def _put_back(
+    c: Connection, table: Table, owner_id: OwnerId, key: str, columns: Sequence[str], rows: Sequence[Row[Any]]
+) -> None:
+    """Give rows that are still there the values that they had."""
+    statement = (
+        update(table)
+        .where(table.c.owner_id == owner_id, table.c[key] == bindparam("k_id"))
+        .values({column: bindparam(f"b_{column}") for column in columns})
+    )
+    if rows:
+        c.execute(
+            statement,
+            [
+                {"k_id": getattr(row, key), **{f"b_{column}": getattr(row, column) for column in columns}}
+                for row in rows
+            ],
+        )

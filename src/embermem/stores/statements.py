@@ -9,12 +9,12 @@ from sqlalchemy import BigInteger, and_, case, cast, func, or_, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.engine import Connection
 
-from embermem.changes import Cause, Change
+from embermem.changes import Cause, Change, Decision
 from embermem.protocols import (
     OwnerState,
 )
 from embermem.stores import reads, schema
-from embermem.stores.codec import decisions_from, moment
+from embermem.stores.codec import decisions_from, json_text, moment
 from embermem.types import (
     Chain,
     ChainId,
@@ -79,20 +79,36 @@ def utterances(c: Connection, owner_id: OwnerId, after_seq: int, limit: int | No
 
 
 def changes(
-    c: Connection, owner_id: OwnerId, since: int, limit: int | None = None, causes: Collection[Cause] | None = None
+    c: Connection,
+    owner_id: OwnerId,
+    since: int,
+    limit: int | None = None,
+    *,
+    before: int | None = None,
+    causes: Collection[Cause] | None = None,
+    naming: str | None = None,
+    kinds: Collection[type[Decision]] | None = None,
 ) -> tuple[Change, ...]:
+    """The next `limit` changes after `since`, or with `before` the last `limit` below it; of some causes; those in
+    whose decisions an id stands; each with its decisions of some kinds only. In order. What is left out is not decoded.
+    """
     table = schema.change
-    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since).order_by(table.c.no).limit(limit)
+    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since).limit(limit)
     if causes is not None:
         query = query.where(table.c.cause.in_([cause.value for cause in causes]))
-    rows = c.execute(query)
+    if naming is not None:
+        query = query.where(func.instr(table.c.decisions, json_text(naming)) > 0)
+    if before is None:
+        rows = c.execute(query.order_by(table.c.no)).all()
+    else:
+        rows = c.execute(query.where(table.c.no < before).order_by(table.c.no.desc())).all()[::-1]
     return tuple(
         Change(
             no=row.no,
             cause=Cause(row.cause),
             analyst=row.analyst,
             recorded_at=moment(row.recorded_at),
-            decisions=decisions_from(row.decisions),
+            decisions=decisions_from(row.decisions, kinds),
         )
         for row in rows
     )

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.changes import Cause, Change
+from embermem.changes import Cause, Change, Decision
 from embermem.protocols import (
     Delta,
     OwnerStats,
@@ -31,6 +31,7 @@ from embermem.types import (
     Persona,
     Segment,
     SegmentId,
+    ThreadId,
     Tier,
     Utterance,
     UtteranceId,
@@ -63,7 +64,14 @@ class Views(Transactions):
             return _newer(c, row, owner_id, seq, revision, embedder, dim, reset)
 
     def pages(
-        self, owner_id: OwnerId, short: int, *, tier: Tier | None, before: int | None, limit: int | None
+        self,
+        owner_id: OwnerId,
+        short: int,
+        *,
+        tier: Tier | None,
+        before: int | None,
+        limit: int | None,
+        thread: ThreadId | None = None,
     ) -> tuple[Page, ...]:
         """Pages in order."""
         page = schema.page
@@ -72,6 +80,8 @@ class Views(Transactions):
             query = query.where(reads.in_tier(tier, short))
         if before is not None:
             query = query.where(page.c.no < before)
+        if thread is not None:
+            query = query.where(page.c.thread == thread)
         with self._read() as c:
             rows = c.execute(query.order_by(page.c.no.desc()).limit(limit)).all()
             return reads.pages_from(c, owner_id, rows[::-1], short)
@@ -170,15 +180,33 @@ class Views(Transactions):
                 for found in reads.facts_from(c, owner_id, query.where(fact.c.fact_id.in_(some)))
             )
 
-    def changes(self, owner_id: OwnerId, since: int) -> tuple[Change, ...]:
-        """The second log, after a number."""
+    def changes(
+        self,
+        owner_id: OwnerId,
+        since: int,
+        *,
+        limit: int | None = None,
+        before: int | None = None,
+        cause: Cause | None = None,
+    ) -> tuple[Change, ...]:
+        """The second log, after a number; the next or the last of it."""
         with self._read() as c:
-            return changes(c, owner_id, since)
+            return changes(c, owner_id, since, limit, before=before, causes=None if cause is None else (cause,))
 
     def changes_of(self, owner_id: OwnerId, causes: Collection[Cause]) -> tuple[Change, ...]:
         """The changes of some causes."""
         with self._read() as c:
             return changes(c, owner_id, 0, causes=causes)
+
+    def changes_naming(self, owner_id: OwnerId, item_id: str) -> tuple[Change, ...]:
+        """The changes in whose decisions an id stands."""
+        with self._read() as c:
+            return changes(c, owner_id, 0, naming=item_id)
+
+    def decisions(self, owner_id: OwnerId, kinds: Collection[type[Decision]]) -> tuple[Change, ...]:
+        """All changes, each with its decisions of these kinds alone."""
+        with self._read() as c:
+            return changes(c, owner_id, 0, kinds=kinds)
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
         """Counts of one owner."""

@@ -144,7 +144,9 @@ class Work(Transactions):
                     )
                 _write_vectors(c, owner.id, change.no, vectors)
             sums = {key: (embedder, vector) for key, vector in (segment_vectors or {}).items()}
-            Applying(c, owner.id, change.no, now).apply(change.decisions, sums)
+            applying = Applying(c, owner.id)
+            applying.gather(change.no, now, change.decisions)
+            applying.write(sums)
         return change
 
     def postpone(

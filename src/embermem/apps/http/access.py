@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from embermem.apps.http import keys
+from embermem.apps.http.keys import Right as Right
 from embermem.apps.http.problems import Forbidden, TooManyRequests, Unauthorized
 from embermem.apps.http.serving import serving_of
 
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 
 COOKIE = "ember_key"
 """The cookie by which the inspector's pages send their key: HttpOnly, SameSite=Strict."""
-
-
-class Right(StrEnum):
-    """What a key allows with an owner's memory; `write` includes `read`."""
-
-    READ = "read"
-    WRITE = "write"
 
 
 class Access:

@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from fastapi import FastAPI
-from starlette.middleware import Middleware
 
 import embermem
-from embermem.apps.http import events, metrics, problems, reference
+from embermem.apps.http import events, frame, metrics, problems, reference
 from embermem.apps.http.api import routers
 from embermem.apps.http.inspector import routes as inspector
 from embermem.apps.http.inspector.place import lost
-from embermem.apps.http.limits import BodyLimit, RateLimit
-from embermem.apps.http.middleware import Guard, SecurityHeaders, Watch
 from embermem.apps.http.proxy import routes as proxy
-from embermem.apps.http.serving import Serving
 from embermem.apps.mcp.http import mount
 from embermem.errors import EmbedderError
 
 if TYPE_CHECKING:
+    from embermem.apps.http.serving import Serving
     from embermem.memory import Memory
 
 logger = logging.getLogger(__name__)
@@ -38,7 +35,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     Without `require_keys` it answers only requests to loopback, by name, and to `hosts`.
     """
     settings = memory.settings
-    watching = metrics.Metrics(memory)
+    serving = frame.serving_over(memory, require_keys=require_keys)
     larger = {IMPORT_PATH: settings.http_import_bytes, proxy.CHAT_PATH: settings.proxy_body_bytes}
     app = _Ember(
         title="Ember",
@@ -51,18 +48,11 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
         redirect_slashes=False,
         responses=problems.ANSWERS,
         lifespan=_lifespan,
-        middleware=[
-            Middleware(SecurityHeaders),
-            Middleware(Watch, metrics=watching),
-            Middleware(Guard, hosts=tuple(hosts), any_host=require_keys),
-            Middleware(BodyLimit, most=settings.http_body_bytes, larger=larger),
-        ],
+        middleware=frame.middleware(serving, hosts=hosts, larger=larger),
         # Its own spans carry addresses with their queries: only where texts may be told.
         telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
     )
-    app.state.serving = Serving(
-        memory=memory, require_keys=require_keys, rate=RateLimit(settings.http_rate_per_minute), metrics=watching
-    )
+    app.state.serving = serving
     problems.install(app, lost)
     mount(app, memory)
     for router in routers():

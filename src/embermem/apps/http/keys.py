@@ -7,6 +7,7 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from embermem import messages
@@ -22,6 +23,13 @@ _ID_BYTES = 6
 _SECRET_BYTES = 32
 _LONGEST_KEY = 200
 _MOST_GRANTS = 1000
+
+
+class Right(StrEnum):
+    """What a key allows with an owner's memory; `write` includes `read`."""
+
+    READ = "read"
+    WRITE = "write"
 
 
 def make(name: str, owners: Sequence[str], *, read_only: bool, now: datetime) -> tuple[ApiKey, str]:

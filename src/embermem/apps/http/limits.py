@@ -118,5 +118,6 @@ def _announced(headers: Headers) -> float:
 
 def _too_large(most: int) -> BodyTooLarge:
     return BodyTooLarge(
-        f"the body is larger than {most} bytes (the settings http_body_bytes and http_import_bytes); send less at once"
+        f"the body is larger than {most} bytes (the settings http_body_bytes, http_import_bytes, proxy_body_bytes); "
+        "send less at once"
     )

@@ -13,6 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 from starlette.responses import PlainTextResponse, Response
 
+from embermem.apps.cost import midnight_of
 from embermem.apps.http.access import Accessible
 from embermem.apps.http.serving import serving_of
 from embermem.errors import StoreError
@@ -69,7 +70,7 @@ class _OfMemory(Collector):
         yield done
         yield _gauge("ember_resident_bytes", "Owners' indexes in memory.", self._memory.resident_bytes)
         try:
-            stats, calls = self._memory.stats(), self._memory.calls(_midnight(self._memory))
+            stats, calls = self._memory.stats(), self._memory.calls(midnight_of(self._memory.now()))
         except StoreError:
             yield _gauge("ember_store_up", "Whether the store could be read.", 0)
             return
@@ -98,12 +99,6 @@ class _OfMemory(Collector):
 
 def _gauge(name: str, told: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, told, value=value)
-
-
-def _midnight(memory: Memory) -> Any:
-    from embermem.apps.cost import midnight_of
-
-    return midnight_of(memory.now())
 
 
 # ----------------------------------------------------------------------------------------------------------- routes

@@ -16,17 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio.to_thread
 from fastapi import FastAPI
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.routing import Route
 
-from embermem.apps.http import problems
+from embermem.apps.http import frame, problems
 from embermem.apps.http.access import Access, Right, access
-from embermem.apps.http.limits import BodyLimit, RateLimit
-from embermem.apps.http.metrics import Metrics
-from embermem.apps.http.middleware import Guard, SecurityHeaders, Watch
-from embermem.apps.http.serving import Serving
-from embermem.apps.mcp.server import Needs, server_of
+from embermem.apps.mcp.server import server_of
 from embermem.errors import EmberError, InputError, StoreClosed
 
 if TYPE_CHECKING:
@@ -44,11 +39,12 @@ USER_HEADER, AGENT_HEADER = "X-Ember-User", "X-Ember-Agent"
 _DEFAULT = "default"
 _BOUND = "ember.mcp.bound"
 """Where a request's scope holds whose memory it reaches."""
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_GUARDED = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+"""The frame's `Guard` keeps foreign pages out, here as on every other route."""
 
 
 def mount(app: Starlette, memory: Memory, path: str = PATH, *, user: str = _DEFAULT, agent: str = _DEFAULT) -> None:
-    """Serve a memory at a path of an application whose `state.serving` says who may use it.
+    """Serve a memory at a path of an application that has our frame, and whose `state.serving` says who may use it.
 
     `user` and `agent` are those of a request that names none and gives no key. The application's lifespan runs what is
     needed.
@@ -60,7 +56,7 @@ def mount(app: Starlette, memory: Memory, path: str = PATH, *, user: str = _DEFA
 
     @asynccontextmanager
     async def lifespan(served: Any) -> AsyncIterator[Any]:
-        async with before(served) as state, endpoint.running(served.state.serving.require_keys):
+        async with before(served) as state, endpoint.running():
             yield state
 
     app.router.lifespan_context = lifespan
@@ -76,22 +72,14 @@ def create_app(
     agent: str = _DEFAULT,
 ) -> FastAPI:
     """A server of nothing but the protocol, guarded as the whole service is. The caller opens and closes the memory."""
-    settings = memory.settings
-    metrics = Metrics(memory)
+    serving = frame.serving_over(memory, require_keys=require_keys)
     app = FastAPI(
         title="Ember",
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[
-            Middleware(SecurityHeaders),
-            Middleware(Watch, metrics=metrics),
-            Middleware(Guard, hosts=tuple(hosts), any_host=require_keys),
-            Middleware(BodyLimit, most=settings.http_body_bytes),
-        ],
+        middleware=frame.middleware(serving, hosts=hosts),
     )
-    app.state.serving = Serving(
-        memory=memory, require_keys=require_keys, rate=RateLimit(settings.http_rate_per_minute), metrics=metrics
-    )
+    app.state.serving = serving
     problems.install(app)
     mount(app, memory, path, user=user, agent=agent)
     return app
@@ -106,12 +94,12 @@ class _Endpoint:
         self._manager: StreamableHTTPSessionManager | None = None
 
     @asynccontextmanager
-    async def running(self, require_keys: bool) -> AsyncIterator[None]:
+    async def running(self) -> AsyncIterator[None]:
         """Serves until the block ends. A server and its manager serve once, an application may start again."""
         server = server_of(
             self._memory, _reach, says=lambda error: problems.problem_of(error).detail, middleware=[_bind]
         )
-        server.streamable_http_app(stateless_http=True, json_response=True, transport_security=_security(require_keys))
+        server.streamable_http_app(stateless_http=True, json_response=True, transport_security=_GUARDED)
         async with server.session_manager.run():
             self._manager = server.session_manager
             try:
@@ -128,18 +116,6 @@ class _Endpoint:
             await problems.answer(scope, error)(scope, receive, send)
             return
         await self._manager.handle_request({**scope, _BOUND: bound}, receive, send)
-
-
-def _security(require_keys: bool) -> TransportSecuritySettings:
-    """Without keys, a page in the user's browser must not reach the memory: neither by its own origin nor by a name
-    that it makes point to this machine. A key is what no such page has."""
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=not require_keys,
-        allowed_hosts=[*_LOOPBACK, *(f"{host}:*" for host in _LOOPBACK)],
-        allowed_origins=[
-            origin for host in _LOOPBACK for origin in (f"http://{host}", f"http://{host}:*", f"https://{host}:*")
-        ],
-    )
 
 
 # -------------------------------------------------------------------------------------------- whose memory it is
@@ -202,6 +178,6 @@ async def _bind(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Han
         _current.reset(token)
 
 
-def _reach(needs: Needs) -> OwnerMemory:
+def _reach(right: Right) -> OwnerMemory:
     bound = _current.get()
-    return bound.access.owner(bound.user, bound.agent, Right(needs))
+    return bound.access.owner(bound.user, bound.agent, right)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TextIO
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import anyio
 from mcp.server.stdio import stdio_server
 
+from embermem.apps import logs
 from embermem.apps.mcp.server import make_server
 from embermem.errors import ConfigError
 
@@ -19,16 +18,13 @@ if TYPE_CHECKING:
 
     from embermem.apps.session import Session
 
-_LAST_GRACE_S = 5.0
-"""After the wait for requests in flight: for threads that no one can interrupt."""
-
 
 def over_stdio(session: Session, wire: int) -> None:
     """Serve the owner of the session to whoever started this process, until they close stdin.
 
     `wire` is where the protocol is written; see `take_stdout`.
     """
-    _log_to_stderr()
+    _log()
     with session.for_writing(background=True) as memory:
         memory.wake()
         server = make_server(memory, session.user, session.agent)
@@ -54,33 +50,22 @@ def over_http(
     from embermem.apps import serve
 
     serve.check_packages()
-    import uvicorn
-
-    from embermem.apps.http.stopping import Server
     from embermem.apps.mcp.http import create_app
 
     if not path.startswith("/") or path != path.strip() or "{" in path:
         raise ConfigError(f"--path {path!r} is no path; give one such as /mcp")
-    _log_to_stderr()
+    _log()
     require_keys = require_keys or serve.must_have_keys(host)
     with closing(serve.bound(host, port)) as listening, session.for_writing(background=True) as memory:
-        if require_keys and not any(key.revoked_at is None for key in memory.keys.all_keys()):
-            raise ConfigError(
-                f"a server on {host} requires keys here, and this store has none: make one with "
-                "`embermem keys add NAME --owner USER`"
-            )
+        if require_keys:
+            serve.check_keys(memory, host)
         app = create_app(
             memory, path=path, require_keys=require_keys, hosts=(host,), user=session.user, agent=session.agent
         )
-        stop_s = memory.settings.http_stop_s
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=max(1, round(stop_s))
-        )
-        memory.wake()
-        told(f"Ember serves http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}{path}")
-        Server(config, stop_s + _LAST_GRACE_S).run(sockets=[listening])
+        told(f"Ember serves {serve.url_of(host, listening)}{path}")
+        serve.until_stopped(app, memory, listening)
 
 
-def _log_to_stderr() -> None:
+def _log() -> None:
     # Before the SDK sets up its own, which draws frames for a terminal.
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logs.configure(logs.Format.TEXT, logs.Level.WARNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -284,3 +285,8 @@ def recalled(context: Context, notice: str, text: str) -> Recalled:
 def pieces(texts: Mapping[str, str]) -> list[PieceShown]:
     """What goes, by its first words."""
     return [PieceShown(id=key, text=render.cut(text, SHORT_CHARS)) for key, text in texts.items()]
+
+
+def as_json(value: object) -> str:
+    """A record as a model is shown it."""
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))

@@ -28,6 +28,21 @@ from embermem.systems.memoryos.long_term import CALLER
 from embermem.text import fold
 from embermem.types import About, FactId
 
+TEACHING = (
+    BegunAnew,
+    FactAdded,
+    FactArchived,
+    FactPinned,
+    FactRestored,
+    FactRetired,
+    FactStrengthened,
+    ProfileSet,
+    TraitCleared,
+    TraitSet,
+    Undone,
+)
+"""The kinds of decisions that an undoing is decided by."""
+
 _Key = tuple[str, ...]
 """What was set: ("fact", id), ("archived", id), ("pinned", id), ("trait", dimension), or ("profile", whose, name)."""
 _State = FactAdded | FactRetired | TraitSet | ProfileSet | bool | None
@@ -36,7 +51,8 @@ nothing."""
 
 
 def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision]:
-    """The decisions that take back what change `no` of an owner's whole log taught the persona.
+    """The decisions that take back what change `no` of an owner's whole log taught the persona. Each
+    change of `log` holds at least its decisions of the kinds in `TEACHING`.
 
     Facts that it added are retired, as if they never held; those that it retired, superseded or moved to the archive
     hold again; traits and profile lines get what stood there before. What a later change built on is left alone: a fact

@@ -14,11 +14,21 @@ if TYPE_CHECKING:
 
 
 def add(
-    owner: OwnerMemory, given: str | Sequence[models.Message], *, thread: str, at: str | None, key: str | None
+    owner: OwnerMemory,
+    given: str | Sequence[models.Message],
+    *,
+    thread: str,
+    at: str | None,
+    key: str | None,
+    fresh: bool | None,
 ) -> models.Added:
-    """Keep messages; what was kept. The same key gives the same answer again."""
+    """Keep messages; what was kept. The same key gives the same answer again.
+
+    Without a word on `fresh`, a text begins a page of its own, and a list goes on with the open one.
+    """
+    alone = isinstance(given, str)
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else [_plain(one) for one in given]
-    added = owner.add_messages(messages, thread=thread, at=at, key=key)
+    added = owner.add_messages(messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh)
     wanted = set(added.utterance_ids)
     kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]
     return models.Added(

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import Query
 
 from embermem.apps.http.access import Accessible
-from embermem.apps.http.api import cursors, listing, models, views
-from embermem.apps.http.api.owning import ChangeNo, Cursor, Limit, Reading, router, written_by
+from embermem.apps.http.api import listing, models, views
+from embermem.apps.http.api.owning import Asking, ChangeNo, Reading, router, written_by
 
 routes = router("changes")
 
@@ -16,23 +16,12 @@ routes = router("changes")
 @routes.get("/changes", summary="What was derived, and why")
 def list_changes(
     owner: Reading,
+    asked: Asking,
     since: Annotated[int, Query(ge=0, le=models.LARGEST, description="Only those after this number.")] = 0,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> models.Changes:
     """The log, oldest first, in parts. Its last number as `since` gives what is new."""
-    name = listing.named("changes", owner.owner.id)
-    after = max(since, cursors.number(name, cursor) or 0)
-    part = listing.keyed(
-        owner.changes(after),
-        lambda change: str(change.no),
-        int,
-        listing=name,
-        limit=limit,
-        cursor=None,
-        newest_first=False,
-    )
-    return models.Changes(results=[views.change(change) for change in part.things], next_cursor=part.next_cursor)
+    part = listing.changes(owner, asked, views.change, since=since)
+    return models.Changes(results=part.things, next_cursor=part.next_cursor)
 
 
 @routes.post("/changes/{change_no}/undo", summary="Take a change back")

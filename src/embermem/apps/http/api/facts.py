@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from embermem.apps.http.api import listing
+from embermem.apps.http.api import listing, models, views
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
@@ -21,16 +21,16 @@ class State(StrEnum):
 
 
 def part(
-    owner: OwnerMemory, *, about: About | None, state: State, limit: int, cursor: str | None
-) -> listing.Part[Fact]:
+    owner: OwnerMemory, asked: listing.Asked, *, about: About | None, state: State
+) -> listing.Part[models.FactItem]:
     """Facts in one state, the newest first."""
     return listing.keyed(
         _all(owner, about, state),
         lambda fact: fact.id,
         listing.by_numbers,
+        asked,
+        lambda fact: views.fact(owner.owner, fact),
         listing=listing.named("facts", owner.owner.id, about, state),
-        limit=limit,
-        cursor=cursor,
     )
 
 

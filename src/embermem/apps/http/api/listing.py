@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -13,20 +13,36 @@ from embermem.apps.http.api import cursors
 from embermem.errors import InputError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from embermem.changes import Change
     from embermem.memory import OwnerMemory
     from embermem.types import Hit, Page, Tier
 
 _Thing = TypeVar("_Thing")
-_AT_ONCE = 200
-"""Pages read at once where a thread is picked out of all."""
+_Item = TypeVar("_Item", bound="BaseModel")
+_AT_ONCE = 64
+"""Pages or changes read at once: few enough that long ones are not all in memory before the first is shown."""
+_HITS = 200
+"""Hits asked for at first where one thread's are picked out of all."""
 _NUMBER = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part(Generic[_Thing]):
-    """Some of a list, and the cursor of what follows; None at the end."""
+class Asked:
+    """Which part of a list: at most `limit` things from `cursor` on, which come to at most `most_bytes` of JSON. One
+    thing alone may be larger."""
 
-    things: tuple[_Thing, ...]
+    limit: int
+    cursor: str | None
+    most_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part(Generic[_Item]):
+    """Some of a list as it is shown, and the cursor of what follows; None at the end."""
+
+    things: list[_Item]
     next_cursor: str | None
 
 
@@ -35,38 +51,41 @@ def named(kind: str, *filters: object) -> str:
     return json.dumps([kind, *(None if one is None else str(one) for one in filters)])
 
 
-def pages(owner: OwnerMemory, *, tier: Tier | None, thread: str | None, limit: int, cursor: str | None) -> Part[Page]:
+def pages(
+    owner: OwnerMemory, asked: Asked, show: Callable[[Page], _Item], *, tier: Tier | None, thread: str | None
+) -> Part[_Item]:
     """Pages, newest first."""
     listing = named("pages", owner.owner.id, tier, thread)
-    before = cursors.number(listing, cursor)
-    found: list[Page] = []
-    while len(found) <= limit:
-        wanted = limit + 1 if thread is None else _AT_ONCE
-        some = owner.pages(tier, limit=wanted, before=before)
-        found += (page for page in reversed(some) if thread in (None, page.thread))
-        if len(some) < wanted:
-            break
-        before = some[0].no
-    return _part(found, limit, listing, lambda page: str(page.no))
+    before = cursors.number(listing, asked.cursor)
+    return _part(
+        _newest_first(owner, tier, thread, before, _step(asked)), lambda page: str(page.no), asked, show, listing
+    )
+
+
+def changes(owner: OwnerMemory, asked: Asked, show: Callable[[Change], _Item], *, since: int) -> Part[_Item]:
+    """Changes after `since`, oldest first."""
+    listing = named("changes", owner.owner.id)
+    after = max(since, cursors.number(listing, asked.cursor) or 0)
+    return _part(_oldest_first(owner, after, _step(asked)), lambda change: str(change.no), asked, show, listing)
 
 
 def keyed(
     things: Iterable[_Thing],
     key: Callable[[_Thing], str],
     order: Callable[[str], Any],
+    asked: Asked,
+    show: Callable[[_Thing], _Item],
     *,
     listing: str,
-    limit: int,
-    cursor: str | None,
     newest_first: bool = True,
-) -> Part[_Thing]:
+) -> Part[_Item]:
     """Things by a key that never changes, which `order` makes comparable; by default the greatest first."""
     sorted_things = sorted(things, key=lambda thing: order(key(thing)), reverse=newest_first)
-    if cursor is not None:
-        last = _read(order, cursors.position(listing, cursor))
+    if asked.cursor is not None:
+        last = _read(order, cursors.position(listing, asked.cursor))
         beyond = operator.lt if newest_first else operator.gt
         sorted_things = [thing for thing in sorted_things if beyond(order(key(thing)), last)]
-    return _part(sorted_things, limit, listing, key)
+    return _part(sorted_things, key, asked, show, listing)
 
 
 def by_numbers(made_id: str) -> tuple[tuple[int, ...], str]:
@@ -76,7 +95,7 @@ def by_numbers(made_id: str) -> tuple[tuple[int, ...], str]:
 
 def in_thread(search: Callable[[int], tuple[Hit, ...]], thread: str, k: int) -> tuple[Hit, ...]:
     """The best k hits of one thread; `search(n)` gives the best n of all threads."""
-    wanted = max(4 * k, _AT_ONCE)
+    wanted = max(4 * k, _HITS)
     while True:
         found = search(wanted)
         here = tuple(hit for hit in found if hit.utterance.thread == thread)
@@ -93,8 +112,47 @@ def _read(order: Callable[[str], Any], position: str) -> Any:
         raise InputError("cursor is not one of this list; give next_cursor as it came, or none") from error
 
 
-def _part(found: list[_Thing], limit: int, listing: str, key: Callable[[_Thing], str]) -> Part[_Thing]:
-    """The first `limit`, and a cursor if there are more."""
-    more = len(found) > limit
-    things = tuple(found[:limit])
-    return Part(things=things, next_cursor=cursors.cursor(listing, key(things[-1])) if more else None)
+def _step(asked: Asked) -> int:
+    """How many are read at once, so that those asked for, and one more, come in as few equal steps as may be."""
+    wanted = asked.limit + 1
+    return -(-wanted // -(-wanted // _AT_ONCE))
+
+
+def _newest_first(
+    owner: OwnerMemory, tier: Tier | None, thread: str | None, before: int | None, step: int
+) -> Iterator[Page]:
+    """Pages from a number downwards, read in steps."""
+    while some := owner.pages(tier, thread=thread, limit=step, before=before):
+        yield from reversed(some)
+        if len(some) < step:
+            break
+        before = some[0].no
+
+
+def _oldest_first(owner: OwnerMemory, after: int, step: int) -> Iterator[Change]:
+    """Changes from a number upwards, read in steps."""
+    while some := owner.changes(after, limit=step):
+        yield from some
+        if len(some) < step:
+            break
+        after = some[-1].no
+
+
+def _part(
+    things: Iterable[_Thing], key: Callable[[_Thing], str], asked: Asked, show: Callable[[_Thing], _Item], listing: str
+) -> Part[_Item]:
+    """The first things, as many as were asked for and as fit, and a cursor if there are more."""
+    shown: list[_Item] = []
+    left, last = asked.most_bytes, ""
+    for thing in things:
+        if len(shown) == asked.limit:
+            break
+        item = show(thing)
+        left -= len(item.model_dump_json().encode())
+        if shown and left < 0:
+            break
+        shown.append(item)
+        last = key(thing)
+    else:
+        return Part(things=shown, next_cursor=None)
+    return Part(things=shown, next_cursor=cursors.cursor(listing, last))

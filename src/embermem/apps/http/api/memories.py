@@ -9,7 +9,7 @@ from fastapi import Header, Query
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import adding, facts, items, listing, models, views
-from embermem.apps.http.api.owning import Cursor, ItemId, Limit, Reading, RunQuery, Writing, router, written_by
+from embermem.apps.http.api.owning import Asking, ItemId, Reading, RunQuery, Writing, router, written_by
 from embermem.apps.http.problems import problem_of
 from embermem.errors import EmberError, InputError
 from embermem.memory import OwnerMemory
@@ -42,7 +42,9 @@ Confirm = Annotated[bool, Query(description="Must be true, unless dry_run is.")]
 @routes.post("/memories", status_code=201, summary="Keep messages")
 def add_memories(access: Accessible, body: models.AddBody, key: Key = None) -> models.Added:
     """Keeps what was said. When it answers, the messages are on disk and can be found; they are understood behind."""
-    return adding.add(written_by(access, body), body.messages, thread=body.run_id, at=body.at, key=key)
+    return adding.add(
+        written_by(access, body), body.messages, thread=body.run_id, at=body.at, key=key, fresh=body.fresh
+    )
 
 
 @routes.post("/memories/batch", summary="Keep many additions")
@@ -55,22 +57,19 @@ def add_memories_batch(access: Accessible, body: models.BatchBody) -> models.Bat
 @routes.get("/memories", summary="List memories")
 def list_memories(
     owner: Reading,
+    asked: Asking,
     kind: Annotated[Kind, Query(description="Pages, or facts that hold.")] = Kind.PAGE,
     tier: Annotated[Tier | None, Query(description="Only pages of this tier.")] = None,
     run_id: RunQuery = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> models.Items:
     """Pages or facts, newest first, in parts. What comes in between two parts moves nothing."""
     if kind is Kind.PAGE:
-        part = listing.pages(owner, tier=tier, thread=run_id, limit=limit, cursor=cursor)
-        return models.Items(
-            results=[views.page(owner.owner, page) for page in part.things], next_cursor=part.next_cursor
-        )
+        pages = listing.pages(owner, asked, lambda page: views.page(owner.owner, page), tier=tier, thread=run_id)
+        return models.Items(results=[*pages.things], next_cursor=pages.next_cursor)
     if tier is not None or run_id is not None:
         raise InputError("tier and run_id are of pages; a fact may rest on many: leave them out, or ask kind=page")
-    known = facts.part(owner, about=None, state=facts.State.CURRENT, limit=limit, cursor=cursor)
-    return models.Items(results=[views.fact(owner.owner, fact) for fact in known.things], next_cursor=known.next_cursor)
+    known = facts.part(owner, asked, about=None, state=facts.State.CURRENT)
+    return models.Items(results=[*known.things], next_cursor=known.next_cursor)
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
@@ -123,7 +122,14 @@ def _kept(
     try:
         if isinstance(item, models.RefusedItem):
             raise InputError(item.why)
-        added = adding.add(owner, item.messages, thread=item.run_id or body.run_id, at=item.at or body.at, key=item.key)
+        added = adding.add(
+            owner,
+            item.messages,
+            thread=item.run_id or body.run_id,
+            at=item.at or body.at,
+            key=item.key,
+            fresh=item.fresh,
+        )
     except EmberError as error:
         problem = problem_of(error)
         return models.BatchRefused(status=problem.status, problem=problem.body())

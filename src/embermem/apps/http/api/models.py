@@ -167,6 +167,11 @@ class AddBody(OwnerBody):
     at: Moment | None = Field(
         default=None, description="When they were said; now by default. A message's own `at` goes first."
     )
+    fresh: bool | None = Field(
+        default=None,
+        description="Whether the first that the user says begins a page of its own. By default a text does, and a list "
+        "goes on with the page that is open.",
+    )
 
 
 class BatchItem(Body):
@@ -177,6 +182,7 @@ class BatchItem(Body):
     agent_id: AgentId | None = None
     run_id: RunId | None = None
     at: Moment | None = None
+    fresh: bool | None = None
     key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
         default=None, description="As the header Idempotency-Key, for this item."
     )
@@ -270,6 +276,15 @@ class Batch(Answer):
 # ---------------------------------------------------------------------------------------------------------- memories
 
 
+class SourceItem(Answer):
+    """Where something was taken from: an utterance, and the characters [start, end) of it where they are known."""
+
+    id: str
+    seq: int = Field(description="The owner's order of arrival.")
+    start: int | None
+    end: int | None
+
+
 class UtteranceItem(Answer):
     """A message inside a page."""
 
@@ -279,6 +294,7 @@ class UtteranceItem(Answer):
     speaker: str
     text: str
     said_at: datetime
+    recorded_at: datetime
 
 
 class PageData(Answer):
@@ -312,6 +328,8 @@ class FactData(Answer):
     attribute: str
     value: str
     sources: list[str] = Field(description="The ids of the utterances that it rests on.")
+    rests_on: list[SourceItem] = Field(description="Where in those utterances it stands.")
+    change_no: int = Field(description="The change that made it.")
     valid_from: datetime | None
     valid_to: datetime | None
     retired_at: datetime | None
@@ -488,6 +506,8 @@ class ProfileValue(Answer):
     value: str
     set_by: str = Field(description="`caller`, or the analyst that read it.")
     sources: list[str]
+    rests_on: list[SourceItem]
+    change_no: int
     recorded_at: datetime
 
 
@@ -502,7 +522,7 @@ _Fields = Annotated[dict[FieldName, FieldValue | None], Field(min_length=1, max_
 
 
 class ProfileBody(OwnerBody):
-    """Fields to set; null takes one away. The user's and the agent's are two changes, made in this order."""
+    """Fields to set; null takes one away. All is one change: where a field is refused, none is set."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -560,6 +580,8 @@ class TraitItem(Answer):
     confidence: float
     pole: str
     sources: list[str]
+    rests_on: list[SourceItem]
+    change_no: int
     recorded_at: datetime
 
 
@@ -586,6 +608,9 @@ class SegmentItem(Answer):
     said_from: datetime
     said_to: datetime
     page_ids: list[str]
+    rests_on: list[SourceItem] = Field(description="What its summary was taken from.")
+    change_no: int = Field(description="The change that wrote its summary.")
+    recorded_at: datetime = Field(description="When that was.")
 
 
 class Segments(_List[SegmentItem]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from embermem.apps.http.access import Accessible
 from embermem.apps.http.api import listing, models, views
-from embermem.apps.http.api.owning import Cursor, Limit, Reading, router
+from embermem.apps.http.api.owning import Asking, Reading, router
 from embermem.protocols import OwnerStats
 from embermem.types import Owner
 
@@ -12,12 +12,11 @@ routes = router("owners")
 
 
 @routes.get("/owners", summary="Owners that the key may reach")
-def list_owners(access: Accessible, limit: Limit = 50, cursor: Cursor = None) -> models.Owners:
+def list_owners(access: Accessible, asked: Asking) -> models.Owners:
     """In order of their names, in parts."""
-    part = listing.keyed(
-        access.owners(), _key, _names, listing=listing.named("owners"), limit=limit, cursor=cursor, newest_first=False
-    )
-    return models.Owners(results=[views.owner(owner) for owner in part.things], next_cursor=part.next_cursor)
+    name = listing.named("owners")
+    part = listing.keyed(access.owners(), _key, _names, asked, views.owner, listing=name, newest_first=False)
+    return models.Owners(results=part.things, next_cursor=part.next_cursor)
 
 
 @routes.get("/stats", summary="Counts of one memory")

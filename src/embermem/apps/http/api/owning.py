@@ -7,9 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
+from starlette.requests import HTTPConnection
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import models
+from embermem.apps.http.api.listing import Asked
+from embermem.apps.http.serving import serving_of
 from embermem.memory import OwnerMemory
 
 UserQuery = Annotated[
@@ -44,8 +47,15 @@ def writing(
     return access.owner(user_id, agent_id, Right.WRITE)
 
 
+def asking(connection: HTTPConnection, limit: Limit = 50, cursor: Cursor = None) -> Asked:
+    """Which part of a list a request asks for."""
+    most_bytes = serving_of(connection).memory.settings.http_answer_bytes
+    return Asked(limit=limit, cursor=cursor, most_bytes=most_bytes)
+
+
 Reading = Annotated[OwnerMemory, Depends(reading)]
 Writing = Annotated[OwnerMemory, Depends(writing)]
+Asking = Annotated[Asked, Depends(asking)]
 
 
 def read_by(access: Access, body: models.OwnerBody) -> OwnerMemory:

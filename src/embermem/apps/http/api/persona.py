@@ -8,7 +8,7 @@ from fastapi import Query
 
 from embermem.apps.http.access import Accessible
 from embermem.apps.http.api import facts, models, views
-from embermem.apps.http.api.owning import Cursor, ItemId, Limit, Reading, router, written_by
+from embermem.apps.http.api.owning import Asking, ItemId, Reading, router, written_by
 from embermem.memory import OwnerMemory
 from embermem.types import About
 
@@ -23,28 +23,27 @@ def get_profile(owner: Reading) -> models.Profile:
 
 @routes.patch("/profile", summary="Set fields of the profiles")
 def update_profile(access: Accessible, body: models.ProfileBody) -> models.Profile:
-    """Sets fields; null takes one away. What is set here is not overwritten by an analyst."""
+    """Sets fields; null takes one away. What is set here is not overwritten by an analyst.
+
+    It is one change: where a field is refused, none is set.
+    """
     owner = written_by(access, body)
-    if body.user is not None:
-        owner.set_profile(**body.user)
-    if body.agent is not None:
-        owner.set_agent_profile(**body.agent)
+    owner.set_profiles(user=body.user, agent=body.agent)
     return _profile(owner)
 
 
 @routes.get("/facts", summary="What is known")
 def list_facts(
     owner: Reading,
+    asked: Asking,
     about: Annotated[About | None, Query(description="Of the user's knowledge base, or of the agent's.")] = None,
     state: Annotated[
         facts.State, Query(description="What holds, no longer holds, or was archived.")
     ] = facts.State.CURRENT,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> models.Facts:
     """Facts, newest first, in parts."""
-    part = facts.part(owner, about=about, state=state, limit=limit, cursor=cursor)
-    return models.Facts(results=[views.fact(owner.owner, fact) for fact in part.things], next_cursor=part.next_cursor)
+    part = facts.part(owner, asked, about=about, state=state)
+    return models.Facts(results=part.things, next_cursor=part.next_cursor)
 
 
 @routes.post("/facts/{item_id}/pin", summary="Keep a fact from the cap")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 
 from embermem.apps.http.api import listing, models, views
-from embermem.apps.http.api.owning import Cursor, ItemId, Limit, Reading, RunQuery, router
+from embermem.apps.http.api.owning import Asking, ItemId, Reading, RunQuery, router
 from embermem.types import Tier
 
 routes = router("segments")
@@ -16,22 +16,19 @@ routes = router("segments")
 @routes.get("/segments", summary="The topics")
 def list_segments(
     owner: Reading,
+    asked: Asking,
     archived: Annotated[bool, Query(description="Those that left for the archive.")] = False,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> models.Segments:
     """Segments with their heat, newest first, in parts."""
     part = listing.keyed(
         owner.segments(archived),
         lambda segment: segment.id,
         listing.by_numbers,
+        asked,
+        lambda segment: views.segment(segment, owner.heat(segment)),
         listing=listing.named("segments", owner.owner.id, archived),
-        limit=limit,
-        cursor=cursor,
     )
-    return models.Segments(
-        results=[views.segment(segment, owner.heat(segment)) for segment in part.things], next_cursor=part.next_cursor
-    )
+    return models.Segments(results=part.things, next_cursor=part.next_cursor)
 
 
 @routes.get("/segments/{item_id}", summary="One topic")
@@ -50,14 +47,13 @@ def get_segment(
 @routes.get("/pages", summary="The exchanges")
 def list_pages(
     owner: Reading,
+    asked: Asking,
     tier: Annotated[Tier | None, Query(description="Only of this tier.")] = None,
     run_id: RunQuery = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> models.Pages:
     """Pages, newest first, in parts."""
-    part = listing.pages(owner, tier=tier, thread=run_id, limit=limit, cursor=cursor)
-    return models.Pages(results=[views.page(owner.owner, page) for page in part.things], next_cursor=part.next_cursor)
+    part = listing.pages(owner, asked, lambda page: views.page(owner.owner, page), tier=tier, thread=run_id)
+    return models.Pages(results=part.things, next_cursor=part.next_cursor)
 
 
 @routes.get("/pages/{item_id}", summary="One exchange")

@@ -55,7 +55,15 @@ def page(owner: Owner, one: Page) -> models.PageItem:
             chain_id=one.chain_id,
             keywords=list(one.keywords),
             utterances=[
-                models.UtteranceItem(id=u.id, seq=u.seq, role=u.role, speaker=u.speaker, text=u.text, said_at=u.said_at)
+                models.UtteranceItem(
+                    id=u.id,
+                    seq=u.seq,
+                    role=u.role,
+                    speaker=u.speaker,
+                    text=u.text,
+                    said_at=u.said_at,
+                    recorded_at=u.recorded_at,
+                )
                 for u in one.utterances
             ],
             error=one.error,
@@ -107,6 +115,8 @@ def fact(owner: Owner, one: Fact) -> models.FactItem:
             attribute=one.attribute,
             value=one.value,
             sources=_ids(one.sources),
+            rests_on=_sources(one.sources),
+            change_no=one.change_no,
             valid_from=one.valid_from,
             valid_to=one.valid_to,
             retired_at=one.retired_at,
@@ -147,6 +157,8 @@ def trait(one: Trait) -> models.TraitItem:
         confidence=one.confidence,
         pole=one.pole,
         sources=_ids(one.sources),
+        rests_on=_sources(one.sources),
+        change_no=one.change_no,
         recorded_at=one.recorded_at,
     )
 
@@ -165,6 +177,9 @@ def segment(one: Segment, heat: float) -> models.SegmentItem:
         said_from=one.said_from,
         said_to=one.said_to,
         page_ids=list(one.page_ids),
+        rests_on=_sources(one.sources),
+        change_no=one.change_no,
+        recorded_at=one.recorded_at,
     )
 
 
@@ -196,7 +211,12 @@ def _left_out(one: LeftOut) -> models.LeftOutItem:
 def _fields(lines: tuple[ProfileField, ...]) -> dict[str, models.ProfileValue]:
     return {
         line.name: models.ProfileValue(
-            value=line.value, set_by=line.set_by, sources=_ids(line.sources), recorded_at=line.recorded_at
+            value=line.value,
+            set_by=line.set_by,
+            sources=_ids(line.sources),
+            rests_on=_sources(line.sources),
+            change_no=line.change_no,
+            recorded_at=line.recorded_at,
         )
         for line in lines
     }
@@ -205,3 +225,10 @@ def _fields(lines: tuple[ProfileField, ...]) -> dict[str, models.ProfileValue]:
 def _ids(sources: tuple[Source, ...]) -> list[str]:
     """The utterances that something rests on, each once."""
     return list(dict.fromkeys(source.utterance_id for source in sources))
+
+
+def _sources(sources: tuple[Source, ...]) -> list[models.SourceItem]:
+    return [
+        models.SourceItem(id=source.utterance_id, seq=source.seq, start=source.start, end=source.end)
+        for source in sources
+    ]

@@ -142,7 +142,7 @@ class Talk:
     def _recalled(self) -> Remembered:
         query = _newest_words(self._given)
         if nonces.MARK in query:
-            query = nonces.strip(query, self._memory._nonce_key())
+            query = nonces.strip(query, self._memory.nonce_key())
         if not query.strip():
             return Remembered(state="empty")
         scope, told = None, frozenset[int]()
@@ -155,9 +155,7 @@ class Talk:
         if not text:
             return Remembered(state="empty", context=context)
         notice = prompts.load("recalled").fill()
-        return Remembered(
-            state="used", block=nonces.wrap(f"{notice}\n\n{text}", self._memory._nonce_key()), context=context
-        )
+        return Remembered(state="used", block=self._memory.marked(f"{notice}\n\n{text}"), context=context)
 
     # --------------------------------------------------------------------------------------------------------- keep
 
@@ -207,7 +205,7 @@ class Talk:
             zone=ZoneInfo("UTC"),
             now=self._memory.now(),
             max_chars=self._memory.settings.max_text_chars,
-            nonce_key=self._memory._nonce_key,
+            nonce_key=self._memory.nonce_key,
         )
         try:
             (made,), _ = inbox.openai([clean], None, "-")

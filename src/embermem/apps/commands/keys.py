@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from embermem.apps.common import JsonOption, session_of
+from embermem.apps.commands.common import JsonOption, session_of
 
 if TYPE_CHECKING:
     from embermem.protocols import ApiKey

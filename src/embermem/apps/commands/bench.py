@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from embermem.apps.common import JsonOption, session_of
+from embermem.apps.commands.common import JsonOption, session_of
 
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
 

@@ -1,0 +1,1 @@
+"""The commands of `embermem`, each a function that parses, calls and shows; `cli` puts them together."""

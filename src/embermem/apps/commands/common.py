@@ -1,0 +1,62 @@
+"""Options, and what commands do with what they are given, that several of them share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, TypeVar
+
+import typer
+
+from embermem.apps.session import Session
+from embermem.errors import InputError
+
+_Made = TypeVar("_Made")
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+
+
+def session_of(ctx: typer.Context) -> Session:
+    """The global options, as the callback of the application left them."""
+    session = ctx.find_object(Session)
+    if session is None:
+        raise RuntimeError("no session: the application's callback has not run")
+    return session
+
+
+def text_of(given: str) -> str:
+    """The text of an argument; `-` stands for stdin. Raises InputError if it is not UTF-8."""
+    try:
+        if given == "-":
+            return sys.stdin.buffer.read().decode("utf-8").rstrip("\r\n")
+        given.encode("utf-8")  # bytes of the command line that are no text come as lone surrogates
+    except UnicodeError as error:
+        raise InputError(f"{'stdin' if given == '-' else 'the text'} is not UTF-8") from error
+    return given
+
+
+def time_of(text: str | None) -> datetime | None:
+    """A time of the command line. Raises BadParameter for what is none."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is no time; write ISO 8601, such as 2026-05-02T10:00:00+02:00") from error
+
+
+def with_bar(what: str, unit: str, work: Callable[[Callable[[int, int], None]], _Made]) -> _Made:
+    """Does some work, which is given what to tell of its progress, under a bar on stderr."""
+    from embermem.apps import render
+
+    with render.progress(unit) as bar:
+        task = bar.add_task(what, total=None)
+        return work(lambda done, total: bar.update(task, completed=done, total=total))
+
+
+def say(text: str) -> None:
+    """A line on stderr."""
+    from embermem.apps import render
+
+    render.note(text)
