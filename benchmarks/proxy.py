@@ -1,5 +1,5 @@
-"""What the proxy adds to a call of the model. The model is scripted, and answers after `--model-ms`, as no real one does
-sooner: what the proxy stores meanwhile delays nobody.
+"""What the proxy adds to a call of the model. The model is scripted, and answers after `--model-ms`, which is sooner than
+real ones do: what the proxy stores meanwhile delays nobody.
 
 Each round calls the model directly and through the proxy, in turns, whole and streamed: one load of the machine for
 all. The calls are one conversation that grows, as clients send it; the memory holds `--pages` pages before it begins.
@@ -103,7 +103,13 @@ def main() -> None:
             alice.settle()
             name = memory.embedder_name
         with served(Path(folder) / "memory.db", settings) as url:
-            told: dict[str, Any] = {"pages": given.pages, "calls": given.calls, "model_ms": given.model_ms, "seed": given.seed, "embedder": name}
+            told: dict[str, Any] = {
+                "pages": given.pages,
+                "calls": given.calls,
+                "model_ms": given.model_ms,
+                "seed": given.seed,
+                "embedder": name,
+            }
             told["load"] = round(os.getloadavg()[0], 1)
             print(json.dumps(told | measured(url, model.url, given.calls, given.seed), indent=2))
 

@@ -39,13 +39,16 @@ class Residents:
 
     def snapshot(self, owner_id: OwnerId) -> Snapshot:
         """The owner's snapshot, as new as the store is now."""
-        resident = self._resident(owner_id)
-        with resident.lock:
-            before, held = resident.snapshot, self._newest(owner_id, resident)
-            if held is not before:
-                self._weigh(resident)
+        held = self._renewed(owner_id, self._resident(owner_id))
         self._leave(owner_id)
         return held
+
+    def renew(self, owner_id: OwnerId) -> None:
+        """Take in what is newer of an owner who is held, so that the next query finds it there. It is no use of it."""
+        with self._lock:
+            resident = self._owners.get(owner_id)
+        if resident is not None:
+            self._renewed(owner_id, resident)
 
     def with_vectors(
         self,
@@ -61,6 +64,13 @@ class Residents:
             resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors, tokens)
             self._weigh(resident)
             return resident.snapshot
+
+    def _renewed(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
+        with resident.lock:
+            before, held = resident.snapshot, self._newest(owner_id, resident)
+            if held is not before:
+                self._weigh(resident)
+        return held
 
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
         held = resident.snapshot

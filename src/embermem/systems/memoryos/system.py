@@ -10,12 +10,13 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from embermem.config import Preset
-from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy
+from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
@@ -168,6 +169,8 @@ class MemoryOS:
             self._store.release(lease, due_at=parts.clock(), error=None)
             raise
         self._store.release(lease, due_at=at, error=None)
+        with suppress(StoreError):  # then the next query reads it
+            self._residents.renew(owner.id)
         return done.placed
 
     def _by_thread(self) -> str:

@@ -66,11 +66,8 @@ async def complete(request: Request, access: Accessible) -> Response:
     """A chat completion by upstream, with memory. What was said is kept."""
     target, proxy = _upstream(request), _proxy(request)
     given = asked(await request.body(), request.headers)
-    talk = await run_sync(_opened, request, access, given, proxy.known)
-    try:
-        remembered = await run_sync(talk.recall) if given.remember else Remembered(state="off")
-    finally:
-        keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
+    talk, remembered = await run_sync(_opened, request, access, given, proxy.known)
+    keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
     try:
         sent = proxy.client.build_request(
             "POST",
@@ -122,13 +119,13 @@ def _proxy(request: Request) -> _Proxy:
     return cast(_Proxy, state.proxy)
 
 
-def _opened(request: Request, access: Access, given: Asked, known: Known) -> Talk:
+def _opened(request: Request, access: Access, given: Asked, known: Known) -> tuple[Talk, Remembered]:
     """Raises Forbidden where the key does not hold the owner, or may only read: upstream costs money."""
     owner = access.owner(given.user, given.agent, Right.WRITE)
     memory = serving_of(request).memory
     talk = Talk(memory, owner, known, given.messages, thread=given.thread, keep=given.keep)
     talk.open()
-    return talk
+    return talk, talk.recall() if given.remember else Remembered(state="off")
 
 
 def _ours(talk: Talk, remembered: Remembered) -> dict[str, str]:

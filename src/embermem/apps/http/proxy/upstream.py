@@ -49,8 +49,8 @@ class UpstreamLate(HttpError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upstream:
-    """Where requests go: the base URL, which ends before /chat/completions, and the key, if there is one; `own` if it is
-    the client's."""
+    """Where requests go: the base URL, which ends before /chat/completions, and the key, if there is one; `own` where
+    that is the client's."""
 
     url: str
     key: str | None = field(repr=False)
