@@ -1,5 +1,5 @@
-"""What the proxy adds to a call of the model. The model is scripted, and answers after `--model-ms`, which is sooner than
-real ones do: what the proxy stores meanwhile delays nobody.
+"""What the proxy adds to a call of the model. The model is scripted and answers after `--model-ms`, sooner than real
+ones do: what the proxy stores meanwhile delays nobody.
 
 Each round calls the model directly and through the proxy, in turns, whole and streamed: one load of the machine for
 all. The calls are one conversation that grows, as clients send it; the memory holds `--pages` pages before it begins.

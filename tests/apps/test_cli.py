@@ -36,18 +36,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "m.db"
 
 
-def test_help_lists_every_command_is_quick_and_imports_nothing_heavy() -> None:
-    took = []
-    for _ in range(3):
-        began = time.perf_counter()
-        done = subprocess.run(command("--help"), capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"})
-        took.append(time.perf_counter() - began)
+def test_help_lists_every_command_and_imports_nothing_heavy() -> None:
+    done = subprocess.run(command("--help"), capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"})
     assert done.returncode == 0
     assert [name for name in COMMANDS if not re.search(rf"\b{name}\b", done.stdout)] == []
-    assert min(took) < 0.7
-    code = (
-        "import sys, embermem.apps.cli; print([m for m in ('numpy', 'sqlalchemy', 'onnxruntime') if m in sys.modules])"
-    )
+    heavy = ("numpy", "sqlalchemy", "onnxruntime", "fastapi", "httpx2", "mcp", "openai", "msgspec")
+    code = f"import sys, embermem.apps.cli; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 

@@ -73,6 +73,8 @@ def test_every_error_is_a_problem_with_a_status_that_is_documented(kind: type[Em
 def test_each_error_has_its_type_its_status_and_when_to_come_again(
     error: Exception, kind: str, status: int, retry: str | None
 ) -> None:
+    if isinstance(error, errors.ModelWait):  # the cases are written down long before they are tried
+        error.retry_at = datetime.now(UTC) + timedelta(seconds=90)
     problem = problem_of(error)
     assert (problem.kind, problem.status) == (kind, status)
     told = problem.headers.get("Retry-After")

@@ -69,6 +69,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """The embedder's weights are read before the first request, which would wait for them."""
     serving: Serving = app.state.serving
+    anyio.to_thread.current_default_thread_limiter().total_tokens = serving.memory.settings.http_threads
     try:
         await anyio.to_thread.run_sync(serving.memory.embed, ["ready"])
     except EmbedderError as error:
