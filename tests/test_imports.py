@@ -61,7 +61,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "systems": BASE | {"index", "analysts.attributes"},
     "rebuilding": BASE,
     "bootstrap": BASE | {"embedders", "llms", "analysts", "stores", "systems"},
-    "memory": BASE | {"background", "bootstrap", "chat", "rebuilding", "systems", "telemetry"},
+    "memory": BASE | {"background", "bootstrap", "owner_memory", "rebuilding", "systems", "telemetry"},
+    "owner_memory": BASE | {"bootstrap", "chat", "memory", "rebuilding", "systems", "telemetry"},
     "apps": BASE
     | {"aio", "memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"}
     | {"telemetry", "index.projection"},
