@@ -128,8 +128,11 @@ class Elements(HTMLParser):
 
     @property
     def shape(self) -> Counter[tuple[str, tuple[str, ...]]]:
-        """How often each element stands there, with which attributes."""
-        return Counter((tag, tuple(sorted(attributes))) for tag, attributes in self.found)
+        """How often each element stands there, with which attributes. The marks of control characters do not count: a
+        name is cut by its width, which a harmless text has not to the letter."""
+        return Counter(
+            (tag, tuple(sorted(attributes))) for tag, attributes in self.found if attributes.get("class") != "ctl"
+        )
 
 
 def vocabulary() -> dict[str, set[str]]:
@@ -247,6 +250,9 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 @example(text='"><script>alert(1)</script>')
+@example(
+    text='\\u003cb\\u003e \\" \\\u202eevil\u202c\u2066x\u206900\U0001f600\U0001f469\u200d\U0001f52c e\u0301 \U000e0041'
+)
 def test_a_page_has_the_elements_that_it_has_with_a_harmless_text(service: Service, text: str) -> None:
     shapes = []
     for one in (text, harmless(text)):

@@ -49,7 +49,7 @@ def forget(
         return
     render.print_text(f"forgotten: {_counted(done)}")
     if done.rewritten:
-        render.note(f"{len(done.rewritten)} summaries were made again from what is left")
+        render.note(f"made again from what is left: {len(done.rewritten)} summaries of segments and chains")
     if not done.scrubbed:
         render.note(
             "another program still reads the file as it was: its old text leaves the disk once that program is done "
