@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 from playwright.sync_api import expect
-from serving import Server, running
+from serving import Server, key_for, running
 
 from embermem import Memory, OwnerMemory, demo
-from embermem.apps.http import keys
 from embermem.types import Fact
 
 if TYPE_CHECKING:
@@ -156,8 +155,7 @@ def test_nothing_moves_under_somebody_who_writes_and_what_came_is_shown_afterwar
 
 def test_a_server_with_keys_lets_one_in_with_a_key_and_out_again(own: Server, tab: Tab) -> None:
     memory = own.memory
-    key, secret = keys.make("test", [f"{demo.USER}/{demo.AGENT}"], read_only=False, now=memory.now())
-    memory.keys.add_key(key)
+    _, secret = key_for(memory, f"{demo.USER}/{demo.AGENT}")
     with running(memory, require_keys=True) as url:
         server = Server(url=url, memory=memory, require_keys=True)
         page = tab(server, "/pages", expected=("401 (Unauthorized)",))

@@ -19,10 +19,9 @@ import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving import Server, running
+from serving import Server, key_for, running
 
 from embermem import Memory
-from embermem.apps.http import keys
 from embermem.apps.http.events import Event, Feeds, Mark, _news
 from scripted import Opener
 
@@ -126,8 +125,7 @@ def test_an_owner_is_told_nothing_of_another(server: Server) -> None:
 
 
 def test_a_key_hears_only_its_owners(memory: Memory) -> None:
-    key, secret = keys.make("test", ["alice"], read_only=True, now=memory.now())
-    memory.keys.add_key(key)
+    _, secret = key_for(memory, "alice", read_only=True)
     with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, trust_env=False) as client:
         assert client.get("/v1/events", params={"user_id": "alice"}).status_code == 401
         bearer = {"Authorization": f"Bearer {secret}"}

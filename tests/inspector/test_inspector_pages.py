@@ -12,10 +12,9 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import Server, running
+from serving import Server, key_for, running
 
 from embermem import Memory, OwnerMemory
-from embermem.apps.http import keys
 from embermem.apps.http.inspector import words
 from embermem.apps.http.inspector.assets import assets
 from scripted import Opener
@@ -221,8 +220,7 @@ def test_an_address_where_nothing_is_has_a_page_for_browsers_and_a_problem_for_o
 
 def test_a_failure_names_no_owner_whom_a_key_does_not_hold(memory: Memory) -> None:
     memory.of("alice").add("I live in Nantes.")
-    key, secret = keys.make("test", ["carol"], read_only=True, now=memory.now())
-    memory.keys.add_key(key)
+    _, secret = key_for(memory, "carol", read_only=True)
     with running(memory, require_keys=True) as url, httpx2.Client(base_url=url) as browser:
         asked = browser.get("/nowhere", headers={"Accept": "text/html"}, follow_redirects=False)
         assert asked.headers["location"].startswith("/login")
@@ -554,8 +552,7 @@ def test_another_owners_fact_cannot_be_touched(full: OwnerMemory, browser: httpx
 def test_a_server_with_keys_asks_for_one_and_keeps_it_in_a_cookie(memory: Memory) -> None:
     memory.of("alice").add("I live in Nantes.")
     memory.of("bob").add("I live in Lyon.")
-    key, secret = keys.make("test", ["alice/default"], read_only=False, now=memory.now())
-    memory.keys.add_key(key)
+    _, secret = key_for(memory, "alice/default")
     with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, follow_redirects=True) as browser:
         asked = browser.get("/pages", params=OWNER)
         assert Read(asked.text).hooks("login")
@@ -579,8 +576,7 @@ def test_a_server_with_keys_asks_for_one_and_keeps_it_in_a_cookie(memory: Memory
 
 def test_whoever_has_a_key_and_no_memory_yet_sees_how_to_begin(memory: Memory) -> None:
     memory.of("alice").add("I live in Nantes.")
-    key, secret = keys.make("test", ["carol"], read_only=True, now=memory.now())
-    memory.keys.add_key(key)
+    _, secret = key_for(memory, "carol", read_only=True)
     with running(memory, require_keys=True) as url, httpx2.Client(base_url=url) as browser:
         browser.cookies.set("ember_key", secret)
         page = Read(browser.get("/").text)
@@ -590,8 +586,7 @@ def test_whoever_has_a_key_and_no_memory_yet_sees_how_to_begin(memory: Memory) -
 
 def test_a_key_that_may_only_read_is_offered_no_change(full: OwnerMemory) -> None:
     memory = full._memory
-    key, secret = keys.make("test", ["alice"], read_only=True, now=memory.now())
-    memory.keys.add_key(key)
+    _, secret = key_for(memory, "alice", read_only=True)
     with running(memory, require_keys=True) as url, httpx2.Client(base_url=url) as browser:
         browser.cookies.set("ember_key", secret)
         for path in every_page(full):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import anyio.to_thread
 from fastapi import FastAPI
 
 import embermem
@@ -17,10 +15,8 @@ from embermem.apps.http.inspector import routes as inspector
 from embermem.apps.http.inspector.place import lost
 from embermem.apps.http.proxy import routes as proxy
 from embermem.apps.mcp.http import mount
-from embermem.errors import EmbedderError
 
 if TYPE_CHECKING:
-    from embermem.apps.http.serving import Serving
     from embermem.memory import Memory
 
 logger = logging.getLogger(__name__)
@@ -47,7 +43,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
         redoc_url=None,
         redirect_slashes=False,
         responses=problems.ANSWERS,
-        lifespan=_lifespan,
+        lifespan=frame.lifespan,
         middleware=frame.middleware(serving, hosts=hosts, larger=larger),
         # Its own spans carry addresses with their queries: only where texts may be told.
         telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
@@ -63,18 +59,6 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     app.include_router(events.router)
     app.include_router(inspector.router)
     return app
-
-
-@asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """The embedder's weights are read before the first request, which would wait for them."""
-    serving: Serving = app.state.serving
-    anyio.to_thread.current_default_thread_limiter().total_tokens = serving.memory.settings.http_threads
-    try:
-        await anyio.to_thread.run_sync(serving.memory.embed, ["ready"])
-    except EmbedderError as error:
-        logger.warning("the embedder is not ready: %s", error)
-    yield
 
 
 class _Ember(FastAPI):

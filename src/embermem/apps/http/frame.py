@@ -1,19 +1,27 @@
-"""What an application of ours is framed by: who may use it, and the middleware that every request goes through."""
+"""What an application of ours is framed by: who may use it, what every request goes through, what is ready before."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
 from starlette.middleware import Middleware
 
 from embermem.apps.http.limits import BodyLimit, RateLimit
 from embermem.apps.http.metrics import Metrics
 from embermem.apps.http.middleware import Guard, SecurityHeaders, Watch
 from embermem.apps.http.serving import Serving
+from embermem.errors import EmbedderError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from embermem.memory import Memory
+
+logger = logging.getLogger(__name__)
 
 
 def serving_over(memory: Memory, *, require_keys: bool) -> Serving:
@@ -34,3 +42,15 @@ def middleware(serving: Serving, *, hosts: Sequence[str], larger: Mapping[str, i
         Middleware(Guard, hosts=tuple(hosts), any_host=serving.require_keys),
         Middleware(BodyLimit, most=serving.memory.settings.http_body_bytes, larger=larger),
     ]
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """So many requests are worked on at once; the embedder's weights are read before the first, which would wait."""
+    memory: Memory = app.state.serving.memory
+    anyio.to_thread.current_default_thread_limiter().total_tokens = memory.settings.http_threads
+    try:
+        await anyio.to_thread.run_sync(memory.embed, ["ready"])
+    except EmbedderError as error:
+        logger.warning("the embedder is not ready: %s", error)
+    yield

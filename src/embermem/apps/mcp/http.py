@@ -77,6 +77,7 @@ def create_app(
         title="Ember",
         openapi_url=None,
         redirect_slashes=False,
+        lifespan=frame.lifespan,
         middleware=frame.middleware(serving, hosts=hosts),
     )
     app.state.serving = serving
