@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from fit_recall import Talk, _talk
+from fit_recall import Talk, prepared
 
 from embermem.bench import metrics
 from embermem.bench.datasets import LOCOMO_HEADLINE, load
@@ -59,9 +59,10 @@ class Table:
     @property
     def weights(self) -> Floats:
         """Each question's share in the loss; all sum to 1."""
-        return sum(
+        shares: Floats = sum(
             (share * (self.group == name) / max(1, (self.group == name).sum()) for name, share in SHARES.items())
         )
+        return shares
 
     @property
     def is_true(self) -> Floats:
@@ -72,7 +73,7 @@ class Table:
 def main() -> None:
     arguments = _arguments()
     talks = [
-        _talk(replace(data, headline=None), talk, arguments.cache)
+        prepared(replace(data, headline=None), talk, arguments.cache, with_facts=False)
         for data in map(load, arguments.data)
         for talk in data.conversations
     ]

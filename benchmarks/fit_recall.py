@@ -73,8 +73,8 @@ class Case:
     whole_threads: bool
     gold: NDArray[np.int64]
     allowed: NDArray[np.bool_]
-    evidence: Floats
-    near: tuple[Floats, ...]
+    evidence: NDArray[np.float32]
+    near: tuple[NDArray[np.float32], ...]
     priors: Floats
 
 
@@ -96,7 +96,7 @@ def main() -> None:
     arguments = _arguments()
     for data in map(load, arguments.data):
         TALKS.extend(
-            _talk(data, conversation, arguments.cache, with_facts=arguments.analyst == "recorded")
+            prepared(data, conversation, arguments.cache, with_facts=arguments.analyst == "recorded")
             for conversation in data.conversations
         )
     CASES.extend(case for talk in TALKS for case in _cases(talk))
@@ -209,7 +209,7 @@ def _within(ranking: Sequence[Utterance], words: int) -> int:
 # -------------------------------------------------------------------------------------------------- data → channels
 
 
-def _talk(data: Dataset, talk: Conversation, cache: Path | None, *, with_facts: bool) -> Talk:
+def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_facts: bool) -> Talk:
     """A conversation with a snapshot of all that was said."""
     utterances = list(_utterances(talk))
     vectors, tokens = _embedded(talk.id, utterances, cache)

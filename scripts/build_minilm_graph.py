@@ -9,6 +9,7 @@ them over when it loads. Needs the dev dependency `onnx`. From the project's roo
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import onnx
 from onnx import TensorProto, helper
@@ -130,7 +131,7 @@ class _Graph:
         weight, bias = self.weight(f"{name}.weight", [HIDDEN]), self.weight(f"{name}.bias", [HIDDEN])
         return self.op("LayerNormalization", rows, weight, bias, axis=-1, epsilon=LAYER_NORM_EPSILON, output=output)
 
-    def op(self, kind: str, *inputs: str, output: str | None = None, **attributes: object) -> str:
+    def op(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
         output = output or f"{kind.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
         return output
