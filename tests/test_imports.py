@@ -27,6 +27,7 @@ BASE = {
     "nonces",
     "paging",
     "protocols",
+    "records",
     "retry_after",
     "rulings",
     "text",
@@ -50,6 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "messages": {"errors", "nonces", "types"},
     "rulings": {"changes", "text", "types"},
     "protocols": {"changes", "types"},
+    "records": {"protocols", "types"},
     "embedders": {"errors", "types", "protocols", "retry_after"},
     "llms": BASE,
     "prompts": {"errors", "types"},
@@ -58,20 +60,21 @@ MAY_IMPORT: dict[str, set[str]] = {
     "testing": BASE | {"index.tokens"},
     "index": BASE,
     "stores": BASE | {"index.vectors"},
-    "systems": BASE | {"index", "analysts.attributes"},
+    "systems": BASE | {"index", "analysts.attributes", "prompts"},
     "rebuilding": BASE,
     "bootstrap": BASE | {"embedders", "llms", "analysts", "stores", "systems"},
     "memory": BASE | {"background", "bootstrap", "owner_memory", "rebuilding", "systems", "telemetry"},
+    "system_memory": BASE | {"bootstrap"},
     "owner_memory": BASE | {"bootstrap", "chat", "memory", "rebuilding", "systems", "telemetry"},
     "apps": BASE
     | {"aio", "memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"}
     | {"telemetry", "index.projection"},
-    "bench": BASE | {"memory", "bootstrap"},
+    "bench": BASE | {"index.tokens", "memory", "bootstrap", "prompts", "system_memory"},
     "demo": BASE | {"memory", "bootstrap"},
     "aio": BASE | {"chat", "memory", "telemetry"},
     "client": {"changes", "errors", "ids", "protocols", "retry_after", "types"},
     "telemetry": set(),
-    "__init__": {"aio", "errors", "memory", "protocols", "types"},
+    "__init__": {"aio", "errors", "memory", "protocols", "system_memory", "types"},
 }
 
 

@@ -68,15 +68,18 @@ def test_the_public_names_are_these() -> None:
         "Memory",
         "Owner",
         "OwnerMemory",
+        "OwnerSystem",
         "Page",
         "Persona",
         "ProfileField",
         "Scope",
         "Segment",
+        "SystemMemory",
         "Tier",
         "Trait",
         "Utterance",
         "__version__",
+        "open_system",
     ]
     assert all(hasattr(embermem, name) for name in embermem.__all__)
 

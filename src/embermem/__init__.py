@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from embermem.errors import EmberError
 from embermem.memory import Memory, OwnerMemory
 from embermem.protocols import Scope
+from embermem.system_memory import OwnerSystem, SystemMemory, open_system
 from embermem.types import (
     About,
     Added,
@@ -42,15 +43,18 @@ __all__ = [
     "Memory",
     "Owner",
     "OwnerMemory",
+    "OwnerSystem",
     "Page",
     "Persona",
     "ProfileField",
     "Scope",
     "Segment",
+    "SystemMemory",
     "Tier",
     "Trait",
     "Utterance",
     "__version__",
+    "open_system",
 ]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours

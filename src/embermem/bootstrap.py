@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from embermem.config import THETA, THETA_OTHER, Settings
 from embermem.errors import ConfigError, EmbedderMismatch, StoreError
-from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, Store
+from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, MemorySystem, Store
 from embermem.systems.memoryos.consolidate import Clock, Parts
 from embermem.systems.memoryos.system import MemoryOS
 from embermem.types import Page, Source
+
+if TYPE_CHECKING:
+    from embermem.stores.sql import SqlStore
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +34,7 @@ def wall_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def open_store(place: str | Path, settings: Settings) -> Store:
+def open_store(place: str | Path, settings: Settings) -> SqlStore:
     """The store at a path or URL. Raises StoreError."""
     from embermem.stores.sql import SqlStore
 
@@ -191,6 +197,89 @@ def summarise(before: str, page: Page) -> tuple[str, tuple[Source, ...]]:
     from embermem.config import ExtractiveSettings
 
     return extract(before, page, ExtractiveSettings())
+
+
+SYSTEMS: Mapping[str, tuple[str, str, str]] = {
+    "memoryos": ("embermem.systems.memoryos.system", "MemoryOS", ""),
+    "full_context": ("embermem.systems.full_context", "FullContext", "FullContextNumbers"),
+    "readagent": ("embermem.systems.readagent", "ReadAgent", "ReadAgentNumbers"),
+    "memorybank": ("embermem.systems.memorybank", "MemoryBank", "MemoryBankNumbers"),
+    "tim": ("embermem.systems.tim", "ThinkInMemory", "TimNumbers"),
+    "memgpt": ("embermem.systems.memgpt", "MemGpt", "MemGptNumbers"),
+    "amem": ("embermem.systems.amem", "AMem", "AMemNumbers"),
+    "mem0": ("embermem.systems.mem0", "Mem0", "Mem0Numbers"),
+    "mem0g": ("embermem.systems.mem0g", "Mem0Graph", "Mem0GraphNumbers"),
+}
+"""The nine memory systems: module, class, and its numbers in systems/numbers.py (MemoryOS's are settings)."""
+
+_SYSTEM = "system"
+"""The store's setting that names the system it was made by; MemoryOS sets none."""
+
+
+def make_named_system(
+    name: str,
+    store: SqlStore,
+    settings: Settings,
+    clock: Clock,
+    *,
+    model: str | LanguageModel | None = None,
+    options: Mapping[str, object],
+) -> MemorySystem:
+    """A memory system by its name in SYSTEMS, or `module:Class` of a RecordedSystem of your own.
+
+    Raises ConfigError for an unknown name or option, and for a store that another system made; ModelMissing.
+    """
+    claim(store, name)
+    embedder = choose_embedder(store, settings)
+    asker = make_asker(make_model(model, settings), store, settings, clock)
+    if name == "memoryos":
+        return make_system(store, embedder, settings, clock, asker)
+    from embermem.analysts import ExtractiveAnalyst, condense, keywords
+    from embermem.ids import new_id
+    from embermem.systems import numbers
+    from embermem.systems.recorded import Kit, RecordedSystem
+
+    module, kind, numbers_kind = SYSTEMS[name] if name in SYSTEMS else (*_own(name), "")
+    try:
+        made = getattr(importlib.import_module(module), kind)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"the memory system {name!r} cannot be imported: {error}") from error
+    if not (isinstance(made, type) and issubclass(made, RecordedSystem)):
+        raise ConfigError(f"{name} is no embermem.systems.recorded.RecordedSystem")
+    kit = Kit(
+        store=store,
+        embedder=embedder,
+        asker=asker,
+        extractive=ExtractiveAnalyst(),
+        keywords=keywords,
+        condense=condense,
+        settings=settings,
+        clock=clock,
+        new_id=new_id,
+    )
+    if numbers_kind:
+        return made(kit, numbers.altered(getattr(numbers, numbers_kind)(), options))  # type: ignore[call-arg]
+    if options:
+        raise ConfigError(f"{name} takes no options; given: {', '.join(options)}")
+    return made(kit)
+
+
+def claim(store: Store, name: str) -> None:
+    """The store is of this system from now on. Raises ConfigError if it is another's."""
+    known = store.setting(_SYSTEM)
+    if known is None and name != "memoryos" and not store.owners():
+        known = store.remember_once(_SYSTEM, name)
+    known = known or "memoryos"
+    if known != name:
+        advice = "embermem.Memory" if known == "memoryos" else f"embermem.open_system({known!r}, …)"
+        raise ConfigError(f"the store was made by the memory system {known!r}, not {name!r}: open it with {advice}")
+
+
+def _own(name: str) -> tuple[str, str]:
+    module, found, kind = name.partition(":")
+    if not (found and module and kind):
+        raise ConfigError(f"no memory system {name!r}; one of: {', '.join(SYSTEMS)}, or module:Class of your own")
+    return module, kind
 
 
 def make_system(

@@ -64,6 +64,7 @@ class Memory:
         self._clock = clock or bootstrap.wall_clock
         self._store = bootstrap.open_store(place, self.settings)
         try:
+            bootstrap.claim(self._store, "memoryos")
             self._embedder = bootstrap.choose_embedder(self._store, self.settings, reindex=reindex)
             made = bootstrap.make_model(model, self.settings)
             self._asker: Asker | None = bootstrap.make_asker(made, self._store, self.settings, self._clock)

@@ -471,8 +471,7 @@ class OwnerMemory:
         memory = self._memory
         short = memory.settings.short_term_pages
         if not dry_run:
-            store, system = memory._store, memory._system
-            return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
+            return rebuilding.understand_anew(memory._store, memory._system, self.owner, short, memory._clock, progress)
         with memory._copied() as (store, system):
             return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -20,6 +20,7 @@ from embermem.types import (
     Context,
     Fact,
     FactId,
+    Hit,
     Message,
     Owner,
     OwnerId,
@@ -168,6 +169,12 @@ class Purpose(StrEnum):
     ANNOTATE = "annotate"
     PROFILE = "profile"
     CHAT = "chat"
+    REMEMBER = "remember"
+    """One of the papers' other systems understands what was said."""
+    RECALL = "recall"
+    """One of them looks for what a query asks: MemGPT's functions, ReadAgent's look-up."""
+    JUDGE = "judge"
+    """A bench has an answer judged."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -742,3 +749,6 @@ class MemorySystem(Protocol):
         scope: Scope | None = None,
     ) -> Context:
         """The little that matters for a query, whose hits name utterances."""
+
+    def visit(self, owner: Owner, hits: Iterable[Hit]) -> None:
+        """The one write of a read, for systems that count what was recalled; whoever uses a recall's hits calls it."""

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from embermem.analysts import keywords
 from embermem.analysts.guards import no_summary, orders, stated
 from embermem.analysts.model import ModelAnalyst, nearest
-from embermem.analysts.showing import language, nonce, one_line
+from embermem.analysts.showing import language
 from embermem.config import ModelReadingSettings, load
 from embermem.errors import AnalystError, ModelReplyError
+from embermem.prompts.data import nonce, one_line
 from embermem.protocols import Analyst, ProfileRequest, Purpose
 from embermem.testing.answers import answer
 from embermem.types import (

@@ -22,7 +22,7 @@ from embermem.apps.cli import app
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "embermem"
-PAGES = tuple(sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]))
+PAGES = tuple(sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]))
 COMMANDS_RUN_IN = ("README.md", "README.zh.md", "docs/api.md", "docs/configuration.md", "docs/storage.md")
 
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -24,8 +24,6 @@ from embermem.analysts.showing import (
     batch_lines,
     fact_lines,
     language_of,
-    nonce,
-    one_line,
     page_lines,
     trait_lines,
     trait_names,
@@ -33,6 +31,7 @@ from embermem.analysts.showing import (
 from embermem.analysts.summary import generic_speaker
 from embermem.config import ModelReadingSettings, Settings
 from embermem.equations import idf
+from embermem.prompts.data import nonce, one_line
 from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
 from embermem.text import fold, terms
 from embermem.traits import dimensions_by_name

@@ -5,46 +5,26 @@ All of it is deterministic: the same pages make the same request.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from embermem.analysts.summary import generic_speaker
 from embermem.config import ModelReadingSettings
+from embermem.prompts.data import one_line
 from embermem.text import STOP_WORDS, fold, has_cjk, runs
 from embermem.traits import Dimension, dimensions
 from embermem.types import ChainTail, Fact, PageView, Role, ThreadId, Utterance
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_UNSEEN = re.compile(
-    "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e007f]"
-)
 _KANA = re.compile("[\u3040-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _OTHER = "the user's language"
 _ENGLISH_SHARE = 0.25
 """Of the words in English talk, a third and more are function words; in other languages next to none of these."""
-_NONCE_LETTERS = 8
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
 _SIDES = {Role.USER: "user", Role.ASSISTANT: "agent", Role.SYSTEM: "system", Role.TOOL: "tool"}
-
-
-def one_line(text: str, limit: int) -> str:
-    """At most `limit` characters of a text on one line, without characters that control or cannot be seen.
-
-    Of a longer text the beginning and the end are kept.
-    """
-    room = 4 * limit + 64
-    if len(text) > room:
-        text = f"{text[: room // 2]} … {text[-room // 2 :]}"
-    text = " ".join(_UNSEEN.sub("", _CONTROL.sub(" ", text)).split())
-    if len(text) <= limit:
-        return text
-    head, tail = limit - limit // 4, max(0, limit // 4 - 3)
-    return f"{text[:head]} … {text[len(text) - tail :]}"[:limit] if limit > 20 else text[:limit]
 
 
 def batch_lines(
@@ -89,16 +69,6 @@ def fact_lines(facts: Sequence[Fact], reading: ModelReadingSettings) -> tuple[di
         f"{one_line(fact.value or fact.text, reading.value_chars)}"
         for name, fact in shown.items()
     ]
-
-
-def nonce(content: str) -> str:
-    """A word that stands nowhere in the content, and follows from it."""
-    for turn in range(1_000_000):
-        digest = hashlib.blake2b(f"{turn}:".encode() + content.encode(), digest_size=_NONCE_LETTERS).digest()
-        word = "".join(chr(ord("a") + byte % 26) for byte in digest)
-        if word not in content.lower():
-            return word
-    raise AssertionError("every word stands in the text")  # pragma: no cover: the text would be longer than any may be
 
 
 def language_of(utterances: Iterable[Utterance]) -> str:

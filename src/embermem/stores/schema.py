@@ -321,5 +321,47 @@ source = Table(
     Index("ix_source_seq", "owner_id", "seq", "item"),
 )
 
+# ---- records of the papers' other systems (embermem/records.py); MemoryOS has none
+
+record_state = Table(
+    "record_state",
+    metadata,
+    _owner(),
+    Column("revision", Integer, nullable=False),
+    Column("read_to", Integer, nullable=False),
+)
+
+record = Table(
+    "record",
+    metadata,
+    _owner(),
+    Column("record_id", String(40), primary_key=True),
+    Column("kind", String(40), nullable=False),
+    Column("no", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("gone", Boolean, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("at_offset", Integer, nullable=False),
+    Column("vector", LargeBinary),
+    UniqueConstraint("owner_id", "no"),
+    Index("ix_record_kind", "owner_id", "kind", "revision"),
+)
+
+# One row for each value of a record's own fields, and for each utterance it rests on (`sources`, in `number`).
+record_value = Table(
+    "record_value",
+    metadata,
+    _owner(),
+    Column("record_id", String(40), primary_key=True),
+    Column("name", String(40), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("text", Text),
+    Column("number", Float),
+    Column("at", BigInteger),
+    Column("at_offset", Integer),
+    Column("data", LargeBinary),
+)
+
 DERIVED = (note, membership, chain, segment, segment_text, fact, trait, profile, source)
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from embermem.stores.keys import Keys
 from embermem.stores.ledger import Ledger
 from embermem.stores.log import Log
+from embermem.stores.records import Records
 from embermem.stores.views import Views
 from embermem.stores.whole import Whole
 from embermem.stores.work import Work
 
 
-class SqlStore(Whole, Log, Work, Ledger, Keys, Views):
-    """protocols.Store on one SQLite file: SqlStore(path, busy_timeout_s=…)."""
+class SqlStore(Whole, Log, Work, Ledger, Keys, Views, Records):
+    """protocols.Store and records.RecordStore on one SQLite file: SqlStore(path, busy_timeout_s=…)."""

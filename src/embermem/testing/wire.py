@@ -95,7 +95,7 @@ def schema_of(request: Request) -> dict[str, Any] | None:
 
 def prompt_texts(request: Request) -> list[str]:
     """All text that the client sent: its messages, and what `response_format` and `tools` hold, as JSON."""
-    texts = [text for message in request["messages"] for text in _texts(message)]
+    texts = [text for message in request["messages"] for text in texts_of(message)]
     form = request.get("response_format")
     held = (form.get("json_schema") if isinstance(form, dict) else None, request.get("tools"))
     return texts + [json.dumps(one, ensure_ascii=False) for one in held if one]
@@ -166,7 +166,7 @@ def _usage(completion: Completion, request: Request) -> dict[str, Any]:
     }
 
 
-def _texts(message: dict[str, Any]) -> Iterator[str]:
+def texts_of(message: dict[str, Any]) -> Iterator[str]:
     content = message.get("content")
     if isinstance(content, str):
         yield content
@@ -181,7 +181,7 @@ def _format_problem(request: Request) -> str | None:
     if not isinstance(asked, dict) or asked.get("type") not in _FORMATS:
         return f"response_format.type must be one of: {', '.join(sorted(_FORMATS))}"
     if asked["type"] == "json_object":
-        said = any("json" in text.lower() for message in request["messages"] for text in _texts(message))
+        said = any("json" in text.lower() for message in request["messages"] for text in texts_of(message))
         return None if said else "messages must contain the word 'json' to use response_format of type json_object"
     if asked["type"] == "json_schema":
         named = asked.get("json_schema")

@@ -1,0 +1,187 @@
+"""The public face of the papers' other memory systems: one store, one system, and a handle for each owner.
+
+    with open_system("amem", "amem.db") as memory:
+        alice = memory.of("alice", agent="tutor")
+        alice.add("I went to the wetland park.", "How was it?", at="2026-05-02T10:00:00+02:00")
+        alice.settle()
+        print(alice.recall("Where was I in May?").text)
+
+MemoryOS has a richer face of its own: `embermem.Memory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from embermem import config as configuration
+from embermem import ids, messages
+from embermem.messages import At, Inbox
+from embermem.protocols import Scope
+from embermem.types import Added, Context, Hit, Owner
+
+if TYPE_CHECKING:
+    from embermem.config import Settings
+    from embermem.protocols import Call, LanguageModel, MemorySystem
+
+__all__ = ["OwnerSystem", "SystemMemory", "open_system"]
+
+
+def open_system(
+    name: str,
+    place: str | Path,
+    *,
+    options: Mapping[str, object] | None = None,
+    model: str | LanguageModel | None = None,
+    clock: Callable[[], datetime] | None = None,
+    config: str | Path | None = None,
+    **settings: object,
+) -> SystemMemory:
+    """A memory system by its name, on a store of its own at a path or an sqlite:/// URL.
+
+    `name` is one of `embermem.bootstrap.SYSTEMS`, or `module:Class` of your own. `options` are numbers of the system
+    (`systems/numbers.py`), settings those of `Memory`. Without a model each does what it can without.
+
+    Raises ConfigError for an unknown name, option or setting, and for a store of another system; StoreError.
+    """
+    options = dict(options or {})
+    preset = None
+    if name == "memoryos":  # its numbers are settings
+        preset = str(options.pop("preset", "default"))
+        settings, options = {**settings, **options}, {}
+    named = model if isinstance(model, str) else None
+    loaded = configuration.load(preset, config=config, model=named, **settings)
+    return SystemMemory(name, place, options, model, clock, loaded)
+
+
+class SystemMemory:
+    """A store and the system that works on it; made by `open_system`."""
+
+    def __init__(
+        self,
+        name: str,
+        place: str | Path,
+        options: Mapping[str, object],
+        model: str | LanguageModel | None,
+        clock: Callable[[], datetime] | None,
+        settings: Settings,
+    ) -> None:
+        from embermem import bootstrap
+
+        self.settings = settings
+        self._clock = clock or bootstrap.wall_clock
+        self._store = bootstrap.open_store(place, settings)
+        try:
+            self._system: MemorySystem = bootstrap.make_named_system(
+                name, self._store, settings, self._clock, model=model, options=options
+            )
+        except BaseException:
+            self._store.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        """The system's name."""
+        return self._system.name
+
+    @property
+    def system(self) -> MemorySystem:
+        """The system itself, for what only it can do."""
+        return self._system
+
+    def of(self, user: str, agent: str = "default") -> OwnerSystem:
+        """The memory of one (user, agent) pair. Writes nothing."""
+        owner = Owner(
+            id=ids.owner_id(messages.name(user, "user"), messages.name(agent, "agent")), user=user, agent=agent
+        )
+        return OwnerSystem(self, owner)
+
+    def owners(self) -> tuple[Owner, ...]:
+        """Everyone with a memory here."""
+        return self._store.owners()
+
+    def calls(self, since: datetime) -> tuple[Call, ...]:
+        """The ledger of model calls from a time on, oldest first."""
+        return self._store.calls(since)
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def __enter__(self) -> SystemMemory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class OwnerSystem:
+    """One owner's memory in a system; made by `SystemMemory.of`."""
+
+    def __init__(self, memory: SystemMemory, owner: Owner) -> None:
+        self._memory = memory
+        self.owner = owner
+
+    def add(
+        self,
+        query: str | None,
+        response: str | None = None,
+        *,
+        at: At = None,
+        thread: str = "default",
+        key: str | None = None,
+    ) -> Added:
+        """Keep one exchange; durable when it returns. Raises InputError, KeyReused, StoreError."""
+        made, digest = self._inbox().exchange(query, response, at, thread)
+        return self._memory.system.observe(self.owner, made, key=key, digest=digest, fresh=query is not None)
+
+    def add_messages(
+        self, given: Sequence[Mapping[str, Any]], *, at: At = None, thread: str = "default", key: str | None = None
+    ) -> Added:
+        """Keep messages of OpenAI's format, each of which may carry `name` and `at`. Raises as `add`."""
+        made, digest = self._inbox().openai(given, at, thread)
+        return self._memory.system.observe(self.owner, made, key=key, digest=digest)
+
+    def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Understand what is pending; the number of pages. What was done stays if a model fails half way."""
+        return self._memory.system.settle(self.owner, progress)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        at: At = None,
+        budget: int | None = None,
+        thread: str | None = None,
+        scope: Scope | None = None,
+    ) -> Context:
+        """What matters for a query, whose hits name utterances. Reads only; `visit` counts. Raises InputError."""
+        if budget is not None:
+            messages.whole(budget, "budget", 1)
+        return self._memory.system.recall(
+            self.owner,
+            messages.checked(query, "query", self._memory.settings.max_text_chars),
+            at=self._inbox().moment(at, "at"),
+            budget=budget,
+            thread=None if thread is None else messages.thread_id(thread),
+            scope=scope,
+        )
+
+    def visit(self, hits: Iterable[Hit]) -> None:
+        """Count what was recalled and used, for systems that do."""
+        self._memory.system.visit(self.owner, hits)
+
+    def forget_all(self) -> None:
+        """Take away every row of this owner."""
+        self._memory._store.forget_owner(self.owner.id, self._memory._clock())
+
+    def _inbox(self) -> Inbox:
+        memory = self._memory
+        zone = ZoneInfo(memory.settings.timezone)
+        return Inbox(owner=self.owner, zone=zone, now=memory._clock(), max_chars=memory.settings.max_text_chars)

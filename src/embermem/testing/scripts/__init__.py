@@ -1,0 +1,51 @@
+"""Good answers to every question that a memory system or the bench puts to a model, by rule, for the scripted server.
+
+    server = ModelServer(scripts.answer)
+
+One module a system, whose ANSWERS say by the schema's name what is answered to what was shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from embermem.testing import answers, wire
+from embermem.testing.scripts import amem, asking, mem0, mem0g, memgpt, memorybank, readagent, tim
+
+__all__ = ["answer"]
+
+ANSWERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    **readagent.ANSWERS,
+    **memorybank.ANSWERS,
+    **tim.ANSWERS,
+    **memgpt.ANSWERS,
+    **amem.ANSWERS,
+    **mem0.ANSWERS,
+    **mem0g.ANSWERS,
+    **asking.ANSWERS,
+}
+
+_ENCLOSED = re.compile(r"^<<(?P<mark>[a-z]+)$\n(?P<data>.*?)\n^(?P=mark)>>$", re.MULTILINE | re.DOTALL)
+
+
+def answer(request: Mapping[str, Any]) -> str | dict[str, Any]:
+    """The answer to the body of a chat request in OpenAI's form. Raises ValueError if nobody here knows the question."""
+    form = request.get("response_format") or {}
+    name = (form.get("json_schema") or {}).get("name")
+    if isinstance(name, str) and name in ANSWERS:
+        return ANSWERS[name](shown(request))
+    if name is None and not form:
+        return asking.reply(shown(request))
+    return answers.answer(request)
+
+
+def shown(request: Mapping[str, Any]) -> str:
+    """What stands between the marks, or else the first thing that the user's side says; a repair round comes later."""
+    texts = [text for message in request["messages"] for text in wire.texts_of(message)]
+    blocks = [found["data"] for text in texts for found in _ENCLOSED.finditer(text)]
+    if blocks:
+        return blocks[-1]
+    own = [text for m in request["messages"] if m["role"] == "user" for text in wire.texts_of(m)]
+    return own[0] if own else ""

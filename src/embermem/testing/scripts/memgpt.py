@@ -1,0 +1,8 @@
+"""Answers to the questions of systems/memgpt.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+ANSWERS: Mapping[str, Callable[[str], dict[str, Any]]] = {}
