@@ -303,7 +303,7 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
 
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
     seqs = {u.id: u.seq for u in memory.utterances}
-    questions = [q for q in talk.questions if data.headline is None or q.category in data.headline]
+    questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
     vectors, tokens = MiniLM().embed_tokens([question.text for question in questions])
     for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
         scope = None
@@ -324,7 +324,7 @@ def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tu
 
 
 def _cases(talk: Talk) -> Iterator[Case]:
-    count = sum(len(other.questions) for other in talk.data.conversations)
+    count = sum(len(other.with_evidence) for other in talk.data.conversations)
     for question, query in talk.asked:
         view = View(talk.memory, query, Settings())
         said = talk.memory.utterances[: view.n]

@@ -75,8 +75,8 @@ def run(system: System, dataset: Dataset) -> dict[str, Any]:
 
 
 def headline(dataset: Dataset, talk: Conversation) -> Iterator[Question]:
-    """The questions that the headline figures cover."""
-    return (q for q in talk.questions if dataset.headline is None or q.category in dataset.headline)
+    """The questions with evidence that the headline figures cover."""
+    return (q for q in talk.with_evidence if dataset.headline is None or q.category in dataset.headline)
 
 
 def resident_bytes() -> int | None:

@@ -1,4 +1,4 @@
-"""Both formats as conversations and questions; errors name the place."""
+"""LoCoMo and the recall-set format as conversations and questions; errors name the place."""
 
 from __future__ import annotations
 
@@ -44,8 +44,29 @@ def test_captions_enter_the_text() -> None:
 
 def test_evidence_is_repaired_and_what_cannot_be_is_skipped_and_counted() -> None:
     conversation = one(locomo())
-    assert [sorted(q.evidence) for q in conversation.questions] == [["D1:1"], ["D1:2", "D2:1"], ["D2:2"], ["D10:1"]]
+    found = [["D1:1"], ["D1:2", "D2:1"], ["D2:2"], ["D10:1"]]
+    assert [sorted(q.evidence) for q in conversation.with_evidence] == found
     assert conversation.skipped == 2
+
+
+def test_a_question_without_evidence_is_kept_to_be_answered() -> None:
+    conversation = one(locomo())
+    assert [q.id for q in conversation.questions] == [f"our-1:Q{n}" for n in range(1, 7)]
+    assert [q.has_evidence for q in conversation.questions] == [True, True, True, False, False, True]
+
+
+def test_a_recall_set_may_bring_answers_traps_and_questions_without_an_answer() -> None:
+    document = recall_set()
+    first, second = document["conversations"][0]["questions"]
+    first |= {"answer": 3}
+    second |= {"answerable": False, "trap": "Too much salt."}
+    asked = one(document).questions
+    assert [(q.answer, q.trap, q.answerable) for q in asked] == [("3", None, True), (None, "Too much salt.", False)]
+    assert [(q.answer, q.trap, q.answerable) for q in one(recall_set()).questions] == [(None, None, True)] * 2
+
+
+def test_speakers_stand_in_the_order_in_which_they_first_speak() -> None:
+    assert one(locomo()).speakers == ("Kit", "Vera")
 
 
 def test_the_headline_of_locomo_leaves_category_5_out() -> None:
@@ -92,6 +113,16 @@ def _set(*path: str | int, value: object) -> Callable[[Any], None]:
         (_set("conversations", 0, "questions", 0, "after_turn", value="zz"), "q1: after_turn 'zz' is no turn"),
         (_set("conversations", 0, "questions", 1, "text", value=None), "question 2: 'text' is missing"),
         (_set("conversations", value=[]), "no conversation"),
+        (_set("conversations", 0, "questions", 0, "answer", value=["a"]), "question 1: 'answer' is missing or not a"),
+        (_set("conversations", 0, "questions", 0, "answerable", value="no"), "'answerable' is 'no'; expected true or"),
+        (_set("conversations", 0, "questions", 0, "evidence", value="k1:0"), "evidence: expected a list, found a str"),
+        (_set("conversations", 0, "questions", 0, "id", value="q2"), "the question id 'q2' stands there twice"),
+        (_set("conversations", 0, "questions", 0, "category", value={}), "'category' is missing or not a text"),
+        (_set("conversations", 0, "threads", 0, "turns", 0, "text", value="a\x00b"), "'text' has a NUL character at 1"),
+        (_set("conversations", 0, "threads", 0, "turns", 0, "text", value="\ud800"), "half of a surrogate pair at 0"),
+        (_set("conversations", 0, "threads", 0, "turns", 0, "at", value="0001-01-01T00:00+14:00"), "is outside of"),
+        (_set("conversations", 0, "threads", 0, "turns", 0, "text", value=10**5000), "'text' is missing or not a text"),
+        (_set("conversations", 0, "id", value=None), "conversation 1: 'id' is missing or not a text"),
     ],
 )
 def test_what_is_wrong_in_a_recall_set_is_named(change: Callable[[Any], None], said: str) -> None:
@@ -102,6 +133,13 @@ def test_what_is_wrong_in_a_recall_set_is_named(change: Callable[[Any], None], s
     assert said in str(caught.value)
 
 
+def test_an_answer_to_what_has_none_is_refused() -> None:
+    document = recall_set()
+    document["conversations"][0]["questions"][0] |= {"answerable": False, "answer": "yes"}
+    with pytest.raises(InputError, match=r"\(mara\), question 1: it has an answer, and says that it is not answerable"):
+        parse(document, "name", "here")
+
+
 def test_what_is_wrong_in_a_locomo_file_is_named() -> None:
     document = locomo()
     document[0]["conversation"]["session_2_date_time"] = "yesterday"
@@ -109,7 +147,21 @@ def test_what_is_wrong_in_a_locomo_file_is_named() -> None:
         parse(document, "name", "here")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "[1]", '{"a": 1}', "3"])
+OTHER = [
+    "",
+    "{",
+    "[]",
+    "[1]",
+    '{"a": 1}',
+    "3",
+    "\x00",
+    "9" * 5000,
+    "[" * 100_000,
+    '{"conversations": [], "conversations": []}',
+]
+
+
+@pytest.mark.parametrize("text", OTHER, ids=lambda text: text[:12].encode("unicode_escape").decode())
 def test_other_files_are_refused_with_their_path(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text, encoding="utf-8")
@@ -117,6 +169,21 @@ def test_other_files_are_refused_with_their_path(tmp_path: Path, text: str) -> N
         load(path)
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+def test_a_key_that_stands_twice_in_one_object_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('{"conversations": [{"id": "a", "threads": [], "threads": []}]}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"x\.json: the key 'threads' stands twice in one object"):
+        load(path)
+
+
+def test_bytes_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b'{"name": "\xff"}')
+    with pytest.raises(InputError, match=r"x\.json is not UTF-8: .* at byte 10"):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["none.json", "a\x00b", "n" * 5000], ids=["missing", "NUL", "too long"])
+def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="cannot read"):
-        load(tmp_path / "none.json")
+        load(tmp_path / name)

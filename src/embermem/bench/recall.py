@@ -138,7 +138,7 @@ def run(
         analyst=analyst,
         asked=tuple(tally.asked),
         headline=dataset.headline,
-        skipped=sum(c.skipped for c in conversations),
+        skipped=sum(c.skipped for c in dataset.conversations[: len(conversations)]),
         pages=tally.pages,
         utterances=tally.utterances,
         facts=tally.facts,
@@ -151,15 +151,15 @@ def run(
 
 
 def limited(conversations: Sequence[Conversation], limit: int | None) -> tuple[Conversation, ...]:
-    """The conversations that hold the first `limit` questions, with these only."""
+    """The conversations that hold the first `limit` questions that have evidence, with these only."""
     if limit is None:
-        return tuple(conversations)
+        return tuple(replace(conversation, questions=conversation.with_evidence) for conversation in conversations)
     kept: list[Conversation] = []
     for conversation in conversations:
         if limit <= 0:
             break
-        kept.append(replace(conversation, questions=conversation.questions[:limit]))
-        limit -= len(conversation.questions)
+        kept.append(replace(conversation, questions=conversation.with_evidence[:limit]))
+        limit -= len(conversation.with_evidence)
     return tuple(kept)
 
 
