@@ -7,9 +7,7 @@ import hashlib
 import hmac
 import os
 import secrets
-import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -23,13 +21,11 @@ from embermem.protocols import Erasure
 from embermem.stores import reads, schema
 from embermem.stores.codec import decisions_text, micros, sum_bytes
 from embermem.stores.replaying import replay
-from embermem.stores.statements import BORN_AFTER, due_from, remember, setting
+from embermem.stores.statements import BORN_AFTER, due_from, locked_owner, remember, setting
 from embermem.stores.transactions import Transactions
 from embermem.types import Owner, OwnerId, PageId, SegmentId
 
 _KEY_BYTES = 32
-_SCRUB_WAIT_S = 2.0
-"""How long readers of an older state are waited for: a recall's read takes milliseconds."""
 _KEYED = "*"
 """Begins the digest of a receipt whose content was forgotten: a keyed hash of what it was."""
 
@@ -44,6 +40,7 @@ class Erasing(Transactions):
         )
         key = self.secret()
         with self._write() as c:
+            locked_owner(c, owner.id)
             _refuse_moved(c, owner.id, erasure, revision)
             _purge(c, owner.id, tuple(erasure.pages), key)
             _redact(c, owner.id, erasure)
@@ -73,6 +70,7 @@ class Erasing(Transactions):
         began, so that no reader takes the one for the other."""
         owner = schema.owner
         with self._write() as c:
+            locked_owner(c, owner_id)
             born = c.scalar(select(owner.c.created_at).where(owner.c.owner_id == owner_id))
             if born is None:
                 return
@@ -83,15 +81,13 @@ class Erasing(Transactions):
                     c.execute(delete(table).where(table.c.owner_id == owner_id))
 
     def scrub(self) -> bool:
-        """Fold the WAL into the file and empty it, so that what was overwritten there is gone from the disk."""
-        with self._errors(), closing(sqlite3.connect(self._path, timeout=_SCRUB_WAIT_S)) as connection:
-            busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return not busy
+        """Bring the database to where it holds nothing that was deleted; see protocols.Store."""
+        return self._database.scrub()
 
     def secret(self) -> bytes:
-        """The key in `FILE.key`, made by the first who needs it. Raises StoreError where it can be neither read nor
+        """The key in its file outside the database, made by the first who needs it. Raises StoreError where it can be neither read nor
         made."""
-        file = Path(f"{self._path}.key")
+        file = self._database.key_file
         try:
             if not file.exists():
                 _make_key(file)

@@ -12,8 +12,12 @@ from embermem.errors import BudgetSpent
 from embermem.protocols import Call, Limits, Purpose
 from embermem.stores import schema
 from embermem.stores.codec import micros, moment
+from embermem.stores.statements import locked_owner, remember_once
 from embermem.stores.transactions import Transactions
 from embermem.types import Owner, OwnerId
+
+_LIMITS = "limits"
+"""The store's setting whose row is held while a limit over all owners is looked at."""
 
 
 class Ledger(Transactions):
@@ -32,6 +36,7 @@ class Ledger(Transactions):
             for whose, (calls, tokens), owner_id in (("all", everyone, None), (owner.user, owned, owner.id)):
                 if (calls, tokens) == (None, None):
                     continue
+                _alone(c, owner_id)
                 had, spent = _sums(c, day, owner_id)
                 if calls is not None and had + 1 > calls:
                     raise _spent(whose, f"{calls} calls", day)
@@ -55,6 +60,16 @@ class Ledger(Transactions):
             query = query.where(table.c.owner_id == owner_id)
         with self._read() as c:
             return tuple(_call_from(row) for row in c.execute(query))
+
+
+def _alone(c: Connection, owner_id: OwnerId | None) -> None:
+    """Wait until nobody else adds to the sums that a limit is held against."""
+    if owner_id is not None:
+        locked_owner(c, owner_id)
+        return
+    remember_once(c, _LIMITS, "")
+    table = schema.store
+    c.execute(select(table.c.value).where(table.c.key == _LIMITS).with_for_update())
 
 
 def _sums(c: Connection, day: datetime, owner_id: OwnerId | None) -> tuple[int, int]:

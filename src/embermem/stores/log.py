@@ -40,11 +40,11 @@ class Log(Erasing):
         """Store messages in one transaction; see protocols.Store."""
         at = micros(now)
         with self._write() as c:
+            ensure_owner(c, owner, at)
             if key is not None:
                 known = _receipt(c, owner.id, key, digest, self.secret)
                 if known is not None:
                     return known
-            ensure_owner(c, owner, at)
             table = schema.owner
             row = c.execute(
                 update(table)

@@ -12,14 +12,13 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sqlalchemy import Row, delete, insert, select
-from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.engine import Connection
 
 from embermem.errors import RevisionMoved
 from embermem.records import Found, Record, RecordId, Standing, Written
 from embermem.stores import schema
 from embermem.stores.codec import micros, moment, offset, vector_bytes, vector_from
-from embermem.stores.statements import ensure_owner
+from embermem.stores.statements import ensure_owner, upsert
 from embermem.stores.transactions import Transactions
 from embermem.types import Owner, OwnerId
 
@@ -69,7 +68,7 @@ class Records(Transactions):
             if found != revision:
                 raise RevisionMoved(f"the records of {owner.user}/{owner.agent} were written by another meanwhile")
             c.execute(
-                upsert(schema.record_state)
+                upsert(c, schema.record_state)
                 .values(owner_id=owner.id, revision=revision + 1, read_to=read_to)
                 .on_conflict_do_update(index_elements=["owner_id"], set_={"revision": revision + 1, "read_to": read_to})
             )
@@ -126,7 +125,7 @@ def _keep(c: Connection, owner_id: OwnerId, records: Sequence[Record], revision:
         }
         for n, record in enumerate(records, 1)
     ]
-    statement = upsert(table)
+    statement = upsert(c, table)
     again = {name: statement.excluded[name] for name in rows[0] if name not in ("owner_id", "record_id", "no")}
     c.execute(statement.on_conflict_do_update(index_elements=["owner_id", "record_id"], set_=again), rows)
     values = [row for record in records for row in _value_rows(owner_id, record)]

@@ -40,6 +40,11 @@ def _derived() -> list[Column[int]]:
     ]
 
 
+def _partial(name: str, *columns: str, where: str) -> Index:
+    """An index of the rows that are looked for; the others are most."""
+    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+
+
 store = Table("store", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
 
 api_key = Table(
@@ -124,10 +129,10 @@ page = Table(
     Index("ix_page_segment", "owner_id", "segment_id", "no"),
     Index("ix_page_chain", "owner_id", "chain_id", "no"),
     Index("ix_page_touched", "owner_id", "touched_no"),
-    Index("ix_page_retry", "owner_id", "retry_at", sqlite_where=text("retry_at IS NOT NULL")),
-    Index("ix_page_unread", "owner_id", "no", sqlite_where=text("annotated_seq < last_seq")),
-    Index("ix_page_unplaced", "owner_id", "no", sqlite_where=text("segment_id IS NULL")),
-    Index("ix_page_unanalysed", "owner_id", "segment_id", "no", sqlite_where=text("analysed_seq < last_seq")),
+    _partial("ix_page_retry", "owner_id", "retry_at", where="retry_at IS NOT NULL"),
+    _partial("ix_page_unread", "owner_id", "no", where="annotated_seq < last_seq"),
+    _partial("ix_page_unplaced", "owner_id", "no", where="segment_id IS NULL"),
+    _partial("ix_page_unanalysed", "owner_id", "segment_id", "no", where="analysed_seq < last_seq"),
 )
 
 receipt = Table(
@@ -199,7 +204,7 @@ note = Table(
     Column("proposals", Text),
     Column("analyst", Text, nullable=False),
     *_derived(),
-    Index("ix_note_analyst", "owner_id", "analyst", "page_id", sqlite_where=text("retired_no IS NULL")),
+    _partial("ix_note_analyst", "owner_id", "analyst", "page_id", where="retired_no IS NULL"),
 )
 
 membership = Table(
@@ -240,7 +245,7 @@ segment = Table(
     Column("embedder", Text),
     Column("vector_sum", LargeBinary),
     Index("ix_segment_touched", "owner_id", "touched_no"),
-    Index("ix_segment_live", "owner_id", sqlite_where=text("evicted_no IS NULL")),
+    _partial("ix_segment_live", "owner_id", where="evicted_no IS NULL"),
 )
 
 segment_text = Table(
@@ -256,7 +261,7 @@ segment_text = Table(
     Column("said_to", BigInteger, nullable=False),
     Column("said_to_offset", Integer, nullable=False),
     *_derived(),
-    Index("ix_segment_text_current", "owner_id", "segment_id", sqlite_where=text("retired_no IS NULL")),
+    _partial("ix_segment_text_current", "owner_id", "segment_id", where="retired_no IS NULL"),
 )
 
 fact = Table(
@@ -279,7 +284,7 @@ fact = Table(
     Column("pinned", Boolean, nullable=False),
     Column("superseded_by", String(40)),
     *_derived(),
-    Index("ix_fact_current", "owner_id", "about", sqlite_where=text("retired_no IS NULL AND archived_no IS NULL")),
+    _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
 )
 
 trait = Table(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from embermem.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from embermem.protocols import Finding
 
+_SCRUB_WAIT_S = 2.0
+"""How long readers of an older state are waited for: a recall's read takes milliseconds."""
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
 
@@ -28,6 +32,83 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("not a database", StoreCorrupt, "the file is not a database"),
     ("unable to open", StoreError, "the file cannot be opened; check the folder and its rights"),
 )
+
+
+class Sqlite:
+    """A Database in one file: WAL, and one who writes at a time, who holds all of it from the beginning."""
+
+    def __init__(self, path: Path, busy_timeout_s: float) -> None:
+        self._path = path
+        self._busy_timeout_s = busy_timeout_s
+        self._writing = threading.Lock()
+        refuse_foreign(path)
+        with suppress(OSError):  # what is wrong with the place, opening it says
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+
+    @property
+    def place(self) -> str:
+        """Its path."""
+        return str(self._path)
+
+    @property
+    def key_file(self) -> Path:
+        """`FILE.key`, beside it."""
+        return Path(f"{self._path}.key")
+
+    def open(self) -> Engine:
+        """A new engine, with a lock of its own."""
+        self._writing = threading.Lock()
+        return make_engine(self._path, self._busy_timeout_s)
+
+    def errors(self) -> AbstractContextManager[None]:
+        """See `our_errors`."""
+        return our_errors(self._path)
+
+    def prepare(self, engine: Engine) -> None:
+        """Make the schema, or migrate an older one after a backup. Raises StoreError."""
+        from embermem.stores import migrations
+
+        migrations.prepare(engine, self._path)
+
+    def reading(self, connection: Connection) -> AbstractContextManager[object]:
+        """One state: in WAL a transaction reads what stood when it first read."""
+        return connection.begin()
+
+    @contextmanager
+    def writing(self, connection: Connection) -> Iterator[object]:
+        """BEGIN IMMEDIATE; threads of this process queue up by a lock, which is fairer than SQLite's."""
+        with self._writing, connection.execution_options(ember_writes=True).begin():
+            yield
+
+    def size(self, connection: Connection) -> int:
+        """Of the file, its WAL and its index."""
+        files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def soundness(self, connection: Connection) -> Finding:
+        """SQLite's own quick check."""
+        said = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA quick_check(5)")]
+        if said == ["ok"]:
+            return Finding(level="ok", what="the database file is sound")
+        return Finding(level="error", what=f"the database file is damaged: {said[0]}", advice="restore a copy")
+
+    def copy(self, place: Path) -> None:
+        """By SQLite's backup: a reader among others. Raises StoreError."""
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
+        except OSError as error:
+            raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
+        with self.errors(), closing(sqlite3.connect(self._path)) as mine, closing(sqlite3.connect(place)) as copy:
+            mine.backup(copy)
+        if self.key_file.exists():  # without it the copy would not know what was forgotten
+            with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(self.key_file.read_bytes())
+
+    def scrub(self) -> bool:
+        """Fold the WAL into the file and empty it, so that what was overwritten there is gone from the disk."""
+        with self.errors(), closing(sqlite3.connect(self._path, timeout=_SCRUB_WAIT_S)) as connection:
+            busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
 
 
 def refuse_foreign(path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, and_, case, cast, func, or_, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import BigInteger, Table, and_, case, cast, func, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Change, Decision
@@ -29,18 +29,29 @@ BORN_AFTER = "born_after"
 """The store's setting that new owners are younger than: see `Erasing.forget_owner`."""
 
 
+def upsert(c: Connection, table: Table) -> Any:
+    """An insert that may say what happens where the row is there already; both engines have the same words for it."""
+    return postgresql.insert(table) if c.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def holds(c: Connection, column: Any, text: str) -> Any:
+    """Whether a text stands in a column, letter by letter."""
+    find = func.strpos if c.dialect.name == "postgresql" else func.instr
+    return find(column, text) > 0
+
+
 def setting(c: Connection, key: str) -> str:
     return c.scalar(select(schema.store.c.value).where(schema.store.c.key == key)) or ""
 
 
 def remember(c: Connection, values: Mapping[str, str]) -> None:
     for key, value in values.items():
-        statement = upsert(schema.store).values(key=key, value=value)
+        statement = upsert(c, schema.store).values(key=key, value=value)
         c.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
 
 
 def remember_once(c: Connection, key: str, value: str) -> str:
-    c.execute(upsert(schema.store).values(key=key, value=value).on_conflict_do_nothing())
+    c.execute(upsert(c, schema.store).values(key=key, value=value).on_conflict_do_nothing())
     return setting(c, key)
 
 
@@ -49,9 +60,15 @@ def owner_state(c: Connection, owner_id: OwnerId) -> OwnerState | None:
     return None if row is None else reads.owner_state_from(row)
 
 
+def locked_owner(c: Connection, owner_id: OwnerId) -> bool:
+    """Wait until no other transaction writes of this owner; what is read from here on is what they left. False for an
+    owner that there is not. On SQLite a transaction that writes is alone from its beginning."""
+    query = select(schema.owner.c.seq).where(schema.owner.c.owner_id == owner_id)
+    return c.scalar(query.with_for_update()) is not None
+
+
 def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
-    if c.scalar(select(schema.owner.c.seq).where(schema.owner.c.owner_id == owner.id)) is not None:
-        return
+    """The owner's row, held by this transaction until its end."""
     row = {
         "owner_id": owner.id,
         "user": owner.user,
@@ -60,7 +77,8 @@ def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
         **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
         "lease_token": 0,
     }
-    c.execute(upsert(schema.owner).values(**row).on_conflict_do_nothing())
+    while not locked_owner(c, owner.id):  # again, where another forgot the owner in between
+        c.execute(upsert(c, schema.owner).values(**row).on_conflict_do_nothing())
 
 
 def _born(at: int) -> Any:
@@ -97,7 +115,7 @@ def changes(
     if causes is not None:
         query = query.where(table.c.cause.in_([cause.value for cause in causes]))
     if naming is not None:
-        query = query.where(func.instr(table.c.decisions, json_text(naming)) > 0)
+        query = query.where(holds(c, table.c.decisions, json_text(naming)))
     if before is None:
         rows = c.execute(query.order_by(table.c.no)).all()
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,60 +11,52 @@ from pathlib import Path
 from sqlalchemy.engine import Connection
 
 from embermem.errors import StoreClosed
-from embermem.stores import migrations, sqlite
+from embermem.stores.database import Database
+from embermem.stores.sqlite import Sqlite
+
+_BUSY_TIMEOUT_S = 60.0
 
 
 class Transactions:
-    """One SQLite file and how it is read and written. Many threads and processes may use it at once."""
+    """A database and how it is read and written. Many threads and processes may use it at once."""
 
-    def __init__(self, path: Path, *, busy_timeout_s: float) -> None:
-        self._path = path
-        self._busy_timeout_s = busy_timeout_s
+    def __init__(self, place: Path | Database, *, busy_timeout_s: float = _BUSY_TIMEOUT_S) -> None:
+        """`place` is a database, or the path of an SQLite file."""
+        self._database: Database = Sqlite(place, busy_timeout_s) if isinstance(place, Path) else place
         self._pid = os.getpid()
-        self._writing = threading.Lock()
         self._closed = False
-        sqlite.refuse_foreign(path)
-        with contextlib.suppress(OSError):  # what is wrong with the place, opening it says
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
-        self._engine = sqlite.make_engine(path, busy_timeout_s)
-        with self._errors():
-            migrations.prepare(self._engine, path)
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        with sqlite.our_errors(self._path):
-            yield
+        self._engine = self._database.open()
+        with self._database.errors():
+            self._database.prepare(self._engine)
 
     def _after_fork(self) -> None:
         if self._pid != os.getpid():
             self._engine.dispose(close=False)
-            self._engine = sqlite.make_engine(self._path, self._busy_timeout_s)
-            self._writing = threading.Lock()
+            self._engine = self._database.open()
             self._pid = os.getpid()
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        self._after_fork()
-        if self._closed:
-            raise StoreClosed(f"{self._path}: this memory was closed")
-        with self._errors(), self._engine.begin() as connection:
+        """A transaction that sees one state, whatever others write meanwhile."""
+        with self._connected() as connection, self._database.reading(connection):
             yield connection
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
+        """A transaction that writes. What it decides by, it reads after it holds the owner's row (`locked_owner`)."""
+        with self._connected() as connection, self._database.writing(connection):
+            yield connection
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
         self._after_fork()
         if self._closed:
-            raise StoreClosed(f"{self._path}: this memory was closed")
-        with (
-            self._writing,
-            self._errors(),
-            self._engine.connect().execution_options(ember_writes=True) as connection,
-            connection.begin(),
-        ):
+            raise StoreClosed(f"{self._database.place}: this memory was closed")
+        with self._database.errors(), self._engine.connect() as connection:
             yield connection
 
     def close(self) -> None:
-        """Give all connections back; the WAL is folded into the file by the last one out."""
+        """Give all connections back; the WAL of an SQLite file is folded into it by the last one out."""
         self._closed = True
         with contextlib.suppress(Exception):
             self._engine.dispose()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -13,7 +10,6 @@ from sqlalchemy import case, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Erased
-from embermem.errors import StoreError
 from embermem.protocols import (
     Finding,
     Stats,
@@ -83,10 +79,10 @@ class Whole(Transactions):
                 .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
             )
             settings = {row.key: row.value for row in c.execute(select(schema.store))}
-        files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
+            size = self._database.size(c)
         return Stats(
-            path=str(self._path),
-            bytes=sum(file.stat().st_size for file in files if file.exists()),
+            path=self._database.place,
+            bytes=size,
             owners=row.owners,
             utterances=said,
             pages=pages,
@@ -99,23 +95,14 @@ class Whole(Transactions):
         )
 
     def copy(self, place: Path) -> None:
-        """The whole store in a new file, by SQLite's backup: a reader among others. Raises StoreError."""
-        try:
-            os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
-        except OSError as error:
-            raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
-        with self._errors(), closing(sqlite3.connect(self._path)) as mine, closing(sqlite3.connect(place)) as copy:
-            mine.backup(copy)
-        key = Path(f"{self._path}.key")
-        if key.exists():  # without it the copy would not know what was forgotten
-            with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(key.read_bytes())
+        """The whole store in a new file. Raises StoreError."""
+        self._database.copy(place)
 
     def check(self) -> tuple[Finding, ...]:
         """Whether the file is sound: SQLite's own check, and counts that must agree."""
         owner, utterance, page = schema.owner, schema.utterance, schema.page
         with self._read() as c:
-            said = [str(row[0]) for row in c.exec_driver_sql("PRAGMA quick_check(5)")]
+            sound = self._database.soundness(c)
             counted = select(utterance.c.owner_id, func.count().label("n")).group_by(utterance.c.owner_id).subquery()
             fewer = c.execute(
                 select(owner.c.owner_id, (owner.c.seq - func.coalesce(counted.c.n, 0)).label("missing"))
@@ -135,11 +122,7 @@ class Whole(Transactions):
                 .group_by(owner.c.error)
                 .order_by(func.count().desc())
             ).all()
-        findings = [
-            Finding(level="ok", what="the database file is sound")
-            if said == ["ok"]
-            else Finding(level="error", what=f"the database file is damaged: {said[0]}", advice="restore a copy")
-        ]
+        findings = [sound]
         if gaps:
             findings.append(
                 Finding(

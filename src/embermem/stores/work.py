@@ -23,7 +23,7 @@ from embermem.stores import reads, schema
 from embermem.stores.apply import PERSONA_DECISIONS, RESETTING_DECISIONS, Applying
 from embermem.stores.codec import decisions_text, micros, moment, vector_bytes
 from embermem.stores.replaying import replay
-from embermem.stores.statements import chains, due_from, ensure_owner, remember, setting, unclaimed
+from embermem.stores.statements import chains, due_from, ensure_owner, locked_owner, remember, setting, unclaimed
 from embermem.stores.transactions import Transactions
 from embermem.types import (
     Chain,
@@ -81,6 +81,7 @@ class Work(Transactions):
         bare = exists().where(said.c.owner_id == lease.owner_id, said.c.seq > table.c.embedded_seq)
         came_in = or_(table.c.due_at < table.c.lease_until, bare)
         with self._write() as c:
+            locked_owner(c, lease.owner_id)  # what is being said now is seen to the end first
             c.execute(
                 update(table)
                 .where(*_held(lease))
@@ -164,7 +165,7 @@ class Work(Transactions):
     def _wait(self, lease: Lease, page_ids: Sequence[PageId], **values: Any) -> None:
         page = schema.page
         with self._write() as c:
-            if c.scalar(select(schema.owner.c.owner_id).where(*_held(lease))) is None:
+            if c.scalar(select(schema.owner.c.owner_id).where(*_held(lease)).with_for_update()) is None:
                 raise _stale(lease)
             c.execute(
                 update(page).where(page.c.owner_id == lease.owner_id, page.c.page_id.in_(page_ids)).values(**values)
@@ -371,6 +372,7 @@ class Work(Transactions):
         owner, change = schema.owner, schema.change
         with self._write() as c:
             remember(c, {"embedder": embedder, "dim": str(dim)})
+            c.execute(select(owner.c.owner_id).order_by(owner.c.owner_id).with_for_update())
             columns = ["owner_id", "no", "cause", "analyst", "recorded_at", "decisions"]
             begun = (literal(Cause.REINDEX.value), literal(embedder), literal(micros(now)), literal(decisions_text(())))
             c.execute(insert(change).from_select(columns, select(owner.c.owner_id, owner.c.revision + 1, *begun)))
@@ -405,6 +407,7 @@ class Work(Transactions):
     def replay(self, owner_id: OwnerId) -> None:
         """Derive everything again from the changes. Counters, vectors and waits, which no change holds, are kept."""
         with self._write() as c:
+            locked_owner(c, owner_id)
             replay(c, owner_id)
 
 

@@ -1,0 +1,51 @@
+"""The engine below the store: what SQLite and PostgreSQL do each in their own way."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Engine
+from sqlalchemy.engine import Connection
+
+from embermem.protocols import Finding
+
+
+class Database(Protocol):
+    """One database: how it is opened, read, written, checked and copied."""
+
+    @property
+    def place(self) -> str:
+        """Its path or URL as messages name it, without a password."""
+
+    def open(self) -> Engine:
+        """A new engine, with connections of its own."""
+
+    def errors(self) -> AbstractContextManager[None]:
+        """A driver's error becomes one of ours, with its cause kept."""
+
+    def prepare(self, engine: Engine) -> None:
+        """Make the schema, or see that it is the one this Ember knows. Raises StoreError."""
+
+    def reading(self, connection: Connection) -> AbstractContextManager[object]:
+        """A transaction that reads one state and writes nothing."""
+
+    def writing(self, connection: Connection) -> AbstractContextManager[object]:
+        """A transaction that writes; committed at its end, rolled back by an error."""
+
+    def size(self, connection: Connection) -> int:
+        """Bytes on disk."""
+
+    def soundness(self, connection: Connection) -> Finding:
+        """What the engine itself says of its soundness."""
+
+    def copy(self, place: Path) -> None:
+        """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
+
+    def scrub(self) -> bool:
+        """See Store.scrub."""
+
+    @property
+    def key_file(self) -> Path:
+        """Where the key of forgotten values lies: outside the database."""
