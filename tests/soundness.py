@@ -86,7 +86,7 @@ def assert_vectors_are_whole(file: Path, mine: str, seqs: list[int]) -> None:
     """Vectors are of what was said, and as long as their embedder's others; tokens are bytes or missing."""
     told = rows(
         file,
-        "SELECT seq, embedder, length(data) AS size, typeof(tokens) AS tokens FROM vector WHERE owner_id = ?",
+        "SELECT seq, embedder, length(data) AS size, typeof(tokens) AS tokens FROM embedding WHERE owner_id = ?",
         mine,
     )
     assert {row["seq"] for row in told} <= set(seqs)

@@ -430,7 +430,7 @@ def test_of_other_owners_nothing_is_touched(opened: Opener, tmp_path: Path) -> N
     alice, bob = memory.of("alice"), memory.of("bob")
     pages = lived(alice)
     lived(bob)
-    tables = ("utterance", "page", "vector", "change", "note", "fact", "segment", "segment_text", "source", "owner")
+    tables = ("utterance", "page", "embedding", "change", "note", "fact", "segment", "segment_text", "source", "owner")
 
     def of_bob() -> list[Any]:
         query = "SELECT * FROM {} WHERE owner_id = ?"
@@ -486,7 +486,7 @@ def test_a_worker_that_read_before_is_refused_and_brings_nothing_back(tmp_path: 
     with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
         assert memory.rebuild()[0].same
         assert len(memory.of("alice").pages(Tier.MID)) == 4
-        vectors = rows(tmp_path / "memory.db", "SELECT seq FROM vector")
+        vectors = rows(tmp_path / "memory.db", "SELECT seq FROM embedding")
         assert {row["seq"] for row in vectors} <= {
             row["seq"] for row in rows(tmp_path / "memory.db", "SELECT seq FROM utterance")
         }

@@ -10,6 +10,7 @@ EmberError
 │   ├── StoreFull          no room left on the disk
 │   ├── StoreReadOnly      the file or folder may not be written
 │   ├── StoreCorrupt       not a database of ours, or damaged
+│   ├── StoreUnreachable   the database server cannot be reached, or broke off
 │   ├── StoreClosed        used after close()
 │   ├── SchemaMismatch     made by a newer Ember
 │   ├── StaleLease         the work was taken over by another worker; its result is refused
@@ -78,6 +79,11 @@ class StoreReadOnly(StoreError):
 
 class StoreCorrupt(StoreError):
     """The file is not an Ember store, or is damaged."""
+
+
+class StoreUnreachable(StoreError):
+    """The database server cannot be reached, or broke off. What was not acknowledged may be there or not: send it
+    again under its key."""
 
 
 class StoreClosed(StoreError):

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from embermem.protocols import Store
+import postgres
+from embermem.stores.postgres import Postgres
 from embermem.stores.sql import SqlStore
 
 
-@pytest.fixture(params=["sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:
     """An empty store that remembers the embedder `e1` of two dimensions."""
-    made = {"sqlite": lambda: SqlStore(tmp_path / "memory.db", busy_timeout_s=5.0)}[request.param]()
-    made.remember({"embedder": "e1", "dim": "2"})
-    yield made
-    made.close()
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            made = SqlStore(tmp_path / "memory.db", busy_timeout_s=5.0)
+        else:
+            url = stack.enter_context(postgres.database(Path("/tmp/exp/pgdata")))
+            made = SqlStore(Postgres(url, 5.0, tmp_path / "forgotten.key"))
+        stack.callback(made.close)
+        made.remember({"embedder": "e1", "dim": "2"})
+        yield made

@@ -73,7 +73,8 @@ def older(file: Path, revision: str) -> Path:
         for (table,) in c.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
             if table != migrations.VERSION_TABLE:
                 columns = ", ".join(f'"{row[1]}"' for row in c.execute(f"PRAGMA main.table_info('{table}')"))
-                c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM made.{table}")
+                now = RENAMED.get(table, table)
+                c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM made.{now}")
         c.commit()
         c.execute(f"PRAGMA application_id={sqlite.APPLICATION_ID}")
     file.chmod(0o600)
@@ -81,7 +82,9 @@ def older(file: Path, revision: str) -> Path:
     return file
 
 
-NEWER = {("vector", "tokens"), ("page", "redo_tries"), ("page", "redo_at")}
+RENAMED = {"vector": "embedding"}
+"""Tables that a migration gave another name."""
+NEWER = {("embedding", "tokens"), ("page", "redo_tries"), ("page", "redo_at")}
 """Columns that a migration added."""
 
 
@@ -91,8 +94,8 @@ def content(file: Path) -> dict[str, list[str]]:
         tables = [row[0] for row in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         c.row_factory = sqlite3.Row
         return {
-            table: sorted(
-                repr({key: value for key, value in dict(row).items() if (table, key) not in NEWER})
+            RENAMED.get(table, table): sorted(
+                repr({key: value for key, value in dict(row).items() if (RENAMED.get(table, table), key) not in NEWER})
                 for row in c.execute(f"SELECT * FROM {table}")
             )
             for table in tables
@@ -111,7 +114,7 @@ def test_a_store_from_before_token_vectors_opens_with_all_that_is_in_it(tmp_path
     assert content(file) == before
     (grown,), (was,) = (row.values() for row in (*rows(file, "PRAGMA page_count"), *size))
     assert grown - was <= 17  # new tables, and indexes of small tables; no table was written again
-    assert rows(file, "SELECT DISTINCT tokens FROM vector") == [{"tokens": None}]
+    assert rows(file, "SELECT DISTINCT tokens FROM embedding") == [{"tokens": None}]
     with Memory(file, **SMALL) as memory:
         mine = memory.of("alice")
         assert len(mine.pages()) == 12
@@ -142,7 +145,7 @@ def test_a_store_from_before_keys_opens_with_all_that_is_in_it_and_takes_keys(tm
     assert content(file) == before
 
 
-@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005"])
 def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path, revision: str) -> None:
     file, new = older(tmp_path / "memory.db", revision), tmp_path / "new.db"
     for store in (file, new):

@@ -85,8 +85,8 @@ class Erasing(Transactions):
         return self._database.scrub()
 
     def secret(self) -> bytes:
-        """The key in its file outside the database, made by the first who needs it. Raises StoreError where it can be neither read nor
-        made."""
+        """The key in its file outside the database, made by the first who needs it. Raises StoreError where it can
+        be neither read nor made."""
         file = self._database.key_file
         try:
             if not file.exists():
@@ -139,7 +139,7 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
 
 def _purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
     """The rows of the first log, and the vectors. Receipts stay, so that a key used before stores nothing again."""
-    utterance, vector, page = schema.utterance, schema.vector, schema.page
+    utterance, vector, page = schema.utterance, schema.embedding, schema.page
     for ids in reads.chunks(pages):
         seqs = c.scalars(
             select(utterance.c.seq).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))

@@ -168,7 +168,7 @@ def page_views(
     pages = pages_from(connection, owner_id, rows, short)
     vectors: dict[int, Vector] = {}
     for seqs in chunks([u.seq for page in pages for u in page.utterances]):
-        table = schema.vector
+        table = schema.embedding
         found = connection.execute(
             select(table.c.seq, table.c.data).where(
                 table.c.owner_id == owner_id, table.c.seq.in_(seqs), table.c.embedder == embedder

@@ -8,10 +8,15 @@ the change that ended them (`retired_no`). Two tables belong to no owner: `store
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Dialect,
     Float,
     Index,
     Integer,
@@ -20,11 +25,40 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     text,
 )
+from sqlalchemy.types import TypeEngine, UserDefinedType
 
 metadata = MetaData()
+
+
+class Vectors(TypeDecorator[bytes]):
+    """A vector in half precision, little-endian, as codec.vector_bytes makes it: BLOB, bytea, or pgvector's `halfvec`
+    where a PostgreSQL has it, so that SQL can compare vectors. Of any length: each row names its embedder."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """`halfvec`, if the database has it."""
+        return dialect.type_descriptor(_HalfVec() if getattr(dialect, "ember_halfvec", False) else LargeBinary())
+
+
+class _HalfVec(UserDefinedType[bytes]):
+    cache_ok = True
+
+    def get_col_spec(self, **words: object) -> str:
+        return "halfvec"
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[bytes | None], Any]:
+        from pgvector import HalfVector
+
+        return lambda data: None if data is None else HalfVector(np.frombuffer(data, dtype="<f2"))
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], bytes | None]:
+        return lambda found: None if found is None else found.to_numpy().astype("<f2").tobytes()
 
 
 def _owner() -> Column[str]:
@@ -146,16 +180,17 @@ receipt = Table(
     Column("recorded_at", BigInteger, nullable=False),
 )
 
-vector = Table(
-    "vector",
+# Not "vector": that is the name of a type in pgvector, and a table is a type in PostgreSQL.
+embedding = Table(
+    "embedding",
     metadata,
     _owner(),
     Column("seq", Integer, primary_key=True),
     Column("embedder", Text, nullable=False),
     Column("change_no", Integer, nullable=False),
-    Column("data", LargeBinary, nullable=False),
+    Column("data", Vectors, nullable=False),
     Column("tokens", LargeBinary),  # NULL: the embedder gave none; empty: it found nothing in the text
-    Index("ix_vector_change", "owner_id", "change_no"),
+    Index("ix_embedding_change", "owner_id", "change_no"),
 )
 
 # ---- the second log: what was decided
@@ -348,7 +383,7 @@ record = Table(
     Column("text", Text, nullable=False),
     Column("at", BigInteger, nullable=False),
     Column("at_offset", Integer, nullable=False),
-    Column("vector", LargeBinary),
+    Column("vector", Vectors),
     UniqueConstraint("owner_id", "no"),
     Index("ix_record_kind", "owner_id", "kind", "revision"),
 )

@@ -268,7 +268,7 @@ def _nothing(seq: int, revision: int, dim: int, born: int) -> Delta:
 def _newer(
     c: Connection, owner: Any, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, reset: bool
 ) -> Delta:
-    vector, page, segment = schema.vector, schema.page, schema.segment
+    vector, page, segment = schema.embedding, schema.page, schema.segment
     fresh = c.execute(
         select(vector.c.seq, vector.c.data, vector.c.tokens).where(
             vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder

@@ -460,7 +460,7 @@ def _with_note(query: Any) -> Any:
 
 
 def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:
-    table = schema.vector
+    table = schema.embedding
     packed: Sequence[bytes | None] = batch.tokens or [None] * len(batch.seqs)
     c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(batch.seqs))))
     c.execute(

@@ -15,7 +15,7 @@ from embermem.errors import SchemaMismatch, StoreCorrupt, StoreError
 from embermem.stores import schema
 from embermem.stores.sqlite import APPLICATION_ID
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest revision in versions/; a test holds this and `schema.metadata` equal to what the migrations make."""
 VERSION_TABLE = "ember_version"
 
@@ -36,12 +36,17 @@ def prepare(engine: Engine, path: Path) -> None:
     if found is None:
         _create(engine)
         return
-    known = sorted(file.stem.split("_")[0] for file in (Path(__file__).parent / "versions").glob("[0-9]*.py"))
+    refuse_newer(found, str(path))
+    _migrate(engine, path)
+
+
+def refuse_newer(found: str, place: str) -> None:
+    """Raises SchemaMismatch for a schema that this Ember does not know."""
+    known = {file.stem.split("_")[0] for file in (Path(__file__).parent / "versions").glob("[0-9]*.py")}
     if found not in known:
         raise SchemaMismatch(
-            f"{path} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
+            f"{place} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
         )
-    _migrate(engine, path)
 
 
 def _version(connection: Connection, path: Path) -> str | None:

@@ -1,0 +1,249 @@
+"""PostgreSQL: how it is opened, how a transaction begins, and its errors in our words.
+
+Whoever writes of an owner holds the owner's row first, in READ COMMITTED; whoever reads sees one state, in REPEATABLE
+READ. Nothing else is asked of the engine: no advisory lock, no sequence, no trigger, no NOTIFY.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event, exc, inspect, make_url, text
+from sqlalchemy.engine import Connection
+
+from embermem.errors import (
+    ConfigError,
+    SchemaMismatch,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnreachable,
+)
+from embermem.protocols import Finding
+from embermem.stores import migrations, schema
+
+__all__ = ["Postgres"]
+
+_POOL, _OVERFLOW = 8, 24
+"""Connections kept open, and opened beyond them while many ask at once."""
+_CODES: tuple[tuple[str, type[StoreError], str], ...] = (
+    ("40001", StoreBusy, "others wrote the same at the same time; try again"),
+    ("40P01", StoreBusy, "others wrote the same at the same time; try again"),
+    ("55P03", StoreBusy, "others held the store for longer than busy_timeout_s; try again"),
+    ("53300", StoreBusy, "the server takes no more connections; try again, or raise max_connections"),
+    ("53100", StoreFull, "no room is left on the server's disk; what was acknowledged is kept"),
+    ("53200", StoreFull, "the server has no memory left"),
+    ("25006", StoreReadOnly, "the server, or the replica asked, takes no writes"),
+    ("42501", StoreReadOnly, "the user may not do that in this database"),
+    ("XX001", StoreCorrupt, "the server found damaged data; restore a backup"),
+    ("XX002", StoreCorrupt, "the server found a damaged index; REINDEX it"),
+    ("57P", StoreUnreachable, "the server was stopped; try again"),
+    ("08", StoreUnreachable, "the connection broke off; try again"),
+    ("28", StoreUnreachable, "the server refuses the user or the password"),
+    ("3D000", StoreUnreachable, "there is no such database on the server"),
+)
+"""By the beginning of SQLSTATE."""
+
+
+class Postgres:
+    """A Database on a PostgreSQL server, or on an engine that speaks as one."""
+
+    def __init__(self, url: str, busy_timeout_s: float, key_file: Path | None = None) -> None:
+        """Raises ConfigError for a URL that cannot be read, or where psycopg is not installed."""
+        self._url = _driven(url)
+        self._busy_timeout_s = busy_timeout_s
+        self._key_file = key_file
+        self._halfvec = False
+
+    @property
+    def place(self) -> str:
+        """Its URL, the password hidden."""
+        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+    @property
+    def key_file(self) -> Path:
+        """As set, else in the user's data folder, by the database's name: every machine needs the same one."""
+        if self._key_file is not None:
+            return self._key_file
+        named = f"{self._url.host}:{self._url.port}/{self._url.database}".encode()
+        folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "embermem"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder / f"{hashlib.blake2b(named, digest_size=8).hexdigest()}.key"
+
+    def open(self) -> Engine:
+        """A pool of connections; one that has died is replaced when it is next asked for."""
+        milliseconds = int(self._busy_timeout_s * 1000)
+        engine = create_engine(
+            self._url,
+            pool_size=_POOL,
+            max_overflow=_OVERFLOW,
+            pool_timeout=self._busy_timeout_s,
+            pool_pre_ping=True,
+            connect_args={"options": f"-c lock_timeout={milliseconds} -c timezone=UTC", "connect_timeout": 10},
+        )
+        self._speak_of_vectors(engine)
+        return engine
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """A driver's error becomes one of ours, with its cause kept. No statement and no value stands in it."""
+        try:
+            yield
+        except exc.TimeoutError as error:
+            raise StoreBusy(
+                f"{self.place}: all {_POOL + _OVERFLOW} connections were in use for {self._busy_timeout_s:g} s; "
+                "try again"
+            ) from error
+        except (exc.SQLAlchemyError, OverflowError) as error:
+            raise _ours(self.place, error) from error
+
+    def prepare(self, engine: Engine) -> None:
+        """Make the schema in a database without one. Raises SchemaMismatch for an older one, with the command that
+        brings it up to date, and for a newer; StoreCorrupt where tables of other programs have our names."""
+        with engine.connect() as connection:
+            found = _version(connection, self.place)
+        if found is None:
+            self._create(engine)
+        elif found != migrations.HEAD:
+            migrations.refuse_newer(found, self.place)
+            raise SchemaMismatch(
+                f"{self.place} is of an older Ember (schema {found}, this one needs {migrations.HEAD}): back it up, "
+                f"stop what uses it, and run `embermem --store {self.place} migrate`"
+            )
+        with engine.connect() as connection:
+            self._halfvec = _has_halfvec(connection)
+        self._speak_of_vectors(engine)
+
+    def reading(self, connection: Connection) -> AbstractContextManager[object]:
+        """One state, without the right to write."""
+        return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True).begin()
+
+    def writing(self, connection: Connection) -> AbstractContextManager[object]:
+        """READ COMMITTED: what is read after an owner's row is held is what the last holder left."""
+        return connection.begin()
+
+    def size(self, connection: Connection) -> int:
+        """Of our tables, their indexes among them."""
+        names = [table.name for table in schema.metadata.sorted_tables]
+        query = text(
+            "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class "
+            "WHERE relname = ANY(:names) AND relkind = 'r' AND pg_table_is_visible(oid)"
+        )
+        return int(connection.execute(query, {"names": names}).scalar_one())
+
+    def soundness(self, connection: Connection) -> Finding:
+        """That it answers, and which version does."""
+        version = connection.execute(text("SHOW server_version")).scalar_one()
+        return Finding(level="ok", what=f"PostgreSQL {version} answers")
+
+    def copy(self, place: Path) -> None:
+        """Every row in a new SQLite file, read in one state. Raises StoreError."""
+        from embermem.stores.copying import copied
+
+        copied(self, place)
+
+    def scrub(self) -> bool:
+        """True: rows that were deleted are gone for every reader. When their bytes are overwritten is the server's
+        affair (VACUUM), and so are its backups; docs/forgetting.md."""
+        return True
+
+    # ---------------------------------------------------------------------------------------------- the schema's making
+
+    def _create(self, engine: Engine) -> None:
+        try:
+            with engine.begin() as connection:
+                connection.execute(
+                    text(f"CREATE TABLE {migrations.VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+                )
+                self._halfvec = _with_extension(connection)
+                self._speak_of_vectors(engine)
+                schema.metadata.create_all(connection)
+                connection.execute(
+                    text(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (:head)"), {"head": migrations.HEAD}
+                )
+        except (exc.IntegrityError, exc.ProgrammingError):  # another was first, and has committed by now
+            with engine.connect() as connection:
+                if _version(connection, self.place) is None:
+                    raise
+
+    def _speak_of_vectors(self, engine: Engine) -> None:
+        """Vectors go as `halfvec` where the database has it, else as bytes; schema.Vectors asks the dialect."""
+        engine.dialect.ember_halfvec = self._halfvec  # type: ignore[attr-defined]
+        engine.dialect._type_memos.clear()
+        if self._halfvec and not event.contains(engine, "connect", _register):
+            event.listen(engine, "connect", _register)
+            engine.dispose()
+
+
+def _register(connection: Any, record: object) -> None:
+    from pgvector.psycopg import register_vector
+
+    register_vector(connection)
+
+
+def _driven(url: str) -> URL:
+    try:
+        made = make_url(url)
+    except exc.ArgumentError as error:
+        raise ConfigError(
+            "the store's URL cannot be read; such as postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+        ) from error
+    try:
+        import pgvector  # noqa: F401
+        import psycopg  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("a PostgreSQL store needs psycopg: install embermem[postgres]") from error
+    return made.set(drivername="postgresql+psycopg")
+
+
+def _version(connection: Connection, place: str) -> str | None:
+    tables = set(inspect(connection).get_table_names())
+    if migrations.VERSION_TABLE in tables:
+        return connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE}")).scalar()
+    if foreign := sorted(tables & set(schema.metadata.tables)):
+        raise StoreCorrupt(
+            f"{place} has tables of another program under our names ({', '.join(foreign[:3])}): use another database, "
+            "or a schema of its own (?options=-csearch_path%3DNAME)"
+        )
+    return None
+
+
+def _with_extension(connection: Connection) -> bool:
+    """Whether pgvector is there, or could be added."""
+    if _has_extension(connection):
+        return True
+    try:
+        with connection.begin_nested():
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+    except exc.DBAPIError:  # not on the server, or not allowed
+        return False
+    return _has_extension(connection)
+
+
+def _has_extension(connection: Connection) -> bool:
+    return connection.execute(text("SELECT to_regtype('halfvec') IS NOT NULL")).scalar_one() is True
+
+
+def _has_halfvec(connection: Connection) -> bool:
+    query = "SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'data'"
+    found = connection.execute(text(query), {"t": schema.embedding.name}).scalar()
+    return str(found).rpartition(".")[2] == "halfvec"
+
+
+def _ours(place: str, error: Exception) -> StoreError:
+    cause = getattr(error, "orig", None)
+    code = getattr(cause, "sqlstate", None) or ""
+    said = str(getattr(getattr(cause, "diag", None), "message_primary", None) or type(cause or error).__name__)
+    for begins, kind, advice in _CODES:
+        if code.startswith(begins):
+            return kind(f"{place}: {advice} ({said})")
+    if isinstance(error, exc.OperationalError) and not code:
+        return StoreUnreachable(f"{place}: the server cannot be reached ({' '.join(str(cause).split())})")
+    return StoreError(f"{place}: the database refused ({said})")
