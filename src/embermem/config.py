@@ -229,6 +229,9 @@ class Settings:
     owner_calls_per_day: int | None = _number(None, "model calls a day for one owner", low=0)
     owner_tokens_per_day: int | None = _number(None, "model tokens a day for one owner", low=0)
     busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0, high=86_400.0)
+    forgotten_key_file: str = _plain(
+        "", "with PostgreSQL: the file with the key of forgotten values, the same on every machine; docs/forgetting.md"
+    )
     resident_bytes: int = _number(512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0)
 
     # The service

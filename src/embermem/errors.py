@@ -82,8 +82,13 @@ class StoreCorrupt(StoreError):
 
 
 class StoreUnreachable(StoreError):
-    """The database server cannot be reached, or broke off. What was not acknowledged may be there or not: send it
-    again under its key."""
+    """The database server cannot be reached, or broke off.
+
+    `undone`: nothing was written. Else it broke off at the very end, and what was sent may be there or not: send it
+    again under its key.
+    """
+
+    undone = True
 
 
 class StoreClosed(StoreError):

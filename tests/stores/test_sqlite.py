@@ -200,7 +200,7 @@ def test_deleted_text_does_not_stay_in_the_file(tmp_path: Path) -> None:
 
 def dump(file: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every table that is derived or rolled up, row by row."""
-    tables = [*schema.DERIVED, schema.page, schema.vector, schema.change, schema.utterance]
+    tables = [*schema.DERIVED, schema.page, schema.embedding, schema.change, schema.utterance]
     with closing(sqlite3.connect(file)) as c:
         return {table.name: sorted(c.execute(f"SELECT * FROM {table.name}").fetchall(), key=repr) for table in tables}
 

@@ -31,9 +31,10 @@ class Session:
         """Whether there is a store to read."""
         if self.path is not None:
             return self.path.exists()
-        from embermem.bootstrap import store_path
+        from embermem import config
+        from embermem.bootstrap import store_exists
 
-        return store_path(self.store).exists()
+        return store_exists(self.store, config.load(self.preset))
 
     def for_writing(self, *, background: bool = False) -> Memory:
         """Opens the store, made with its folder if it is not there; `background` understands meanwhile."""

@@ -121,6 +121,32 @@ class Postgres:
             self._halfvec = _has_halfvec(connection)
         self._speak_of_vectors(engine)
 
+    def exists(self) -> bool:
+        """Whether the database holds a store, of whatever age. Raises StoreError where it cannot be asked."""
+        engine = self.open()
+        try:
+            with self.errors(), engine.connect() as connection:
+                return _version(connection, self.place) is not None
+        finally:
+            engine.dispose()
+
+    def migrate(self) -> tuple[str, str]:
+        """Bring the schema up to date, in one transaction; the schema before and after. Raises StoreError."""
+        engine = self.open()
+        try:
+            with self.errors():
+                with engine.connect() as connection:
+                    found = _version(connection, self.place)
+                if found is None:
+                    raise StoreError(f"{self.place} holds no store; opening it makes one")
+                migrations.refuse_newer(found, self.place)
+                with engine.begin() as connection:
+                    connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE} FOR UPDATE"))
+                    migrations.run(connection, "head")
+            return found, migrations.HEAD
+        finally:
+            engine.dispose()
+
     def reading(self, connection: Connection) -> AbstractContextManager[object]:
         """One state, without the right to write."""
         return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True).begin()

@@ -41,9 +41,6 @@ class Sqlite:
         self._path = path
         self._busy_timeout_s = busy_timeout_s
         self._writing = threading.Lock()
-        refuse_foreign(path)
-        with suppress(OSError):  # what is wrong with the place, opening it says
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
     @property
     def place(self) -> str:
@@ -56,7 +53,10 @@ class Sqlite:
         return Path(f"{self._path}.key")
 
     def open(self) -> Engine:
-        """A new engine, with a lock of its own."""
+        """A new engine, with a lock of its own; the file is made if it is not there, for its maker's eyes only."""
+        refuse_foreign(self._path)
+        with suppress(OSError):  # what is wrong with the place, opening it says
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
         self._writing = threading.Lock()
         return make_engine(self._path, self._busy_timeout_s)
 
@@ -70,12 +70,27 @@ class Sqlite:
 
         migrations.prepare(engine, self._path)
 
+    def migrate(self) -> tuple[str, str]:
+        """Open the file, which migrates it after a backup; the schema before and after. Raises StoreError."""
+        from embermem.stores import migrations
+
+        if not self._path.exists() or self._path.stat().st_size == 0:
+            raise StoreError(f"there is no store at {self._path}; opening it makes one")
+        engine = self.open()
+        try:
+            with self.errors():
+                found = migrations.version(engine, self._path)
+                self.prepare(engine)
+        finally:
+            engine.dispose()
+        return found or "none", migrations.HEAD
+
     def reading(self, connection: Connection) -> AbstractContextManager[object]:
         """One state: in WAL a transaction reads what stood when it first read."""
         return connection.begin()
 
     @contextmanager
-    def writing(self, connection: Connection) -> Iterator[object]:
+    def writing(self, connection: Connection) -> Iterator[None]:
         """BEGIN IMMEDIATE; threads of this process queue up by a lock, which is fairer than SQLite's."""
         with self._writing, connection.execution_options(ember_writes=True).begin():
             yield

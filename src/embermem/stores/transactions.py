@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from sqlalchemy.engine import Connection
 
-from embermem.errors import StoreClosed
+from embermem.errors import StoreClosed, StoreUnreachable
 from embermem.stores.database import Database
 from embermem.stores.sqlite import Sqlite
 
+logger = logging.getLogger(__name__)
+
+Store = TypeVar("Store")
+
 _BUSY_TIMEOUT_S = 60.0
+_PAUSES_S = (0.1, 0.5, 2.0)
+"""Before each further try: a server that is started again is back within seconds."""
 
 
 class Transactions:
@@ -44,8 +54,14 @@ class Transactions:
     @contextmanager
     def _write(self) -> Iterator[Connection]:
         """A transaction that writes. What it decides by, it reads after it holds the owner's row (`locked_owner`)."""
-        with self._connected() as connection, self._database.writing(connection):
-            yield connection
+        decided = False
+        try:
+            with self._connected() as connection, self._database.writing(connection):
+                yield connection
+                decided = True
+        except StoreUnreachable as error:
+            error.undone = not decided
+            raise
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
@@ -60,3 +76,32 @@ class Transactions:
         self._closed = True
         with contextlib.suppress(Exception):
             self._engine.dispose()
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def again(method: Method) -> Method:
+    """A method of one transaction that is tried again, a few times, where the server broke off before it was done."""
+
+    @wraps(method)
+    def tried(*arguments: Any, **named: Any) -> Any:
+        for pause in _PAUSES_S:
+            try:
+                return method(*arguments, **named)
+            except StoreUnreachable as error:
+                if not error.undone:
+                    raise
+                logger.warning("the database broke off and is asked again in %g s: %s", pause, error)
+                time.sleep(pause)
+        return method(*arguments, **named)
+
+    return cast("Method", tried)
+
+
+def each_again(store: type[Store]) -> type[Store]:
+    """Every public method of the store, each of which is one transaction, tried again."""
+    for name in dir(store):
+        if not name.startswith("_") and callable(getattr(store, name)) and name != "close":
+            setattr(store, name, again(getattr(store, name)))
+    return store

@@ -29,8 +29,7 @@ def prepare(engine: Engine, path: Path) -> None:
     Raises StoreCorrupt for somebody else's database, SchemaMismatch for one of a newer Ember, and StoreError where no
     backup can be made: then the file stays as it was.
     """
-    with engine.connect() as connection:
-        found = _version(connection, path)
+    found = version(engine, path)
     if found == HEAD:
         return
     if found is None:
@@ -58,6 +57,12 @@ def _version(connection: Connection, path: Path) -> str | None:
     return None
 
 
+def version(engine: Engine, path: Path) -> str | None:
+    """The schema's revision; None for an empty file. Raises StoreCorrupt for somebody else's database."""
+    with engine.connect() as connection:
+        return _version(connection, path)
+
+
 def _create(engine: Engine) -> None:
     with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
         if VERSION_TABLE in inspect(connection).get_table_names():
@@ -74,7 +79,7 @@ def _migrate(engine: Engine, path: Path) -> None:
         if _version(connection, path) == HEAD:
             return  # another process was first
         _copy(path, path.with_name(f"{path.name}.before-{HEAD}"))
-        _run(connection, "head")
+        run(connection, "head")
 
 
 def _copy(path: Path, backup: Path) -> None:
@@ -97,10 +102,11 @@ def _copy(path: Path, backup: Path) -> None:
 def upgrade(engine: Engine, to: str = "head") -> None:
     """Run the migrations that are missing, in one transaction."""
     with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
-        _run(connection, to)
+        run(connection, to)
 
 
-def _run(connection: Connection, to: str) -> None:
+def run(connection: Connection, to: str) -> None:
+    """Run the migrations that are missing, in the transaction of whoever asks."""
     from alembic import command
     from alembic.config import Config
 
