@@ -26,11 +26,12 @@ server: $(VENV)/.server  ## Also what `embermem serve` and `embermem mcp` need.
 demo: install  ## Show the memory at work on a bundled conversation.
 	@$(PY) -m embermem.demo $(ARGS)
 
-test: dev  ## Formatting, lint, types and all tests.
+test: dev  ## Formatting, lint, types and all tests; what asks a store once more, on a PostgreSQL that they start.
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
 	$(PY) -m pytest -n $(WORKERS) $(ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal --engine postgresql $(ARGS)
 
 format: dev  ## Put the code into its form, and mend what lint can mend.
 	$(PY) -m ruff check --no-cache --fix .

@@ -1,4 +1,4 @@
-"""MemoryOS over a file with parts of the test's choice: an analyst or embedder that a `Memory` would not make."""
+"""MemoryOS over a store with parts of the test's choice: an analyst or embedder that a `Memory` would not make."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 
 from embermem import Tier, ids
 from embermem.analysts import ExtractiveAnalyst, keywords
-from embermem.bootstrap import theta_of
+from embermem.bootstrap import open_store, theta_of
 from embermem.changes import Cause, Noted
 from embermem.config import load
 from embermem.embedders.hashed import HashedNgrams
 from embermem.protocols import Analyst, Embedder
-from embermem.stores.sql import SqlStore
 from embermem.systems.memoryos.consolidate import Parts
 from embermem.systems.memoryos.system import MemoryOS
 from embermem.types import Message, Owner, Page, Role, ThreadId
@@ -24,14 +23,14 @@ ALICE = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default"
 
 
 class Bench:
-    """MemoryOS over a file with parts of the test's choice."""
+    """MemoryOS over a store with parts of the test's choice."""
 
     def __init__(
-        self, file: Path, clock: Clock, analyst: Analyst | None, embedder: Embedder | None, **settings: Any
+        self, place: str | Path, clock: Clock, analyst: Analyst | None, embedder: Embedder | None, **settings: Any
     ) -> None:
-        self.file = file
+        self.place = place
         self.clock = clock
-        self.store = SqlStore(file, busy_timeout_s=20.0)
+        self.store = open_store(place, load(None, **SMALL))
         extractive = ExtractiveAnalyst()
         embedder = embedder or HashedNgrams()
         self.store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})

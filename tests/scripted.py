@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ SMALL: dict[str, Any] = {
 """Capacities that a short test can fill."""
 
 Opener = Callable[..., Memory]
+Place = Callable[..., str | Path]
+"""Where the test's store lies, or another one by its name: a file, or the URL of a database."""
 
 
 class Clock:

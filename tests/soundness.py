@@ -1,50 +1,110 @@
-"""What must hold of every store at any time, looked at in the file itself and through the public face."""
+"""What must hold of every store at any time, looked at in the database itself and through the public face."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections import Counter
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from embermem import Memory, Tier
+from embermem.bootstrap import on_a_server
+from embermem.stores import schema
+
+Rows = list[dict[str, Any]]
+Look = Callable[..., Rows]
+"""Rows of a query with `?` for its values, on whichever engine."""
 
 DERIVED = ("note", "membership", "chain", "segment_text", "fact", "trait", "profile")
 RESTING = ("chain", "segment", "fact", "trait", "profile")
 """Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
 
 
-def rows(file: Path, query: str, *values: object) -> list[dict[str, Any]]:
-    """Rows of a query on the file, read beside everything else."""
-    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
-        connection.row_factory = sqlite3.Row
-        return [dict(row) for row in connection.execute(query, values)]
+@contextmanager
+def looking(place: str | Path) -> Iterator[Look]:
+    """A connection of its own to a store, beside everything else, that writes nothing."""
+    if on_a_server(place):
+        import psycopg
+        from psycopg.rows import dict_row
+
+        with psycopg.connect(str(place), autocommit=True, row_factory=dict_row) as server:
+            server.execute("SET default_transaction_read_only = on")
+
+            def ask(query: str, *values: object) -> Rows:
+                said = query.replace("%", "%%").replace("?", "%s")
+                return server.execute(said, values).fetchall()
+
+            yield ask
+        return
+    with closing(sqlite3.connect(f"file:{place}?mode=ro", uri=True)) as file:
+        file.row_factory = sqlite3.Row
+        yield lambda query, *values: [dict(row) for row in file.execute(query, values)]
 
 
-def assert_sound(file: Path) -> None:
+def rows(place: str | Path, query: str, *values: object) -> Rows:
+    """Rows of one query on a store."""
+    with looking(place) as look:
+        return look(query, *values)
+
+
+def meddle(place: str | Path, *statements: str) -> None:
+    """Change a store behind Ember's back."""
+    if on_a_server(place):
+        import psycopg
+
+        with psycopg.connect(str(place)) as server:
+            for statement in statements:
+                server.execute(statement)
+        return
+    with closing(sqlite3.connect(place)) as file:
+        for statement in statements:
+            file.execute(statement)
+        file.commit()
+
+
+def written(place: str | Path) -> tuple[Any, ...]:
+    """What any write to the store changes: the file's own counter and its WAL, or the newest transaction of a row."""
+    tables = [table.name for table in schema.metadata.sorted_tables]
+    with looking(place) as look:
+        if on_a_server(place):
+            newest = "SELECT count(*) AS n, max(xmin::text::bigint) AS newest FROM"
+            return tuple(tuple(look(f"{newest} {table}")[0].values()) for table in tables)
+        counts = (look(f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in tables)
+        wal = Path(f"{place}-wal")
+        return (Path(place).read_bytes()[24:28], wal.stat().st_size if wal.exists() else 0, *counts)
+
+
+def assert_sound(place: str | Path) -> None:
     """Both logs are without gaps but for what was forgotten, every page is in at most one segment, every derived row
     says where it comes from."""
-    assert rows(file, "PRAGMA integrity_check") == [{"integrity_check": "ok"}]
-    for owner in rows(file, "SELECT * FROM owner"):
-        mine = owner["owner_id"]
-        seqs = [r["seq"] for r in rows(file, "SELECT seq FROM utterance WHERE owner_id = ? ORDER BY seq", mine)]
-        pages = rows(file, "SELECT * FROM page WHERE owner_id = ? ORDER BY no", mine)
-        lost_seqs, lost_pages = forgotten(file, mine)
-        assert_ascending(seqs, owner["seq"], lost_seqs)
-        assert_ascending([p["no"] for p in pages], owner["pages"], lost_pages)
-        changes = rows(file, "SELECT no, recorded_at FROM change WHERE owner_id = ? ORDER BY no", mine)
-        assert [c["no"] for c in changes] == list(range(1, owner["revision"] + 1))
-        assert_pages_agree_with_their_utterances(file, mine, pages)
-        assert_single_membership(file, mine, pages)
-        assert_vectors_are_whole(file, mine, seqs)
-        assert_every_derived_row_says_where_it_comes_from(file, mine, {c["no"]: c["recorded_at"] for c in changes})
+    with looking(place) as look:
+        if not on_a_server(place):
+            assert look("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+        for owner in look("SELECT * FROM owner"):
+            assert_owner_is_sound(look, owner)
 
 
-def forgotten(file: Path, mine: str) -> tuple[int, int]:
+def assert_owner_is_sound(look: Look, owner: dict[str, Any]) -> None:
+    mine = owner["owner_id"]
+    seqs = [row["seq"] for row in look("SELECT seq FROM utterance WHERE owner_id = ? ORDER BY seq", mine)]
+    pages = look("SELECT * FROM page WHERE owner_id = ? ORDER BY no", mine)
+    lost_seqs, lost_pages = forgotten(look, mine)
+    assert_ascending(seqs, owner["seq"], lost_seqs)
+    assert_ascending([page["no"] for page in pages], owner["pages"], lost_pages)
+    changes = look("SELECT no, recorded_at FROM change WHERE owner_id = ? ORDER BY no", mine)
+    assert [change["no"] for change in changes] == list(range(1, owner["revision"] + 1))
+    assert_pages_agree_with_their_utterances(look, mine, pages)
+    assert_single_membership(look, mine, pages)
+    assert_vectors_are_whole(look, mine, seqs)
+    assert_every_derived_row_says_where_it_comes_from(look, mine, {c["no"]: c["recorded_at"] for c in changes})
+
+
+def forgotten(look: Look, mine: str) -> tuple[int, int]:
     """How many utterances and pages were forgotten, as the log says."""
-    told = rows(file, "SELECT decisions FROM change WHERE owner_id = ? AND cause = 'forgetting'", mine)
+    told = look("SELECT decisions FROM change WHERE owner_id = ? AND cause = 'forgetting'", mine)
     erased = [d for row in told for name, d in json.loads(row["decisions"]) if name == "Erased"]
     return sum(d["utterances"] for d in erased), sum(len(d["pages"]) for d in erased)
 
@@ -55,11 +115,10 @@ def assert_ascending(numbers: list[int], newest: int, lost: int) -> None:
     assert newest - len(numbers) == lost
 
 
-def assert_pages_agree_with_their_utterances(file: Path, mine: str, pages: list[dict[str, Any]]) -> None:
-    said = rows(
-        file,
+def assert_pages_agree_with_their_utterances(look: Look, mine: str, pages: list[dict[str, Any]]) -> None:
+    said = look(
         """SELECT page_id, min(seq) AS first_seq, max(seq) AS last_seq, count(DISTINCT thread) AS threads,
-                  max(role IN ('assistant', 'tool')) AS answered
+                  max(CASE WHEN role IN ('assistant', 'tool') THEN 1 ELSE 0 END) AS answered
            FROM utterance WHERE owner_id = ? GROUP BY page_id""",
         mine,
     )
@@ -71,46 +130,47 @@ def assert_pages_agree_with_their_utterances(file: Path, mine: str, pages: list[
         assert all(page[key] == told[key] for key in ("first_seq", "last_seq", "answered"))
 
 
-def assert_single_membership(file: Path, mine: str, pages: list[dict[str, Any]]) -> None:
-    current = rows(file, "SELECT * FROM membership WHERE owner_id = ? AND retired_no IS NULL", mine)
+def assert_single_membership(look: Look, mine: str, pages: list[dict[str, Any]]) -> None:
+    current = look("SELECT * FROM membership WHERE owner_id = ? AND retired_no IS NULL", mine)
     assert len({m["page_id"] for m in current}) == len(current)
     assert {m["page_id"]: m["segment_id"] for m in current} == {
         p["page_id"]: p["segment_id"] for p in pages if p["segment_id"] is not None
     }
     counted = Counter(m["segment_id"] for m in current)
-    segments = rows(file, "SELECT segment_id, pages FROM segment WHERE owner_id = ?", mine)
+    segments = look("SELECT segment_id, pages FROM segment WHERE owner_id = ?", mine)
     assert {s["segment_id"]: s["pages"] for s in segments} == dict(counted)
 
 
-def assert_vectors_are_whole(file: Path, mine: str, seqs: list[int]) -> None:
+def assert_vectors_are_whole(look: Look, mine: str, seqs: list[int]) -> None:
     """Vectors are of what was said, and as long as their embedder's others; tokens are bytes or missing."""
-    told = rows(
-        file,
-        "SELECT seq, embedder, length(data) AS size, typeof(tokens) AS tokens FROM embedding WHERE owner_id = ?",
-        mine,
-    )
+    told = look("SELECT seq, embedder, data, tokens FROM embedding WHERE owner_id = ?", mine)
     assert {row["seq"] for row in told} <= set(seqs)
-    assert {row["tokens"] for row in told} <= {"blob", "null"}
-    sizes = {(row["embedder"], row["size"]) for row in told}
+    assert all(isinstance(row["tokens"], bytes | None) for row in told)
+    sizes = {(row["embedder"], length(row["data"])) for row in told}
     assert len(sizes) == len({embedder for embedder, _ in sizes})
 
 
-def assert_every_derived_row_says_where_it_comes_from(file: Path, mine: str, changes: dict[int, int]) -> None:
+def length(vector: bytes | str) -> int:
+    """Of a vector as its column has it: numbers in half precision, or pgvector's own writing."""
+    return vector.count(",") + 1 if isinstance(vector, str) else len(vector) // 2
+
+
+def assert_every_derived_row_says_where_it_comes_from(look: Look, mine: str, changes: dict[int, int]) -> None:
     for table in DERIVED:
-        for row in rows(file, f"SELECT * FROM {table} WHERE owner_id = ?", mine):
+        for row in look(f"SELECT * FROM {table} WHERE owner_id = ?", mine):
             assert changes[row["change_no"]] == row["recorded_at"], table
             assert (row["retired_no"] is None) == (row["retired_at"] is None), table
             assert row["retired_no"] is None or changes[row["retired_no"]] == row["retired_at"], table
-    for row in rows(file, "SELECT * FROM segment WHERE owner_id = ?", mine):
+    for row in look("SELECT * FROM segment WHERE owner_id = ?", mine):
         assert row["opened_no"] in changes
         assert row["evicted_no"] is None or row["evicted_no"] in changes
-    for row in rows(file, "SELECT * FROM segment_text WHERE owner_id = ?", mine):
+    for row in look("SELECT * FROM segment_text WHERE owner_id = ?", mine):
         assert row["said_from"] <= row["said_to"]
         assert json.loads(row["parts"])
-    assert_sources(file, mine)
+    assert_sources(look, mine)
 
 
-def assert_sources(file: Path, mine: str) -> None:
+def assert_sources(look: Look, mine: str) -> None:
     keys = {
         "chain": "SELECT chain_id AS id, change_no FROM chain WHERE owner_id = ? AND summary != ''",
         "segment": """SELECT segment_id AS id, change_no FROM segment_text
@@ -120,13 +180,13 @@ def assert_sources(file: Path, mine: str) -> None:
         "profile": """SELECT whose || '.' || name AS id, change_no FROM profile
                       WHERE owner_id = ? AND set_by != 'caller' AND value IS NOT NULL""",
     }
-    known = {r["seq"] for r in rows(file, "SELECT seq FROM utterance WHERE owner_id = ?", mine)}
-    told = rows(file, "SELECT * FROM source WHERE owner_id = ?", mine)
+    known = {r["seq"] for r in look("SELECT seq FROM utterance WHERE owner_id = ?", mine)}
+    told = look("SELECT * FROM source WHERE owner_id = ?", mine)
     assert {row["seq"] for row in told} <= known
     assert {row["item"] for row in told} <= set(RESTING)
     named = {(row["item"], row["item_id"], row["change_no"]) for row in told}
     for item, query in keys.items():
-        for row in rows(file, query, mine):
+        for row in look(query, mine):
             assert (item, row["id"], row["change_no"]) in named, (item, row)
 
 

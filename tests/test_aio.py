@@ -18,7 +18,7 @@ from embermem.aio import AsyncChatStream
 from embermem.chat import ChatStream
 from embermem.errors import ConfigError, InputError, ModelError, NotFound, StoreClosed, StoreError
 from embermem.testing.model_server import ModelServer
-from scripted import SMALL, Clock
+from scripted import SMALL, Clock, Place
 
 PAIRS = [(AsyncMemory, Memory), (AsyncOwnerMemory, OwnerMemory), (AsyncChatStream, ChatStream)]
 RENAMED = {"close": "aclose"}
@@ -40,15 +40,15 @@ def server() -> Iterator[ModelServer]:
 
 
 @asynccontextmanager
-async def opened(place: Path, **settings: Any) -> AsyncIterator[AsyncMemory]:
-    """A memory with small capacities, on `memory.db` in a folder."""
-    async with AsyncMemory(place / "memory.db", **{**SMALL, "clock": Clock(), **settings}) as memory:
+async def opened(place: Place, **settings: Any) -> AsyncIterator[AsyncMemory]:
+    """A memory with small capacities."""
+    async with AsyncMemory(place(), **{**SMALL, "clock": Clock(), **settings}) as memory:
         yield memory
 
 
-def kept(place: Path) -> list[str]:
+def kept(place: Place) -> list[str]:
     """What Alice said, as another process would read it."""
-    with Memory(place / "memory.db", **SMALL) as memory:
+    with Memory(place(), **SMALL) as memory:
         return [page.query for page in memory.of("alice").pages()]
 
 
@@ -101,9 +101,9 @@ def test_it_is_opened_with_the_same_arguments_and_two_of_its_own() -> None:
     assert ours == parameters(Memory.__init__)
 
 
-def test_answers_are_those_of_the_sync_face(tmp_path: Path) -> None:
+def test_answers_are_those_of_the_sync_face(place: Place) -> None:
     async def use() -> tuple[Any, ...]:
-        async with opened(tmp_path) as memory:
+        async with opened(place) as memory:
             alice = memory.of("alice", agent="tutor")
             page_id = await alice.add("I live in Lyon.", "Since when?", at="2026-05-02T10:00:00+02:00", thread="s1")
             await alice.add_messages([{"role": "user", "content": "I keep a heron."}], thread="s1")
@@ -129,7 +129,7 @@ def test_answers_are_those_of_the_sync_face(tmp_path: Path) -> None:
             )
 
     answers = asyncio.run(use())
-    with Memory(tmp_path / "memory.db", **{**SMALL, "clock": Clock()}) as memory:
+    with Memory(place(), **{**SMALL, "clock": Clock()}) as memory:
         alice = memory.of("alice", agent="tutor")
         assert answers == (
             alice.recall("Where do I live?", budget=300),
@@ -144,9 +144,9 @@ def test_answers_are_those_of_the_sync_face(tmp_path: Path) -> None:
         )
 
 
-def test_errors_are_those_of_the_sync_face(tmp_path: Path) -> None:
+def test_errors_are_those_of_the_sync_face(place: Place) -> None:
     async def use() -> None:
-        async with opened(tmp_path) as memory:
+        async with opened(place) as memory:
             alice = memory.of("alice")
             with pytest.raises(InputError, match="both None"):
                 await alice.add(None)
@@ -163,10 +163,9 @@ def test_errors_are_those_of_the_sync_face(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------- opened and closed
 
 
-def test_it_is_used_between_open_and_aclose_only(tmp_path: Path) -> None:
+def test_it_is_used_between_open_and_aclose_only(place: Place) -> None:
     async def use() -> None:
-        memory = AsyncMemory(tmp_path / "memory.db", **SMALL)
-        assert not (tmp_path / "memory.db").exists()
+        memory = AsyncMemory(place(), **SMALL)
         with pytest.raises(StoreClosed, match="not open yet"):
             memory.of("alice")
         with pytest.raises(StoreClosed, match="not open yet"):
@@ -182,7 +181,13 @@ def test_it_is_used_between_open_and_aclose_only(tmp_path: Path) -> None:
                 await call
 
     asyncio.run(use())
-    assert kept(tmp_path) == ["Hello"]
+    assert kept(place) == ["Hello"]
+
+
+def test_no_store_is_made_before_it_is_opened(tmp_path: Path) -> None:
+    memory = AsyncMemory(tmp_path / "memory.db", **SMALL)
+    assert not (tmp_path / "memory.db").exists()
+    asyncio.run(memory.aclose())
 
 
 def test_a_store_that_cannot_be_opened_raises_where_it_is_opened(tmp_path: Path) -> None:
@@ -197,9 +202,9 @@ def test_a_store_that_cannot_be_opened_raises_where_it_is_opened(tmp_path: Path)
         asyncio.run(use(tmp_path / "m.db"))
 
 
-def test_a_zone_is_kept_by_the_first_call_that_is_awaited(tmp_path: Path) -> None:
+def test_a_zone_is_kept_by_the_first_call_that_is_awaited(place: Place) -> None:
     async def use() -> None:
-        async with opened(tmp_path) as memory:
+        async with opened(place) as memory:
             alice = memory.of("alice", timezone="Europe/Paris")
             both = await asyncio.gather(*(alice.add(f"Tea at {hour}", at=f"2026-05-02T{hour}:00") for hour in (10, 11)))
             said = [(await alice.page(one)).said_at.isoformat() for one in both]
@@ -215,9 +220,9 @@ def test_a_zone_is_kept_by_the_first_call_that_is_awaited(tmp_path: Path) -> Non
 # --------------------------------------------------------------------------------------------- at the same time
 
 
-def test_fifty_tasks_add_and_read_at_the_same_time(tmp_path: Path) -> None:
+def test_fifty_tasks_add_and_read_at_the_same_time(place: Place) -> None:
     async def use() -> None:
-        async with opened(tmp_path, short_term_pages=7) as memory:
+        async with opened(place, short_term_pages=7) as memory:
             alice = memory.of("alice")
 
             async def one(number: int) -> None:
@@ -234,10 +239,10 @@ def test_fifty_tasks_add_and_read_at_the_same_time(tmp_path: Path) -> None:
     asyncio.run(use())
 
 
-def test_the_loop_goes_on_while_a_thread_works(tmp_path: Path) -> None:
+def test_the_loop_goes_on_while_a_thread_works(place: Place) -> None:
     async def use() -> None:
         gate = Gate()
-        async with opened(tmp_path, clock=gate) as memory:
+        async with opened(place, clock=gate) as memory:
             adding = asyncio.create_task(memory.of("alice").add("Hello"))
             await turns_until(gate.reached.is_set)  # the loop turns: it is not the one who waits
             assert not adding.done()
@@ -247,10 +252,10 @@ def test_the_loop_goes_on_while_a_thread_works(tmp_path: Path) -> None:
     asyncio.run(use())
 
 
-def test_no_more_threads_work_than_were_allowed(tmp_path: Path) -> None:
+def test_no_more_threads_work_than_were_allowed(place: Place) -> None:
     async def use() -> None:
         gate = Gate()
-        async with opened(tmp_path, clock=gate, threads=2) as memory:
+        async with opened(place, clock=gate, threads=2) as memory:
             before = threading.active_count()
             tasks = [asyncio.create_task(memory.of("alice").add(f"Heron {number}")) for number in range(20)]
             await turns_until(gate.reached.is_set)
@@ -261,10 +266,10 @@ def test_no_more_threads_work_than_were_allowed(tmp_path: Path) -> None:
     asyncio.run(use())
 
 
-def test_what_waits_for_a_model_does_not_stand_before_an_add(tmp_path: Path, server: ModelServer) -> None:
+def test_what_waits_for_a_model_does_not_stand_before_an_add(place: Place, server: ModelServer) -> None:
     async def use() -> None:
         model = {"model": "scripted", "model_url": server.url, "model_retries": 0}
-        async with opened(tmp_path, **model, threads=1, long_threads=1) as memory:
+        async with opened(place, **model, threads=1, long_threads=1) as memory:
             alice = memory.of("alice")
             stream = await alice.chat("Good evening.", stream=True, thread="a")
             waiting = asyncio.create_task(alice.chat("And you?", thread="b"))
@@ -276,7 +281,7 @@ def test_what_waits_for_a_model_does_not_stand_before_an_add(tmp_path: Path, ser
     asyncio.run(use())
 
 
-def test_a_thread_knows_the_context_of_its_task(tmp_path: Path) -> None:
+def test_a_thread_knows_the_context_of_its_task(place: Place) -> None:
     named: ContextVar[str] = ContextVar("named", default="nobody")
     seen = set()
     clock = Clock()
@@ -286,7 +291,7 @@ def test_a_thread_knows_the_context_of_its_task(tmp_path: Path) -> None:
         return clock()
 
     async def use() -> None:
-        async with opened(tmp_path, clock=asked) as memory:
+        async with opened(place, clock=asked) as memory:
             named.set("the request")
             seen.clear()
             await memory.of("alice").add("Hello")
@@ -311,25 +316,25 @@ async def cancelled(task: asyncio.Task[Any]) -> None:
         await task
 
 
-def test_an_add_that_is_cancelled_midway_is_stored_whole(tmp_path: Path) -> None:
+def test_an_add_that_is_cancelled_midway_is_stored_whole(place: Place) -> None:
     async def use() -> None:
         gate = Gate()
-        async with opened(tmp_path, clock=gate) as memory:
+        async with opened(place, clock=gate) as memory:
             adding = asyncio.create_task(memory.of("alice").add("I keep a heron.", "Since when?"))
             await turns_until(gate.reached.is_set)
             await cancelled(adding)
             gate.go.set()
 
     asyncio.run(use())
-    with Memory(tmp_path / "memory.db", **SMALL) as memory:
+    with Memory(place(), **SMALL) as memory:
         (page,) = memory.of("alice").pages()
         assert (page.query, page.response) == ("I keep a heron.", "Since when?")
 
 
-def test_an_add_that_is_cancelled_while_it_waits_for_a_thread_is_stored_too(tmp_path: Path) -> None:
+def test_an_add_that_is_cancelled_while_it_waits_for_a_thread_is_stored_too(place: Place) -> None:
     async def use() -> None:
         gate = Gate()
-        async with opened(tmp_path, clock=gate, threads=1) as memory:
+        async with opened(place, clock=gate, threads=1) as memory:
             alice = memory.of("alice")
             first = asyncio.create_task(alice.add("first"))
             await turns_until(gate.reached.is_set)
@@ -340,15 +345,15 @@ def test_an_add_that_is_cancelled_while_it_waits_for_a_thread_is_stored_too(tmp_
             await first
 
     asyncio.run(use())
-    assert kept(tmp_path) == ["first", "second"]
+    assert kept(place) == ["first", "second"]
 
 
-def test_a_loop_that_ends_without_closing_loses_nothing(tmp_path: Path) -> None:
+def test_a_loop_that_ends_without_closing_loses_nothing(place: Place) -> None:
     gate = Gate()
     memories = []
 
     async def use() -> None:
-        memory = await AsyncMemory(tmp_path / "memory.db", **{**SMALL, "clock": gate}).open()
+        memory = await AsyncMemory(place(), **{**SMALL, "clock": gate}).open()
         memories.append(memory)
         adding = asyncio.create_task(memory.of("alice").add("I keep a heron."))
         await turns_until(gate.reached.is_set)
@@ -357,15 +362,15 @@ def test_a_loop_that_ends_without_closing_loses_nothing(tmp_path: Path) -> None:
     asyncio.run(use())  # cancels the task, and closes the loop under the thread
     gate.go.set()
     asyncio.run(memories[0].aclose())
-    assert kept(tmp_path) == ["I keep a heron."]
+    assert kept(place) == ["I keep a heron."]
 
 
 def test_a_write_that_fails_after_its_task_was_cancelled_is_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    place: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def use() -> None:
         gate = Gate()
-        async with opened(tmp_path, clock=gate, threads=1) as memory:
+        async with opened(place, clock=gate, threads=1) as memory:
             first = asyncio.create_task(memory.of("alice").add("first"))
             await turns_until(gate.reached.is_set)
             wrong = asyncio.create_task(memory.of("alice").add(None))
@@ -379,7 +384,7 @@ def test_a_write_that_fails_after_its_task_was_cancelled_is_logged(
     assert "both None" in record.message
 
 
-def test_a_read_that_is_cancelled_before_it_began_is_dropped(tmp_path: Path) -> None:
+def test_a_read_that_is_cancelled_before_it_began_is_dropped(place: Place) -> None:
     named: ContextVar[str] = ContextVar("named", default="nobody")
     gate, seen = Gate(), []
 
@@ -388,7 +393,7 @@ def test_a_read_that_is_cancelled_before_it_began_is_dropped(tmp_path: Path) -> 
         return gate()
 
     async def use() -> None:
-        async with opened(tmp_path, clock=asked, threads=1) as memory:
+        async with opened(place, clock=asked, threads=1) as memory:
             alice = memory.of("alice")
             named.set("add")
             adding = asyncio.create_task(alice.add("first"))
@@ -405,10 +410,10 @@ def test_a_read_that_is_cancelled_before_it_began_is_dropped(tmp_path: Path) -> 
     assert "recall" not in seen
 
 
-def test_closing_waits_for_adds_that_run_and_refuses_those_that_come_later(tmp_path: Path) -> None:
+def test_closing_waits_for_adds_that_run_and_refuses_those_that_come_later(place: Place) -> None:
     async def use() -> tuple[int, int]:
         gate = Gate()
-        memory = await AsyncMemory(tmp_path / "memory.db", **{**SMALL, "clock": gate}, threads=2).open()
+        memory = await AsyncMemory(place(), **{**SMALL, "clock": gate}, threads=2).open()
         alice = memory.of("alice")
         adding = [asyncio.create_task(alice.add(f"Heron {number}")) for number in range(10)]
         await turns_until(gate.reached.is_set)
@@ -425,22 +430,22 @@ def test_closing_waits_for_adds_that_run_and_refuses_those_that_come_later(tmp_p
         return sum(isinstance(one, str) for one in before), sum(isinstance(one, str) for one in after)
 
     assert asyncio.run(use()) == (10, 0)
-    assert sorted(kept(tmp_path)) == sorted(f"Heron {number}" for number in range(10))
+    assert sorted(kept(place)) == sorted(f"Heron {number}" for number in range(10))
 
 
 # --------------------------------------------------------------------------------------------------------- chat
 
 
 @asynccontextmanager
-async def chatting(place: Path, server: ModelServer) -> AsyncIterator[AsyncOwnerMemory]:
+async def chatting(place: Place, server: ModelServer) -> AsyncIterator[AsyncOwnerMemory]:
     """Alice, with a model that is asked once and not again."""
     async with opened(place, model="scripted", model_url=server.url, model_retries=0, short_term_pages=7) as memory:
         yield memory.of("alice")
 
 
-def test_a_reply_comes_whole_or_piece_by_piece_and_is_stored(tmp_path: Path, server: ModelServer) -> None:
+def test_a_reply_comes_whole_or_piece_by_piece_and_is_stored(place: Place, server: ModelServer) -> None:
     async def use() -> None:
-        async with chatting(tmp_path, server) as alice:
+        async with chatting(place, server) as alice:
             server.reply_with("Good evening, Alice.")
             whole = await alice.chat("Good evening.")
             stream = await alice.chat("How are you?", stream=True)
@@ -456,9 +461,9 @@ def test_a_reply_comes_whole_or_piece_by_piece_and_is_stored(tmp_path: Path, ser
     asyncio.run(use())
 
 
-def test_a_stream_that_is_broken_off_is_not_stored_and_the_message_is(tmp_path: Path, server: ModelServer) -> None:
+def test_a_stream_that_is_broken_off_is_not_stored_and_the_message_is(place: Place, server: ModelServer) -> None:
     async def use() -> None:
-        async with chatting(tmp_path, server) as alice:
+        async with chatting(place, server) as alice:
             server.reply_with("A reply of several words, which comes in pieces.")
             async with aclosing(await alice.chat("Good evening.", stream=True)) as stream:
                 assert await anext(stream)

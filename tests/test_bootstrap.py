@@ -1,16 +1,15 @@
 """What `bootstrap` chooses for a store: its embedder, and θ."""
 
-from pathlib import Path
-
 import pytest
 
 from embermem import Memory, bootstrap
 from embermem.config import THETA, load
 from embermem.errors import ConfigError, EmbedderMismatch
+from scripted import Place
 
 
-def test_theta_is_as_set_else_as_it_was_calibrated_when_the_store_began(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+def test_theta_is_as_set_else_as_it_was_calibrated_when_the_store_began(place: Place) -> None:
+    with Memory(place(), embedder="hashed", background=False) as memory:
         store, embedder = memory._store, memory._embedder
         assert bootstrap.theta_of(store, embedder, load()) == THETA[embedder.name]
         assert bootstrap.theta_of(store, embedder, load(theta=0.3)) == 0.3
@@ -19,33 +18,33 @@ def test_theta_is_as_set_else_as_it_was_calibrated_when_the_store_began(tmp_path
         assert bootstrap.theta_of(store, embedder, load()) == 0.42
 
 
-def test_another_embedder_than_the_stores_is_refused_with_the_command_that_helps(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+def test_another_embedder_than_the_stores_is_refused_with_the_command_that_helps(place: Place) -> None:
+    with Memory(place(), embedder="hashed", background=False) as memory:
         memory.of("alice").add("The heron is back.", "Lovely.")
     with pytest.raises(EmbedderMismatch, match="embermem reindex --embedder minilm"):
-        Memory(tmp_path / "m.db", embedder="minilm", background=False)
+        Memory(place(), embedder="minilm", background=False)
 
 
-def test_a_store_of_another_embedder_can_be_opened_to_be_reindexed(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+def test_a_store_of_another_embedder_can_be_opened_to_be_reindexed(place: Place) -> None:
+    with Memory(place(), embedder="hashed", background=False) as memory:
         memory.of("alice").add("The heron is back.", "Lovely.")
         memory.of("alice").settle()
-    with Memory(tmp_path / "m.db", embedder="minilm", reindex=True, background=False) as memory:
+    with Memory(place(), embedder="minilm", reindex=True, background=False) as memory:
         assert memory.of("alice").search("heron")[0].utterance.text == "The heron is back."  # by words
         assert memory.reindex() == 2
-    with Memory(tmp_path / "m.db", background=False) as memory:
+    with Memory(place(), background=False) as memory:
         assert memory.embedder_name == "all-MiniLM-L6-v2"
         assert not memory.of("alice").recall("heron").partial
 
 
-@pytest.mark.parametrize("place", [":memory:", "", "mysql://x/y"])
-def test_a_place_that_names_no_file_is_refused(place: str) -> None:
+@pytest.mark.parametrize("nowhere", [":memory:", "", "mysql://x/y"])
+def test_a_place_that_names_no_store_is_refused(nowhere: str) -> None:
     with pytest.raises(ConfigError):
-        Memory(place)
+        Memory(nowhere)
 
 
-def test_a_reindex_names_what_it_makes_again(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+def test_a_reindex_names_what_it_makes_again(place: Place) -> None:
+    with Memory(place(), embedder="hashed", background=False) as memory:
         memory.of("alice").add("The heron is back.", "Lovely.")
         memory.of("alice").settle()
         assert memory.reindex("hashed") == 0  # made by it already

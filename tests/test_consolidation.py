@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,24 +23,24 @@ from embermem.errors import AnalystError, BudgetSpent, EmbedderError, StaleLease
 from embermem.protocols import Analyst, Embedder, MemorySystem
 from embermem.systems.memoryos.consolidate import consolidate, pause
 from embermem.types import Annotation, Owner
-from scripted import SMALL, Clock, Opener, ScriptedAnalyst
+from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
 Maker = Callable[..., Bench]
 
 
 @pytest.fixture
-def bench(tmp_path: Path, clock: Clock) -> Iterator[Maker]:
+def bench(place: Place, clock: Clock) -> Iterator[Maker]:
     made: list[Bench] = []
 
     def make(analyst: Analyst | None = None, embedder: Embedder | None = None, **settings: Any) -> Bench:
-        made.append(Bench(tmp_path / "memory.db", clock, analyst, embedder, **settings))
+        made.append(Bench(place(), clock, analyst, embedder, **settings))
         return made[-1]
 
     yield make
     for one in made:
         one.store.close()
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
 # ---------------------------------------------------------------------------------------------- a failing analyst
@@ -100,7 +99,7 @@ def test_error_text_never_enters_memory(bench: Maker, clock: Clock) -> None:
         clock.go(10_000)
     assert not one.pages(Tier.PENDING)
     for table in ("note", "chain", "segment_text", "fact", "trait", "profile", "change", "utterance"):
-        assert not [row for row in rows(one.file, f"SELECT * FROM {table}") if "overloaded" in str(row)]
+        assert not [row for row in rows(one.place, f"SELECT * FROM {table}") if "overloaded" in str(row)]
     assert "overloaded" not in one.system.recall(ALICE, "What went wrong?").text
 
 
@@ -202,7 +201,7 @@ def test_with_the_budget_spent_pages_wait_until_it_is_there_again_and_no_try_is_
     assert analyst.refused == 1
     assert one.analysts(Cause.CONSOLIDATION) == []
     assert [page.error for page in one.pages(Tier.PENDING)] == ["the day's calls are spent"] * 2
-    assert {row["attempts"] for row in rows(one.file, "SELECT attempts FROM page")} == {0}
+    assert {row["attempts"] for row in rows(one.place, "SELECT attempts FROM page")} == {0}
     state = one.store.owner_state(ALICE.id)
     assert state is not None
     assert (state.due_at, state.error) == (analyst.until, None)
@@ -276,7 +275,7 @@ def test_a_defect_in_the_analyst_is_a_failure_of_it_and_its_text_is_kept_nowhere
     clock.go(3600)
     assert one.system.settle(ALICE) == 2
     for table in ("page", "owner", "note", "chain", "segment_text", "fact", "change"):
-        assert "swordfish" not in str(rows(one.file, f"SELECT * FROM {table}"))
+        assert "swordfish" not in str(rows(one.place, f"SELECT * FROM {table}"))
 
 
 def test_why_pages_wait_is_told_by_the_check_of_the_store(bench: Maker) -> None:
@@ -446,10 +445,10 @@ def test_the_pages_that_a_new_session_pushes_out_wait_for_each_other(opened: Ope
     assert memory.work() == 3
 
 
-def test_one_failing_owner_keeps_no_other_from_being_understood(bench: Maker, tmp_path: Path, clock: Clock) -> None:
+def test_one_failing_owner_keeps_no_other_from_being_understood(bench: Maker, place: Place, clock: Clock) -> None:
     one = bench(ScriptedAnalyst(failures=1))
     one.add(*LINES)
-    with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+    with Memory(place(), clock=clock, **SMALL) as memory:
         for n in range(5):
             memory.of("bob").add(f"line {n}", "ok")
     one.system.work()
@@ -458,7 +457,7 @@ def test_one_failing_owner_keeps_no_other_from_being_understood(bench: Maker, tm
 
 
 def test_a_defect_that_one_owner_brings_out_keeps_no_other_from_being_understood(
-    bench: Maker, tmp_path: Path, clock: Clock
+    bench: Maker, place: Place, clock: Clock
 ) -> None:
     class Brittle(HashedNgrams):
         def embed(self, texts: Sequence[str]) -> Any:
@@ -468,7 +467,7 @@ def test_a_defect_that_one_owner_brings_out_keeps_no_other_from_being_understood
 
     one = bench(None, Brittle())
     one.add(*LINES)
-    with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+    with Memory(place(), clock=clock, **SMALL) as memory:
         memory.of("bob").add("It snowed.", "ok")
     done: list[Owner] = []
     one.system.work(owner_done=done.append)
@@ -564,7 +563,7 @@ def filled(memory: Memory) -> OwnerMemory:
     return alice
 
 
-def test_a_reindex_makes_every_vector_again_and_loses_no_place(opened: Opener, tmp_path: Path) -> None:
+def test_a_reindex_makes_every_vector_again_and_loses_no_place(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = filled(memory)
     before = [(page.id, page.tier, page.segment_id) for page in alice.pages()]
@@ -577,10 +576,10 @@ def test_a_reindex_makes_every_vector_again_and_loses_no_place(opened: Opener, t
         assert old is not None
         assert new is not None
         assert np.allclose(old, new, atol=2e-3)
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
-def test_an_interrupted_reindex_goes_on_and_places_nothing_meanwhile(opened: Opener, tmp_path: Path) -> None:
+def test_an_interrupted_reindex_goes_on_and_places_nothing_meanwhile(opened: Opener, place: Place) -> None:
     memory = opened(embed_batch=4)
     alice = filled(memory)
     places = {page.id: page.segment_id for page in alice.pages() if page.segment_id}
@@ -602,7 +601,7 @@ def test_an_interrupted_reindex_goes_on_and_places_nothing_meanwhile(opened: Ope
     assert alice.stats().pending == 0
     assert all(segment.embedding is not None for segment in alice.segments())
     assert all(alice.page(page_id).segment_id == segment_id for page_id, segment_id in places.items())
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
     assert_tiers(alice._memory)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from embermem.errors import InputError, NotFound
 from embermem.rulings import Rulings
 from embermem.systems.memoryos.long_term import Knowledge
 from embermem.types import About, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
-from scripted import NOW, SMALL, Clock, Opener, ScriptedAnalyst
+from scripted import NOW, SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
 
 
@@ -244,7 +243,7 @@ def test_the_history_of_an_item_holds_only_the_decisions_that_name_it(alice: Own
         alice.history("nothing")
 
 
-def test_corrections_are_replayed_identically(opened: Opener, tmp_path: Path) -> None:
+def test_corrections_are_replayed_identically(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = memory.of("alice")
     say(alice, "I live in Lyon. I like figs. I like jazz.")
@@ -253,7 +252,7 @@ def test_corrections_are_replayed_identically(opened: Opener, tmp_path: Path) ->
     alice.retire(the(alice, "jazz").id)
     (found,) = memory.rebuild()
     assert found.same
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
 def test_another_memory_on_the_same_file_sees_a_correction(opened: Opener) -> None:
@@ -264,19 +263,19 @@ def test_another_memory_on_the_same_file_sees_a_correction(opened: Opener) -> No
     assert [fact.value for fact in other.recall("Where do I live?").facts] == ["Laon"]
 
 
-def test_a_model_that_was_asked_before_a_correction_does_not_overturn_it(tmp_path: Path, clock: Clock) -> None:
+def test_a_model_that_was_asked_before_a_correction_does_not_overturn_it(place: Place, clock: Clock) -> None:
     corrected: list[str] = []
 
     def meanwhile() -> None:
         if corrected:
             return
-        with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+        with Memory(place(), clock=clock, **SMALL) as memory:
             alice = memory.of("alice")
             corrected.append(alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon").id)
 
-    bench = Bench(tmp_path / "memory.db", clock, ScriptedAnalyst(during=meanwhile), None)
+    bench = Bench(place(), clock, ScriptedAnalyst(during=meanwhile), None)
     bench.add("I live in Lyon.", *(f"The heron came, {n}." for n in range(5)))
     bench.system.settle(ALICE)
     assert corrected
-    with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+    with Memory(place(), clock=clock, **SMALL) as memory:
         assert [fact.id for fact in memory.of("alice").facts()] == corrected

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
-import tempfile
 import threading
 from contextlib import closing, suppress
 from pathlib import Path
@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
+from embermem.bootstrap import on_a_server
 from embermem.changes import Cause, Erased, FactAdded
 from embermem.errors import InputError, KeyReused, NotFound
-from scripted import SMALL, Clock, Opener, ScriptedAnalyst
-from soundness import assert_sound, assert_tiers, rows
+from embermem.stores import schema
+from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
+from soundness import assert_sound, assert_tiers, looking, rows
 
 SECRET = "Quuxville"
 """Stands in one page only."""
@@ -45,14 +47,18 @@ def lived(alice: OwnerMemory) -> dict[str, str]:
     return pages
 
 
-def files(folder: Path) -> bytes:
-    """All bytes of all files of a store."""
-    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file())
+def kept(place: str | Path) -> bytes:
+    """All bytes of all files in the store's folder; or every row of every table as its server writes it."""
+    if on_a_server(place):
+        with looking(place) as look:
+            tables = (f'SELECT t::text AS row FROM "{table.name}" t' for table in schema.metadata.sorted_tables)
+            return "\n".join(row["row"] for table in tables for row in look(table)).encode()
+    return b"".join(path.read_bytes() for path in sorted(Path(place).parent.iterdir()) if path.is_file())
 
 
-def holds(folder: Path, *words: str) -> list[str]:
-    """Those of the words that stand in a file of the store, in whatever case."""
-    found = files(folder).lower()
+def holds(place: str | Path, *words: str) -> list[str]:
+    """Those of the words that stand anywhere in the store, in whatever case."""
+    found = kept(place).lower()
     return [word for word in words if word.lower().encode() in found]
 
 
@@ -78,22 +84,22 @@ ASKED = (f"Where is {SECRET}?", "Where do I live?", "What plays there?", "Who is
 # ---------------------------------------------------------------------------------------------------------- a page
 
 
-def test_no_byte_of_a_forgotten_page_is_in_any_file(opened: Opener, tmp_path: Path) -> None:
+def test_no_byte_of_a_forgotten_page_is_in_any_file(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = memory.of("alice")
     pages = lived(alice)
-    assert holds(tmp_path, *WORDS) == list(WORDS)
+    assert holds(place(), *WORDS) == list(WORDS)
     forgotten = alice.forget(page=pages["secret"])
     assert forgotten.scrubbed
-    assert holds(tmp_path, *WORDS) == []
+    assert holds(place(), *WORDS) == []
     assert not any(word in found_by(alice, *ASKED) for word in WORDS)
     (found,) = memory.rebuild()
     assert found.same
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
     assert_tiers(memory)
 
 
-def test_what_goes_with_a_page_is_named_and_all_else_stays(opened: Opener, tmp_path: Path) -> None:
+def test_what_goes_with_a_page_is_named_and_all_else_stays(opened: Opener) -> None:
     memory = opened()
     alice = memory.of("alice")
     pages = lived(alice)
@@ -121,7 +127,9 @@ def test_what_goes_with_a_page_is_named_and_all_else_stays(opened: Opener, tmp_p
     assert all(finding.level == "ok" for finding in memory.check())
 
 
-def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(opened: Opener, tmp_path: Path) -> None:
+def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
+    opened: Opener, place: Place, tmp_path: Path
+) -> None:
     memory = opened()
     alice = memory.of("alice")
     pages = lived(alice)
@@ -138,18 +146,12 @@ def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(opened
         {"thread": "main"},
     )
     for chosen in every:
-        state = [rows(tmp_path / "memory.db", f"SELECT * FROM {table}") for table in ("change", "utterance", "owner")]
+        state = [rows(place(), f"SELECT * FROM {table}") for table in ("change", "utterance", "owner")]
         tried = alice.forget(**chosen, dry_run=True)
         assert (tried.dry_run, tried.change_no, tried.scrubbed) == (True, None, False)
-        assert state == [
-            rows(tmp_path / "memory.db", f"SELECT * FROM {table}") for table in ("change", "utterance", "owner")
-        ]
-        with (
-            closing(sqlite3.connect(tmp_path / "memory.db")) as one,
-            closing(sqlite3.connect(tmp_path / "c.db")) as two,
-        ):
-            one.backup(two)
-        with Memory(tmp_path / "c.db", clock=memory._clock, **SMALL) as copy:
+        assert state == [rows(place(), f"SELECT * FROM {table}") for table in ("change", "utterance", "owner")]
+        memory._store.copy(copied := tmp_path / f"{next(iter(chosen))}.db")
+        with Memory(copied, clock=memory._clock, **SMALL) as copy:
             done = copy.of("alice").forget(**chosen)
         assert told(done) == told(tried)
         assert not done.dry_run
@@ -237,7 +239,7 @@ def test_callers_own_lines_stay(alice: OwnerMemory) -> None:
     assert (alice.facts(), alice.pages(), alice.segments(), alice.chains()) == ((), (), (), ())
 
 
-def test_memory_works_on_after_all_pages_are_forgotten(opened: Opener, tmp_path: Path) -> None:
+def test_memory_works_on_after_all_pages_are_forgotten(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = memory.of("alice")
     pages = lived(alice)
@@ -250,7 +252,7 @@ def test_memory_works_on_after_all_pages_are_forgotten(opened: Opener, tmp_path:
     alice.settle()
     assert [fact.value for fact in alice.facts()] == ["Nantes"]
     assert memory.work() == 0
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
     assert_tiers(memory)
 
 
@@ -307,7 +309,7 @@ def test_pending_pages_are_placed_in_time_though_the_page_that_pushed_them_out_i
 # --------------------------------------------------------------------------------------- a segment, a thread, a fact
 
 
-def test_forgetting_a_thread_forgets_its_pages_and_no_others(opened: Opener, tmp_path: Path) -> None:
+def test_forgetting_a_thread_forgets_its_pages_and_no_others(opened: Opener, place: Place) -> None:
     alice = opened().of("alice")
     kept = tell(alice, "I like tea.", "The heron came.", "The train was late.", thread="kept")
     tell(alice, f"I live in {SECRET}.", "The zyxglorp orchestra.", "Call me Wrenfield.", "More.", thread="gone")
@@ -315,7 +317,7 @@ def test_forgetting_a_thread_forgets_its_pages_and_no_others(opened: Opener, tmp
     forgotten = alice.forget(thread="gone")
     assert len(forgotten.pages) == 4
     assert [page.id for page in alice.pages()] == kept
-    assert holds(tmp_path, *WORDS) == []
+    assert holds(place(), *WORDS) == []
     with pytest.raises(NotFound):
         alice.forget(thread="gone")
 
@@ -332,7 +334,7 @@ def test_forgetting_a_segment_forgets_its_pages(alice: OwnerMemory) -> None:
 
 
 def test_a_forgotten_fact_goes_and_what_was_said_stays_but_does_not_teach_it_again(
-    opened: Opener, tmp_path: Path, clock: Clock
+    opened: Opener, place: Place, clock: Clock
 ) -> None:
     memory = opened()
     alice = memory.of("alice")
@@ -341,7 +343,7 @@ def test_a_forgotten_fact_goes_and_what_was_said_stays_but_does_not_teach_it_aga
     forgotten = alice.forget(fact=fact.id)
     assert (forgotten.pages, fact.id in forgotten.facts, forgotten.profile) == ((), True, ("user.name",))
     assert "Wrenfield" in alice.page(pages["secret"]).query
-    told = "".join(row["decisions"] for row in rows(tmp_path / "memory.db", "SELECT * FROM change"))
+    told = "".join(row["decisions"] for row in rows(place(), "SELECT * FROM change"))
     assert '"value":"Wrenfield"' not in told
     with pytest.raises(NotFound):
         alice.fact(fact.id)
@@ -355,9 +357,10 @@ def test_a_forgotten_fact_goes_and_what_was_said_stays_but_does_not_teach_it_aga
     tell(alice, "Call me Wrenfield.")
     alice.settle()
     assert "Wrenfield" in {f.value for f in alice.facts()}
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
+@pytest.mark.sqlite
 def test_the_key_of_forgotten_values_lies_beside_the_file_and_for_its_owner_alone(
     alice: OwnerMemory, tmp_path: Path
 ) -> None:
@@ -369,33 +372,29 @@ def test_the_key_of_forgotten_values_lies_beside_the_file_and_for_its_owner_alon
 
 
 def test_a_value_that_was_corrected_and_then_forgotten_leaves_no_word_in_the_log(
-    alice: OwnerMemory, tmp_path: Path
+    alice: OwnerMemory, place: Place
 ) -> None:
     (page,) = tell(alice, f"I live in {SECRET}.")
     alice.settle()
     alice.correct(alice.facts()[0].id, "lives in Laonburgh", value="Laonburgh")
     alice.forget(page=page)
-    assert holds(tmp_path, SECRET, "Laonburgh") == []
+    assert holds(place(), SECRET, "Laonburgh") == []
     assert (alice.facts(), alice.past_facts(), alice.profile()) == ((), (), ())
 
 
 # ------------------------------------------------------------------------------------------------------ the whole
 
 
-def test_forgetting_all_leaves_no_row_and_nothing_of_others_is_touched(opened: Opener, tmp_path: Path) -> None:
+def test_forgetting_all_leaves_no_row_and_nothing_of_others_is_touched(opened: Opener, place: Place) -> None:
     memory = opened()
     alice, bob = memory.of("alice"), memory.of("bob")
     lived(alice)
     tell(bob, "I live in Nantes.", "I like jazz.", "The heron came.", "And went.", "And came.")
     bob.settle()
-    tables = [row["name"] for row in rows(tmp_path / "memory.db", "SELECT name FROM sqlite_master WHERE type='table'")]
+    tables = [table.name for table in schema.metadata.sorted_tables if "owner_id" in table.c]
 
     def of(owner: OwnerMemory) -> dict[str, list[dict[str, Any]]]:
-        owned = {
-            table: rows(tmp_path / "memory.db", f"SELECT * FROM {table} WHERE owner_id = ?", owner.owner.id)
-            for table in tables
-            if table not in ("store", "ember_version", "api_key")
-        }
+        owned = {table: rows(place(), f"SELECT * FROM {table} WHERE owner_id = ?", owner.owner.id) for table in tables}
         return {table: found for table, found in owned.items() if found}
 
     before = of(bob)
@@ -403,7 +402,7 @@ def test_forgetting_all_leaves_no_row_and_nothing_of_others_is_touched(opened: O
     assert (len(forgotten.pages), forgotten.change_no, forgotten.scrubbed) == (8, None, True)
     assert of(alice) == {}
     assert of(bob) == before
-    assert holds(tmp_path, *WORDS, "alice") == []
+    assert holds(place(), *WORDS, "alice") == []
     assert [owner.user for owner in memory.owners()] == ["bob"]
 
 
@@ -425,7 +424,7 @@ def test_a_reader_takes_no_new_owner_for_one_of_the_same_name_that_was_forgotten
     assert "Nantes" in other.recall("Where?").text
 
 
-def test_of_other_owners_nothing_is_touched(opened: Opener, tmp_path: Path) -> None:
+def test_of_other_owners_nothing_is_touched(opened: Opener, place: Place) -> None:
     memory = opened()
     alice, bob = memory.of("alice"), memory.of("bob")
     pages = lived(alice)
@@ -434,7 +433,7 @@ def test_of_other_owners_nothing_is_touched(opened: Opener, tmp_path: Path) -> N
 
     def of_bob() -> list[Any]:
         query = "SELECT * FROM {} WHERE owner_id = ?"
-        return [rows(tmp_path / "memory.db", query.format(table), bob.owner.id) for table in tables]
+        return [rows(place(), query.format(table), bob.owner.id) for table in tables]
 
     before = of_bob()
     alice.forget(page=pages["secret"])
@@ -455,44 +454,43 @@ def test_a_memory_that_has_the_owner_resident_forgets_too(opened: Opener) -> Non
     assert other.search("heron")
 
 
-def test_an_old_reader_keeps_the_wal_and_the_answer_says_so(opened: Opener, tmp_path: Path) -> None:
+@pytest.mark.sqlite
+def test_an_old_reader_keeps_the_wal_and_the_answer_says_so(opened: Opener, place: Place) -> None:
     alice = opened().of("alice")
     pages = lived(alice)
-    with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as reader:
+    with closing(sqlite3.connect(place(), isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM utterance").fetchall()
         assert not alice.forget(page=pages["secret"]).scrubbed
         assert alice.search(SECRET) == () or SECRET not in found_by(alice, *ASKED)
     assert alice._store.scrub()
-    assert holds(tmp_path, *WORDS) == []
+    assert holds(place(), *WORDS) == []
 
 
-def test_a_worker_that_read_before_is_refused_and_brings_nothing_back(tmp_path: Path, clock: Clock) -> None:
+def test_a_worker_that_read_before_is_refused_and_brings_nothing_back(place: Place, clock: Clock) -> None:
     done: list[Forgotten] = []
 
     def meanwhile() -> None:
         if not done:
-            with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+            with Memory(place(), clock=clock, **SMALL) as memory:
                 alice = memory.of("alice")
                 done.append(alice.forget(page=alice.pages()[0].id))
 
-    bench = Bench(tmp_path / "memory.db", clock, ScriptedAnalyst(during=meanwhile), None, embed_batch=3)
+    bench = Bench(place(), clock, ScriptedAnalyst(during=meanwhile), None, embed_batch=3)
     bench.add(f"I live in {SECRET} with the zyxglorp orchestra.", *(f"The heron came, {n}." for n in range(7)))
     bench.system.settle(ALICE)
     assert done
     bench.store.close()
-    assert holds(tmp_path, SECRET, "zyxglorp") == []
-    assert_sound(tmp_path / "memory.db")
-    with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+    assert holds(place(), SECRET, "zyxglorp") == []
+    assert_sound(place())
+    with Memory(place(), clock=clock, **SMALL) as memory:
         assert memory.rebuild()[0].same
         assert len(memory.of("alice").pages(Tier.MID)) == 4
-        vectors = rows(tmp_path / "memory.db", "SELECT seq FROM embedding")
-        assert {row["seq"] for row in vectors} <= {
-            row["seq"] for row in rows(tmp_path / "memory.db", "SELECT seq FROM utterance")
-        }
+        vectors = rows(place(), "SELECT seq FROM embedding")
+        assert {row["seq"] for row in vectors} <= {row["seq"] for row in rows(place(), "SELECT seq FROM utterance")}
 
 
-def test_pages_that_come_while_others_are_forgotten_are_all_kept(opened: Opener, tmp_path: Path) -> None:
+def test_pages_that_come_while_others_are_forgotten_are_all_kept(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = memory.of("alice")
     doomed = list(lived(alice).values())
@@ -515,18 +513,18 @@ def test_pages_that_come_while_others_are_forgotten_are_all_kept(opened: Opener,
         one.join()
     alice.settle()
     assert [page.id for page in alice.pages()] == kept
-    assert holds(tmp_path, *WORDS) == []
+    assert holds(place(), *WORDS) == []
     assert memory.rebuild()[0].same
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
 # ----------------------------------------------------------------------------------------------- keys, undo, again
 
 
-def test_a_key_of_a_forgotten_page_stores_nothing_again(alice: OwnerMemory, tmp_path: Path) -> None:
+def test_a_key_of_a_forgotten_page_stores_nothing_again(alice: OwnerMemory, place: Place) -> None:
     page = alice.add(f"I live in {SECRET}.", key="k1")
     made = alice.add_messages([{"role": "user", "content": SECRET}, {"role": "assistant", "content": "Ah."}], key="k2")
-    (before,) = rows(tmp_path / "memory.db", "SELECT digest FROM receipt WHERE key = 'k1'")
+    (before,) = rows(place(), "SELECT digest FROM receipt WHERE key = 'k1'")
     alice.forget(page=page)
     alice.forget(page=made.page_ids[-1]) if made.page_ids[-1] != page else None
     with pytest.raises(KeyReused, match="forgotten"):
@@ -536,8 +534,8 @@ def test_a_key_of_a_forgotten_page_stores_nothing_again(alice: OwnerMemory, tmp_
     with pytest.raises(KeyReused, match="other content"):
         alice.add("I live in Nantes.", key="k1")
     assert alice.pages() == ()
-    (after,) = rows(tmp_path / "memory.db", "SELECT digest FROM receipt WHERE key = 'k1'")
-    assert before["digest"].encode() not in files(tmp_path)
+    (after,) = rows(place(), "SELECT digest FROM receipt WHERE key = 'k1'")
+    assert before["digest"].encode() not in kept(place())
     assert len(after["digest"]) == 64
 
 
@@ -554,16 +552,16 @@ def test_what_was_forgotten_cannot_be_undone_and_neither_can_what_rested_on_it(a
     assert SECRET not in {fact.value for fact in (*alice.facts(), *alice.past_facts())}
 
 
-def test_memory_understood_anew_after_forgetting_says_nothing_of_it(opened: Opener, tmp_path: Path) -> None:
+def test_memory_understood_anew_after_forgetting_says_nothing_of_it(opened: Opener, place: Place) -> None:
     alice = opened().of("alice")
     pages = lived(alice)
     alice.undo(next(c.no for c in alice.changes() for d in c.decisions if isinstance(d, FactAdded)))
     alice.understand_anew()
     alice.forget(page=pages["secret"])
-    assert holds(tmp_path, *WORDS) == []
+    assert holds(place(), *WORDS) == []
     alice.understand_anew()
-    assert holds(tmp_path, *WORDS) == []
-    assert_sound(tmp_path / "memory.db")
+    assert holds(place(), *WORDS) == []
+    assert_sound(place())
 
 
 def test_summaries_of_what_stays_are_made_again_and_visits_are_kept(alice: OwnerMemory) -> None:
@@ -591,20 +589,20 @@ def test_summaries_of_what_stays_are_made_again_and_visits_are_kept(alice: Owner
     assert [d.pages for d in erased] == [(page.id,)]
 
 
-def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(tmp_path: Path, clock: Clock) -> None:
-    bench = Bench(tmp_path / "memory.db", clock, ScriptedAnalyst(), None, tau=0.5, min_new=1)
+def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(place: Place, clock: Clock) -> None:
+    bench = Bench(place(), clock, ScriptedAnalyst(), None, tau=0.5, min_new=1)
     lines = (f"The {SECRET} orchestra plays.", *(f"The {SECRET[:4]} orchestra plays again, {n}." for n in range(5)))
     bench.add(*lines)
     bench.add(*(f"A heron on the lake, {n}." for n in range(6)), thread="other")
     bench.system.settle(ALICE)
     bench.store.close()
-    with Memory(tmp_path / "memory.db", clock=clock, **SMALL) as memory:
+    with Memory(place(), clock=clock, **SMALL) as memory:
         alice = memory.of("alice")
         page = alice.pages()[0]
         assert page.segment_id is not None
         forgotten = alice.forget(page=page.id)
         assert forgotten.rewritten
-        assert holds(tmp_path, SECRET) == []
+        assert holds(place(), SECRET) == []
         told: dict[str, str] = {chain.id: chain.summary for chain in alice.chains()}
         assert all(not told[chain].startswith("scripted") for chain in forgotten.rewritten if chain in told)
         assert any(summary.startswith("scripted") for summary in told.values())
@@ -645,14 +643,18 @@ steps = st.lists(
 )
 
 
-class Life:
-    """One owner, and which words are to be in no file any more."""
+LIVES = itertools.count()
+"""Numbers of the stores that examples have for their own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.clock = folder, Clock()
-        self.memory = Memory(folder / "memory.db", clock=self.clock, **{**SMALL, "tau": 0.5, "min_new": 1})
+
+class Life:
+    """One owner, and which words are to be nowhere in the store any more."""
+
+    def __init__(self, place: str | Path) -> None:
+        self.place, self.clock = place, Clock()
+        self.memory = Memory(place, clock=self.clock, **{**SMALL, "tau": 0.5, "min_new": 1})
         self.alice = self.memory.of("alice")
-        self.other = Memory(folder / "memory.db", clock=self.clock, **SMALL)
+        self.other = Memory(place, clock=self.clock, **SMALL)
         self.words: dict[str, set[str]] = {}
         self.gone: list[str] = []
         self.count = 0
@@ -711,9 +713,9 @@ class Life:
                 alice.understand_anew()
 
     def check(self) -> None:
-        assert_sound(self.folder / "memory.db")
+        assert_sound(self.place)
         assert_tiers(self.memory)
-        assert holds(self.folder, *self.gone) == []
+        assert holds(self.place, *self.gone) == []
         told = found_by(self.other.of("alice"), "Where do I live?", *self.gone[-2:])
         assert not [word for word in self.gone if word in told.replace(f"query='{word}'", "")]
         seqs = {u.seq for page in self.alice.pages() for u in page.utterances}
@@ -731,19 +733,19 @@ class Life:
 
 @pytest.mark.slow
 @pytest.mark.timeout(280)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(begun, steps)
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+@given(before=begun, done=steps)
 def test_whatever_is_added_settled_corrected_and_forgotten_in_whatever_order_the_store_stays_sound(
-    before: list[tuple[Any, ...]], done: list[tuple[Any, ...]]
+    place: Place, before: list[tuple[Any, ...]], done: list[tuple[Any, ...]]
 ) -> None:
-    with tempfile.TemporaryDirectory(prefix="ember-forget-") as folder:
-        life = Life(Path(folder))
-        try:
-            for step in (*before, *done):
-                life.do(step)
-                if step[0] in ("page", "segment", "thread", "fact"):
-                    life.check()
-            life.do(("settle",))
-            life.check()
-        finally:
-            life.close()
+    with closing(Life(place(f"{next(LIVES)}/memory.db"))) as life:
+        for step in (*before, *done):
+            life.do(step)
+            if step[0] in ("page", "segment", "thread", "fact"):
+                life.check()
+        life.do(("settle",))
+        life.check()

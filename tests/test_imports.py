@@ -68,12 +68,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "owner_memory": BASE | {"bootstrap", "chat", "memory", "rebuilding", "systems", "telemetry"},
     "apps": BASE
     | {"aio", "memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"}
-    | {"telemetry", "index.projection"},
+    | {"telemetry", "index.projection", "transfer", "stores.copying", "stores.ddl"},
     "bench": BASE | {"index.projection", "index.tokens", "memory", "bootstrap", "prompts", "system_memory", "testing"},
     "demo": BASE | {"memory", "bootstrap"},
     "aio": BASE | {"chat", "memory", "telemetry"},
     "client": {"changes", "errors", "ids", "protocols", "retry_after", "types"},
     "telemetry": set(),
+    "transfer": BASE | {"stores"},
     "__init__": {"aio", "errors", "memory", "protocols", "system_memory", "types"},
 }
 

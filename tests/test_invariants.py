@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-import shutil
-import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from embermem import Memory, OwnerMemory, Tier
 from embermem.changes import Evicted, FactAdded, Placed
 from embermem.errors import NotFound
-from scripted import SMALL, Clock
-from soundness import assert_sound, assert_tiers, rows
+from scripted import SMALL, Clock, Place
+from soundness import assert_sound, assert_tiers, looking, written
 
 OWNERS = (("a", "b:c"), ("a:b", "c"), ("a", "b"), ("a", "default"))
 """Names chosen to be confused; two pairs share a user."""
@@ -47,6 +54,9 @@ def mark_of(owner: tuple[str, str]) -> str:
 class Life(RuleBasedStateMachine):
     """A memory with small capacities, and a plain model of what went in."""
 
+    stores: ClassVar[Iterator[str | Path]]
+    """Where each example's own store lies."""
+
     @initialize(
         short=st.integers(3, 7),
         min_new=st.integers(1, 3),
@@ -54,8 +64,7 @@ class Life(RuleBasedStateMachine):
         theta=st.sampled_from([0.6, 1.2]),
     )
     def begin(self, short: int, min_new: int, tau: float, theta: float) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ember-life-"))
-        self.file = self.folder / "memory.db"
+        self.place = next(self.stores)
         self.clock = Clock()
         self.settings: dict[str, Any] = {
             **SMALL,
@@ -65,14 +74,13 @@ class Life(RuleBasedStateMachine):
             "theta": theta,
             "batch_wait_s": 60.0,
         }
-        self.memory = Memory(self.file, clock=self.clock, **self.settings)
+        self.memory = Memory(self.place, clock=self.clock, **self.settings)
         self.said: dict[tuple[str, str], list[str]] = {owner: [] for owner in OWNERS}
         self.count = 0
 
     def teardown(self) -> None:
         if hasattr(self, "memory"):
             self.memory.close()
-            shutil.rmtree(self.folder)
 
     def of(self, owner: tuple[str, str]) -> OwnerMemory:
         return self.memory.of(*owner)
@@ -121,10 +129,10 @@ class Life(RuleBasedStateMachine):
     @rule(owner=owners, query=texts)
     def recall_and_visit(self, owner: tuple[str, str], query: str) -> None:
         mine = self.of(owner)
-        before = self.file_state()
+        before = written(self.place)
         context = mine.recall(query, budget=200)
         hits = mine.search(query, k=5)
-        assert self.file_state() == before
+        assert written(self.place) == before
         known = {hit.segment_id: mine.segment(hit.segment_id) for hit in hits if hit.segment_id}
         mine.visit(hits)
         for segment_id, segment in known.items():
@@ -140,24 +148,14 @@ class Life(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.memory.close()
-        self.memory = Memory(self.file, clock=self.clock, **self.settings)
-
-    def file_state(self) -> tuple[Any, ...]:
-        """The file's own change counter, and the rows of every table."""
-        tables = [row["name"] for row in rows(self.file, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-        wal = self.file.with_name(self.file.name + "-wal")
-        return (
-            self.file.read_bytes()[24:28],
-            wal.stat().st_size if wal.exists() else 0,
-            *(rows(self.file, f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in tables),
-        )
+        self.memory = Memory(self.place, clock=self.clock, **self.settings)
 
     # -------------------------------------------------------------------------------------------- invariants
 
     @invariant()
-    def the_file_is_sound_and_every_page_in_one_tier(self) -> None:
+    def the_store_is_sound_and_every_page_in_one_tier(self) -> None:
         if hasattr(self, "memory"):
-            assert_sound(self.file)
+            assert_sound(self.place)
             assert_tiers(self.memory)
 
     @invariant()
@@ -189,22 +187,18 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def heat_is_as_the_formula_says(self) -> None:
-        for owner in getattr(self, "said", {}):
-            mine = self.of(owner)
-            for segment in (*mine.segments(), *mine.segments(archived=True)):
-                pages = rows(
-                    self.file,
-                    "SELECT * FROM page WHERE owner_id = ? AND segment_id = ?",
-                    mine.owner.id,
-                    segment.id,
-                )
-                (row,) = rows(
-                    self.file, "SELECT * FROM segment WHERE owner_id = ? AND segment_id = ?", mine.owner.id, segment.id
-                )
-                new = sum(page["analysed_seq"] < page["last_seq"] for page in pages)
-                newest = max([page["recorded_at"] for page in pages] + [row["visited_at"] or 0]) / 1e6
-                age = max(0.0, self.clock.now.timestamp() - newest)
-                assert mine.heat(segment) == pytest.approx(row["visits"] + new + math.exp(-age / 1e7))
+        if not hasattr(self, "memory"):
+            return
+        with looking(self.place) as look:
+            for mine in map(self.of, OWNERS):
+                of = "WHERE owner_id = ? AND segment_id = ?"
+                for segment in (*mine.segments(), *mine.segments(archived=True)):
+                    pages = look(f"SELECT * FROM page {of}", mine.owner.id, segment.id)
+                    (row,) = look(f"SELECT * FROM segment {of}", mine.owner.id, segment.id)
+                    new = sum(page["analysed_seq"] < page["last_seq"] for page in pages)
+                    newest = max([page["recorded_at"] for page in pages] + [row["visited_at"] or 0]) / 1e6
+                    age = max(0.0, self.clock.now.timestamp() - newest)
+                    assert mine.heat(segment) == pytest.approx(row["visits"] + new + math.exp(-age / 1e7))
 
     @invariant()
     def no_owner_sees_another_s(self) -> None:
@@ -241,10 +235,18 @@ class Life(RuleBasedStateMachine):
                         continue
 
 
-Life.TestCase.settings = settings(
-    max_examples=8,
-    stateful_step_count=16,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-TestLife = pytest.mark.slow(pytest.mark.timeout(280)(Life.TestCase))
+@pytest.mark.slow
+@pytest.mark.timeout(280)
+def test_whatever_is_done_in_whatever_order_the_memory_keeps_its_promises(place: Place, engine: str) -> None:
+    class Here(Life):
+        stores = (place(f"{n}.db") for n in itertools.count())
+
+    run_state_machine_as_test(
+        Here,
+        settings=settings(
+            max_examples=8 if engine == "sqlite" else 5,
+            stateful_step_count=16,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
+    )

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from embermem import Memory
+from scripted import Place
 from soundness import assert_sound, assert_tiers
 
 SETTINGS: dict[str, Any] = {
@@ -41,10 +42,10 @@ LINES = (
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def add_until_killed(file: Path, run: int, acknowledge: int) -> None:
+def add_until_killed(place: str | Path, run: int, acknowledge: int) -> None:
     """The child: opens the store, adds, and writes one line for each page once `add` has returned."""
     try:
-        memory = Memory(file, **SETTINGS)
+        memory = Memory(place, **SETTINGS)
         for n in range(10_000):
             owner = memory.of(f"user {n % 2}")
             text = f"{run}.{n} {LINES[n % len(LINES)]}"
@@ -54,14 +55,14 @@ def add_until_killed(file: Path, run: int, acknowledge: int) -> None:
         os._exit(1)
 
 
-def killed(file: Path, run: int, moment: random.Random) -> list[tuple[str, str, str]]:
+def killed(place: str | Path, run: int, moment: random.Random) -> list[tuple[str, str, str]]:
     """Run the child and kill it: while it opens, at its first pages, or when it has understood some. What it
     acknowledged."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        add_until_killed(file, run, writing)
+        add_until_killed(place, run, writing)
     os.close(writing)
     when = moment.random()
     if when > 0.15:
@@ -77,9 +78,9 @@ def killed(file: Path, run: int, moment: random.Random) -> list[tuple[str, str, 
     return [(user, page_id, text) for user, page_id, text in (line.split("\t") for line in lines)]
 
 
-def assert_kept(file: Path, acknowledged: list[tuple[str, str, str]]) -> None:
+def assert_kept(place: str | Path, acknowledged: list[tuple[str, str, str]]) -> None:
     """The store opens, and holds every acknowledged page once, with its text, for its owner."""
-    with Memory(file, **{**SETTINGS, "background": False}) as memory:
+    with Memory(place, **{**SETTINGS, "background": False}) as memory:
         for user in ("user 0", "user 1"):
             pages = {page.id: page for page in memory.of(user).pages()}
             texts = Counter(u.text for page in pages.values() for u in page.utterances if u.role == "user")
@@ -87,13 +88,13 @@ def assert_kept(file: Path, acknowledged: list[tuple[str, str, str]]) -> None:
             for _, page_id, text in (one for one in acknowledged if one[0] == user):
                 assert text in [u.text for u in pages[page_id].utterances]  # type: ignore[index]
         assert_tiers(memory)
-    assert_sound(file)
+    assert_sound(place)
 
 
-def assert_understood_to_the_end(file: Path, acknowledged: list[tuple[str, str, str]]) -> int:
+def assert_understood_to_the_end(place: str | Path, acknowledged: list[tuple[str, str, str]]) -> int:
     """What the killed ones left is understood by the next; pages that they had placed themselves."""
     placed = 0
-    with Memory(file, **{**SETTINGS, "background": False}) as memory:
+    with Memory(place, **{**SETTINGS, "background": False}) as memory:
         for owner in memory.owners():
             mine = memory.of(owner.user)
             placed += mine.stats().mid + mine.stats().archive
@@ -102,31 +103,32 @@ def assert_understood_to_the_end(file: Path, acknowledged: list[tuple[str, str, 
             assert (stats.pending, stats.without_vector, stats.failed) == (0, 0, 0)
             assert stats.segments <= SETTINGS["mid_term_segments"]
             assert mine.recall("Where does Sam live?").hits
-    assert_kept(file, acknowledged)
+    assert_kept(place, acknowledged)
     return placed
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(tmp_path: Path, seed: int) -> None:
+def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(place: Place, engine: str, seed: int) -> None:
     moment = random.Random(seed)
-    with Memory(tmp_path / "warm.db", **SETTINGS) as warm:  # everything is imported before the first fork
+    with Memory(place("warm.db"), **SETTINGS) as warm:  # everything is imported before the first fork
         warm.of("alice").add("Hello", "Hi")
         warm.of("alice").settle()
         warm.of("alice").recall("Hello")
     kills = placed = kept = 0
-    for store in range(10):  # each begins empty, and is filled under the blows
-        file = tmp_path / f"{store}.db"
+    stores = 10 if engine == "sqlite" else 4  # which is as many seconds
+    for store in range(stores):  # each begins empty, and is filled under the blows
+        filled = place(f"{store}.db")
         acknowledged: list[tuple[str, str, str]] = []
         for blow in range(12):
-            acknowledged += killed(file, blow, moment)
+            acknowledged += killed(filled, blow, moment)
             kills += 1
             if blow % 3 == 0:
-                assert_kept(file, acknowledged)
+                assert_kept(filled, acknowledged)
         assert acknowledged
         kept += len(acknowledged)
-        placed += assert_understood_to_the_end(file, acknowledged)
+        placed += assert_understood_to_the_end(filled, acknowledged)
     print(f"{kills} kills, {kept} pages acknowledged and kept, {placed} of them placed by the killed")
-    assert kills == 120
+    assert kills == stores * 12
     assert placed > 0  # consolidation was at work when they were killed

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from embermem import OwnerMemory, nonces
 from embermem.errors import InputError
 from embermem.memory import Memory
-from scripted import Opener
+from scripted import Opener, Place
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 FORGED = f"<{nonces.MARK}{'0' * 16}-{'0' * 24}>"
@@ -150,31 +150,31 @@ def test_the_key_is_made_once_and_found_again_by_another_process(opened: Opener)
     assert said(third.of("bob")) == ["Hello.", "Again."]
 
 
-def keys_of(files: list[Path], start: Barrier) -> list[str]:
+def keys_of(stores: list[str | Path], start: Barrier) -> list[str]:
     """The key of each store, asked for at the same moment as all others ask."""
     found = []
-    for file in files:
-        with Memory(file, embedder="hashed", background=False) as memory:
+    for store in stores:
+        with Memory(store, embedder="hashed", background=False) as memory:
             start.wait(60.0)
             found.append(memory.nonce_key().hex())
     return found
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_processes_that_make_the_key_at_once_are_all_given_the_one_that_stands(tmp_path: Path) -> None:
+def test_processes_that_make_the_key_at_once_are_all_given_the_one_that_stands(place: Place) -> None:
     forks, askers = multiprocessing.get_context("fork"), 4
-    files = [tmp_path / f"{n}.db" for n in range(6)]
-    for file in files:
-        Memory(file, embedder="hashed", background=False).close()
+    stores = [place(f"{n}.db") for n in range(6)]
+    for store in stores:
+        Memory(store, embedder="hashed", background=False).close()
     start, told = forks.Barrier(askers), forks.Queue()
-    children = [forks.Process(target=lambda: told.put(keys_of(files, start))) for _ in range(askers)]
+    children = [forks.Process(target=lambda: told.put(keys_of(stores, start))) for _ in range(askers)]
     for child in children:
         child.start()
     answers = [told.get(timeout=90.0) for _ in children]
     for child in children:
         child.join()
-    for file, *keys in zip(files, *answers, strict=True):
-        with Memory(file, embedder="hashed", background=False) as memory:
+    for store, *keys in zip(stores, *answers, strict=True):
+        with Memory(store, embedder="hashed", background=False) as memory:
             assert set(keys) == {memory.nonce_key().hex()}
 
 

@@ -1,4 +1,4 @@
-"""Many processes and threads on one file."""
+"""Many processes and threads on one store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from embermem import Memory
 from embermem.errors import StoreError
-from scripted import Opener
+from scripted import Opener, Place
 from soundness import assert_sound, assert_tiers
 
 SETTINGS: dict[str, Any] = {"embedder": "hashed", "background": False}
@@ -23,8 +23,8 @@ SETTINGS: dict[str, Any] = {"embedder": "hashed", "background": False}
 ADDER = """
 import sys
 from embermem import Memory
-file, worker, count, background = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1"
-with Memory(file, embedder="hashed", background=background, poll_s=0.05, batch_wait_s=0.0) as memory:
+place, worker, count, background = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1"
+with Memory(place, embedder="hashed", background=background, poll_s=0.05, batch_wait_s=0.0) as memory:
     alice = memory.of("alice")
     for n in range(count):
         page = alice.add(f"worker {worker} says {n}", "I see.", thread=f"t{worker}")
@@ -32,35 +32,33 @@ with Memory(file, embedder="hashed", background=background, poll_s=0.05, batch_w
 """
 
 
-def started(file: Path, worker: int, count: int, background: bool = False) -> subprocess.Popen[bytes]:
-    arguments = [sys.executable, "-c", ADDER, str(file), str(worker), str(count), "1" if background else "0"]
+def started(place: str | Path, worker: int, count: int, background: bool = False) -> subprocess.Popen[bytes]:
+    arguments = [sys.executable, "-c", ADDER, str(place), str(worker), str(count), "1" if background else "0"]
     return subprocess.Popen(arguments, stderr=subprocess.PIPE)
 
 
 @pytest.mark.slow
-def test_eight_processes_add_two_hundred_pages_each_to_one_new_file(tmp_path: Path) -> None:
-    file = tmp_path / "memory.db"
-    workers = [started(file, n, 200) for n in range(8)]
+def test_eight_processes_add_two_hundred_pages_each_to_one_new_store(place: Place) -> None:
+    workers = [started(place(), n, 200) for n in range(8)]
     for worker in workers:
         _, errors = worker.communicate(timeout=200)
         assert (worker.returncode, errors.decode()) == (0, "")
-    with Memory(file, **SETTINGS) as memory:
+    with Memory(place(), **SETTINGS) as memory:
         pages = memory.of("alice").pages()
         assert len(pages) == 1600
         assert sorted(u.seq for page in pages for u in page.utterances) == list(range(1, 3201))
         for worker_no in range(8):
             mine = [page.query for page in pages if page.thread == f"t{worker_no}"]
             assert mine == [f"worker {worker_no} says {n}" for n in range(200)]
-    assert_sound(file)
+    assert_sound(place())
 
 
 @pytest.mark.slow
-def test_readers_see_what_another_process_added_while_workers_consolidate(tmp_path: Path) -> None:
-    file = tmp_path / "memory.db"
-    with Memory(file, **SETTINGS) as memory:
+def test_readers_see_what_another_process_added_while_workers_consolidate(place: Place) -> None:
+    with Memory(place(), **SETTINGS) as memory:
         alice = memory.of("alice")
         alice.add("I saw a purple heron.", "Lovely!")
-        workers = [started(file, n, 60, background=True) for n in range(2)]
+        workers = [started(place(), n, 60, background=True) for n in range(2)]
         seen = 0
         while any(worker.poll() is None for worker in workers):
             known = alice.stats().utterances
@@ -78,12 +76,11 @@ def test_readers_see_what_another_process_added_while_workers_consolidate(tmp_pa
         assert alice.stats().pending == 0
         assert alice.stats().mid > 0
         assert_tiers(memory)
-    assert_sound(file)
+    assert_sound(place())
 
 
-def test_what_is_added_in_a_forked_child_and_in_its_parent_is_all_kept(tmp_path: Path) -> None:
-    file = tmp_path / "memory.db"
-    with Memory(file, **SETTINGS) as memory:
+def test_what_is_added_in_a_forked_child_and_in_its_parent_is_all_kept(place: Place) -> None:
+    with Memory(place(), **SETTINGS) as memory:
         alice = memory.of("alice")
         alice.add("before the fork", "ok")
         child = os.fork()
@@ -102,7 +99,137 @@ def test_what_is_added_in_a_forked_child_and_in_its_parent_is_all_kept(tmp_path:
         assert len(alice.pages()) == 41
         alice.settle()
         assert_tiers(memory)
-    assert_sound(file)
+    assert_sound(place())
+
+
+def at_once(script: str, place: str | Path, count: int, *told: str) -> list[subprocess.Popen[str]]:
+    """Processes that have imported all, and go at the same moment."""
+    made = [
+        subprocess.Popen(
+            [sys.executable, "-c", BEGUN + script, str(place), str(n), *told],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for n in range(count)
+    ]
+    for one in made:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+    for one in made:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    return made
+
+
+def said_by(processes: list[subprocess.Popen[str]]) -> list[list[str]]:
+    """The lines that each of them printed, once all have ended well."""
+    found = []
+    for one in processes:
+        lines, errors = one.communicate(timeout=120)
+        assert (one.returncode, errors) == (0, "")
+        found.append(lines.splitlines())
+    return found
+
+
+BEGUN = """
+import sys, time
+from contextlib import suppress
+from datetime import UTC, datetime
+from embermem import Memory
+from embermem.errors import KeyReused, NotFound
+memory = Memory(sys.argv[1], embedder="hashed", background=False, busy_timeout_s=30.0)
+alice, worker = memory.of("alice"), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+KEYS = """
+for n in range(20):
+    print(alice.add(f"line {n}", "I see.", key=f"k{n}"))
+    try:
+        alice.add(f"worker {worker} says {n}", key=f"mine {n}")
+        print("mine")
+    except KeyReused:
+        print("reused")
+"""
+CLAIMS = """
+for n in range(40):
+    owner = memory.of(f"user {n}").owner
+    if memory._store.claim(owner.id, worker, datetime(2026, 5, 2, tzinfo=UTC), 60.0):
+        print(n)
+"""
+HOLDS = """
+from sqlalchemy import text
+with memory._store._write() as c:
+    c.execute(text("DELETE FROM utterance"))
+    c.execute(text("UPDATE owner SET seq = 7"))
+    print("held", flush=True)
+    time.sleep(600)
+"""
+FORGETS = """
+for n in range(12):
+    alice.add(f"worker {worker} says {n}", "I see.", thread=worker)
+    if n % 4 == 2:
+        page = alice.add(f"worker {worker} forgets {n}", thread=worker)
+        with suppress(NotFound):  # all may have been forgotten since
+            alice.forget(page=page)
+    if n == 8 and worker == "0":
+        alice.forget_all()
+page = alice.add(f"worker {worker} is done", "I see.", thread=worker)
+print(page)
+"""
+
+
+def test_a_key_given_by_many_processes_at_once_stores_one_page_and_gives_it_to_all(place: Place) -> None:
+    told = said_by(at_once(KEYS, place(), 4))
+    pages = [[line for line in lines if line not in ("mine", "reused")] for lines in told]
+    assert all(one == pages[0] for one in pages)
+    assert sum(lines.count("mine") for lines in told) == 20
+    assert sum(lines.count("reused") for lines in told) == 60
+    with Memory(place(), **SETTINGS) as memory:
+        stored = memory.of("alice").pages()
+        assert sorted(page.query for page in stored if page.query.startswith("line")) == sorted(
+            f"line {n}" for n in range(20)
+        )
+        assert len(stored) == 40
+    assert_sound(place())
+
+
+def test_an_owner_is_claimed_by_one_of_many_processes_that_ask_at_once(place: Place) -> None:
+    with Memory(place(), **SETTINGS) as memory:
+        for n in range(40):
+            memory.of(f"user {n}").add("Hello")
+    told = said_by(at_once(CLAIMS, place(), 4))
+    assert sorted(int(n) for lines in told for n in lines) == list(range(40))
+
+
+def test_a_process_killed_in_the_middle_of_a_transaction_leaves_nothing_of_it_and_holds_nobody_up(place: Place) -> None:
+    with Memory(place(), **SETTINGS) as memory:
+        alice = memory.of("alice")
+        alice.add("Hello")
+        (holder,) = at_once(HOLDS, place(), 1)
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        assert [page.query for page in alice.pages()] == ["Hello"]
+        holder.kill()
+        alice.add("Again")
+        holder.communicate()
+        assert [page.query for page in alice.pages()] == ["Hello", "Again"]
+    assert_sound(place())
+
+
+def test_processes_that_forget_pages_and_all_while_others_add_leave_a_sound_store(place: Place) -> None:
+    told = said_by(at_once(FORGETS, place(), 3))
+    with Memory(place(), **SETTINGS) as memory:
+        alice = memory.of("alice")
+        alice.settle()
+        assert not [page for page in alice.pages() if "forgets" in page.query]
+        assert told[0][0] in [page.id for page in alice.pages()]
+        assert all(found.same for found in memory.rebuild())
+        assert_tiers(memory)
+    assert_sound(place())
 
 
 # ------------------------------------------------------------------------------------------------------ threads
@@ -128,7 +255,7 @@ def in_threads(*works: Callable[[], object]) -> None:
         raise errors[0]
 
 
-def test_threads_add_recall_visit_and_settle_at_once(opened: Opener, tmp_path: Path) -> None:
+def test_threads_add_recall_visit_and_settle_at_once(opened: Opener, place: Place) -> None:
     memory = opened(background=True, poll_s=0.01, batch_wait_s=0.0)
     alice, bob = memory.of("alice"), memory.of("bob")
 
@@ -155,10 +282,10 @@ def test_threads_add_recall_visit_and_settle_at_once(opened: Opener, tmp_path: P
     assert (len(alice.pages()), len(bob.pages())) == (50, 50)
     assert (alice.stats().pending, bob.stats().pending) == (0, 0)
     assert_tiers(memory)
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
-def test_two_memories_on_one_file_in_one_process_see_each_other(opened: Opener, tmp_path: Path) -> None:
+def test_two_memories_on_one_store_in_one_process_see_each_other(opened: Opener, place: Place) -> None:
     one, other = opened(), opened()
     one.of("alice").add("The heron is purple.", "Yes.")
     assert other.of("alice").recall("heron").hits
@@ -168,7 +295,7 @@ def test_two_memories_on_one_file_in_one_process_see_each_other(opened: Opener, 
         for reader in (one, other):
             assert reader.of("alice").search(word, k=1)[0].utterance.text == f"I drew the {word}."
     assert_tiers(one)
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
 def test_the_background_thread_understands_what_was_added(opened: Opener) -> None:
@@ -190,15 +317,13 @@ def test_the_background_thread_can_be_switched_off(opened: Opener) -> None:
     assert alice.stats().without_vector == 2
 
 
-def test_closing_waits_for_the_step_in_hand_and_what_is_left_is_done_by_the_next(
-    opened: Opener, tmp_path: Path
-) -> None:
+def test_closing_waits_for_the_step_in_hand_and_what_is_left_is_done_by_the_next(opened: Opener, place: Place) -> None:
     memory = opened(background=True, poll_s=0.01, batch_wait_s=0.0)
     for n in range(200):
         memory.of("alice").add(f"I walked to the lake {n}", "Nice.")
     memory.close()
     assert not [t for t in threading.enumerate() if t.name == "embermem-background"]
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
     alice = opened(lease_s=1).of("alice")
     assert len(alice.pages()) == 200
     alice.settle()

@@ -15,7 +15,7 @@ import pytest
 import embermem
 from embermem import Memory
 from embermem.errors import ConfigError, EmberError, InputError, NotFound
-from scripted import Opener
+from scripted import Opener, Place
 
 
 def test_the_lines_of_the_design_work_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,9 +247,9 @@ def test_every_error_is_one_of_ours() -> None:
     assert all(kind.__name__ in str(errors.__doc__) for kind in kinds)
 
 
-def told(tmp_path: Path, *lines: tuple[str, str]) -> tuple[set[str], dict[str, str]]:
+def told(place: str | Path, *lines: tuple[str, str]) -> tuple[set[str], dict[str, str]]:
     """The facts and the profile after these lines, each settled before the next."""
-    with Memory(tmp_path / "told.db", embedder="hashed", background=False) as memory:
+    with Memory(place, embedder="hashed", background=False) as memory:
         alice = memory.of("alice")
         for text, at in lines:
             alice.add(text, "I see.", at=at)
@@ -257,21 +257,20 @@ def told(tmp_path: Path, *lines: tuple[str, str]) -> tuple[set[str], dict[str, s
         return {fact.text for fact in alice.facts()}, {field.name: field.value for field in alice.profile()}
 
 
-def test_the_profile_says_what_the_facts_say_in_whatever_order_chats_come_in(tmp_path: Path) -> None:
+def test_the_profile_says_what_the_facts_say_in_whatever_order_chats_come_in(place: Place) -> None:
     lines = [("I live in Oslo.", "2026-01-01T00:00Z"), ("I live in Nantes.", "2020-01-01T00:00Z")]
-    for folder, order in (("newest first", lines), ("oldest first", lines[::-1])):
-        (tmp_path / folder).mkdir()
-        assert told(tmp_path / folder, *order) == ({"lives in Oslo"}, {"home": "Oslo"})
+    for name, order in (("newest first.db", lines), ("oldest first.db", lines[::-1])):
+        assert told(place(name), *order) == ({"lives in Oslo"}, {"home": "Oslo"})
 
 
-def test_a_fact_that_is_taken_back_leaves_the_profile_too(tmp_path: Path) -> None:
+def test_a_fact_that_is_taken_back_leaves_the_profile_too(place: Place) -> None:
     lines = [("I live in Lyon.", "2026-01-01T00:00Z"), ("I no longer live in Lyon.", "2026-02-01T00:00Z")]
-    assert told(tmp_path, *lines) == (set(), {})
+    assert told(place(), *lines) == (set(), {})
 
 
-def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(tmp_path: Path) -> None:
+def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(place: Place) -> None:
     lines = [("I live in Lyon.", "2026-03-01T00:00Z"), ("I moved to Paris last week.", "2026-03-02T00:00Z")]
-    _, profile = told(tmp_path, *lines, ("I moved to Nantes in 2010.", "2026-03-03T00:00Z"))
+    _, profile = told(place(), *lines, ("I moved to Nantes in 2010.", "2026-03-03T00:00Z"))
     assert profile == {"home": "Paris"}
 
 
@@ -294,13 +293,13 @@ def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(tmp_path: Pa
         lambda alice: alice.visit(None),
     ],
 )
-def test_an_argument_of_the_wrong_kind_is_an_input_error(tmp_path: Path, call: Callable[[Any], object]) -> None:
-    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory, pytest.raises(InputError):
+def test_an_argument_of_the_wrong_kind_is_an_input_error(place: Place, call: Callable[[Any], object]) -> None:
+    with Memory(place(), embedder="hashed", background=False) as memory, pytest.raises(InputError):
         call(memory.of("alice"))
 
 
-def test_the_agents_description_can_be_taken_away(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+def test_the_agents_description_can_be_taken_away(place: Place) -> None:
+    with Memory(place(), embedder="hashed", background=False) as memory:
         alice = memory.of("alice")
         alice.set_agent_profile("a patient tutor of French", voice="calm")
         alice.set_agent_profile(None)

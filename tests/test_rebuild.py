@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
+import itertools
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bench_of import ALICE, LINES, Bench
 from embermem import Memory, OwnerMemory, Tier
@@ -24,8 +22,8 @@ from embermem.protocols import Analyst, ModelReply, ModelRequest
 from embermem.rebuilding import begin_anew, replay, understand_anew
 from embermem.stores import schema
 from embermem.types import Annotation
-from scripted import SMALL, Clock, Opener, ScriptedAnalyst
-from soundness import assert_sound, assert_tiers, rows
+from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
+from soundness import assert_sound, assert_tiers, looking, meddle, rows
 
 Maker = Callable[..., Bench]
 MORE = ("I moved to Nantes.", "I like figs. I like jazz. I like tea.", "Call me Sam. I was born in 1990.")
@@ -34,22 +32,23 @@ DERIVED = (*schema.DERIVED, schema.page, schema.embedding, schema.change, schema
 
 
 @pytest.fixture
-def bench(tmp_path: Path, clock: Clock) -> Iterator[Maker]:
+def bench(place: Place, clock: Clock) -> Iterator[Maker]:
     made: list[Bench] = []
 
     def make(analyst: Analyst | None = None, **settings: Any) -> Bench:
-        made.append(Bench(tmp_path / "memory.db", clock, analyst, None, **settings))
+        made.append(Bench(place(), clock, analyst, None, **settings))
         return made[-1]
 
     yield make
     for one in made:
         one.store.close()
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
-def dump(file: Path) -> dict[str, list[str]]:
+def dump(place: str | Path) -> dict[str, list[str]]:
     """Every table that is derived or rolled up, row by row."""
-    return {table.name: sorted(map(str, rows(file, f"SELECT * FROM {table.name}"))) for table in DERIVED}
+    with looking(place) as look:
+        return {table.name: sorted(map(str, look(f"SELECT * FROM {table.name}"))) for table in DERIVED}
 
 
 def filled(alice: OwnerMemory) -> OwnerMemory:
@@ -64,26 +63,27 @@ def filled(alice: OwnerMemory) -> OwnerMemory:
 # ------------------------------------------------------------------------------------------------ the same again
 
 
-def test_a_rebuild_changes_nothing_and_says_so(opened: Opener, tmp_path: Path) -> None:
+def test_a_rebuild_changes_nothing_and_says_so(opened: Opener, place: Place) -> None:
     memory = opened(mid_term_segments=2, theta=0.9)
     alice = filled(memory.of("alice"))
     filled(memory.of("bob"))
     alice.visit(alice.search("heron"))
-    before = dump(tmp_path / "memory.db")
+    before = dump(place())
     assert [(found.owner.user, found.same) for found in memory.rebuild()] == [("alice", True), ("bob", True)]
     (found,) = memory.rebuild(alice.owner)
     assert (found.owner, found.same, found.waiting) == (alice.owner, True, 0)
-    assert dump(tmp_path / "memory.db") == before
+    assert dump(place()) == before
 
 
-def test_a_rebuild_mends_what_was_damaged_and_names_it(opened: Opener, tmp_path: Path) -> None:
+def test_a_rebuild_mends_what_was_damaged_and_names_it(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = filled(memory.of("alice"))
     facts = alice.facts()
-    with closing(sqlite3.connect(tmp_path / "memory.db")) as c:
-        c.execute("UPDATE fact SET value = 'Paris' WHERE value = 'Lyon'")
-        c.execute("UPDATE profile SET value = 'Bob' WHERE value = 'Alice'")
-        c.commit()
+    meddle(
+        place(),
+        "UPDATE fact SET value = 'Paris' WHERE value = 'Lyon'",
+        "UPDATE profile SET value = 'Bob' WHERE value = 'Alice'",
+    )
     (found,) = memory.rebuild()
     assert not found.same
     assert [fact.value for fact in found.facts_gone] == ["Paris"]
@@ -98,25 +98,27 @@ def test_a_rebuild_keeps_what_waits_for_another_try(bench: Maker) -> None:
     one = bench(ScriptedAnalyst(failures=1))
     one.add(*LINES)
     one.system.settle(ALICE)
-    before = dump(one.file)
+    before = dump(one.place)
     assert one.store.owner_stats(ALICE.id, SHORT).failed == 2
     assert replay(one.store, ALICE, SHORT).same
-    assert dump(one.file) == before
+    assert dump(one.place) == before
 
 
 class Log(RuleBasedStateMachine):
     """Everything that writes changes, in any order: applying them again gives the same rows, all of them."""
 
+    stores: ClassVar[Iterator[str | Path]]
+    """Where each example's own store lies."""
+
     @initialize(theta=st.sampled_from([-1.0, 0.6, 1.2]), when=st.sampled_from(["read", "promoted"]))
     def begin(self, theta: float, when: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ember-log-"))
+        self.place = next(self.stores)
         self.clock = Clock()
         told: dict[str, Any] = {"theta": theta, "facts_when": when, "min_new": 1, "tau": 0.5, "retry_max_s": 100.0}
-        self.file = self.folder / "memory.db"
-        self.plain = Bench(self.file, self.clock, None, None, **told)
-        self.better = Bench(self.file, self.clock, ScriptedAnalyst(), None, **told)
-        self.worse = Bench(self.file, self.clock, ScriptedAnalyst(failures=10**6), None, attempts=2, **told)
-        self.memory = Memory(self.file, clock=self.clock, **{**SMALL, **told})
+        self.plain = Bench(self.place, self.clock, None, None, **told)
+        self.better = Bench(self.place, self.clock, ScriptedAnalyst(), None, **told)
+        self.worse = Bench(self.place, self.clock, ScriptedAnalyst(failures=10**6), None, attempts=2, **told)
+        self.memory = Memory(self.place, clock=self.clock, **{**SMALL, **told})
         self.alice = self.memory.of("alice")
         self.plain.add(*LINES)
 
@@ -125,8 +127,7 @@ class Log(RuleBasedStateMachine):
             self.memory.close()
             for one in (self.plain, self.better, self.worse):
                 one.store.close()
-            assert_sound(self.file)
-            shutil.rmtree(self.folder)
+            assert_sound(self.place)
 
     @rule(lines=st.lists(st.sampled_from((*LINES, *MORE)), min_size=1, max_size=5), thread=st.sampled_from("ab"))
     def add(self, lines: list[str], thread: str) -> None:
@@ -166,20 +167,27 @@ class Log(RuleBasedStateMachine):
 
     @rule()
     def rebuild(self) -> None:
-        before = dump(self.file)
+        before = dump(self.place)
         (found,) = self.memory.rebuild()
         assert found.same
-        assert dump(self.file) == before
+        assert dump(self.place) == before
         assert_tiers(self.memory)
 
 
-Log.TestCase.settings = settings(
-    max_examples=8,
-    stateful_step_count=12,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-TestLog = pytest.mark.timeout(280)(Log.TestCase)
+@pytest.mark.timeout(280)
+def test_whatever_wrote_the_log_applying_it_again_changes_nothing(place: Place, engine: str) -> None:
+    class Here(Log):
+        stores = (place(f"{n}.db") for n in itertools.count())
+
+    run_state_machine_as_test(
+        Here,
+        settings=settings(
+            max_examples=8 if engine == "sqlite" else 5,
+            stateful_step_count=12,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
+    )
 
 
 # ----------------------------------------------------------------------------------------------------- anew
@@ -231,16 +239,16 @@ def test_undone_facts_are_learnt_again_anew_for_what_was_undone_is_put_away_too(
 
 
 def test_a_dry_run_changes_nothing_here_and_tells_what_the_real_one_then_does(
-    opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opener, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "passing").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "passing"))
     memory = opened()
     alice = filled(memory.of("alice"))
     begun = len(alice.changes())
-    before = dump(tmp_path / "memory.db")
+    before = dump(place())
     tried = alice.understand_anew(dry_run=True)
-    assert dump(tmp_path / "memory.db") == before
+    assert dump(place()) == before
     assert len(alice.changes()) == begun
     assert list((tmp_path / "passing").iterdir()) == []
     done = alice.understand_anew()
@@ -293,7 +301,7 @@ class Watched:
         yield ModelReply(text="", prompt_tokens=1, completion_tokens=1)
 
 
-def test_nothing_that_adds_recalls_or_reads_asks_a_model_and_settling_does(opened: Opener, tmp_path: Path) -> None:
+def test_nothing_that_adds_recalls_or_reads_asks_a_model_and_settling_does(opened: Opener, place: Place) -> None:
     model = Watched()
     memory = opened(model=model)
     alice = memory.of("alice")
@@ -308,10 +316,10 @@ def test_nothing_that_adds_recalls_or_reads_asks_a_model_and_settling_does(opene
     memory.rebuild()
     _ = (alice.pages(), alice.segments(), alice.facts(), alice.traits(), alice.profile(), alice.stats(), memory.check())
     assert model.asked == []
-    assert rows(tmp_path / "memory.db", "SELECT * FROM call") == []
+    assert rows(place(), "SELECT * FROM call") == []
     alice.settle()
     assert model.asked
-    assert len(rows(tmp_path / "memory.db", "SELECT * FROM call")) == len(model.asked)
+    assert len(rows(place(), "SELECT * FROM call")) == len(model.asked)
     assert {page.tier for page in alice.pages()} == {Tier.PENDING, Tier.SHORT}  # it answers nothing that can be used
     assert alice.stats().failed > 0
     assert "Lyon" in alice.recall("Where do I live?").text

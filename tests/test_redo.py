@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,24 +14,24 @@ from embermem.changes import Analysed, Cause, Noted, SegmentWritten
 from embermem.errors import AnalystError, BudgetSpent
 from embermem.protocols import Analyst
 from embermem.types import Annotation, PersonaChange
-from scripted import Clock, ScriptedAnalyst
+from scripted import Clock, Place, ScriptedAnalyst
 from soundness import assert_sound, rows
 
 Maker = Callable[..., Bench]
 
 
 @pytest.fixture
-def bench(tmp_path: Path, clock: Clock) -> Iterator[Maker]:
+def bench(place: Place, clock: Clock) -> Iterator[Maker]:
     made: list[Bench] = []
 
     def make(analyst: Analyst | None = None, **settings: Any) -> Bench:
-        made.append(Bench(tmp_path / "memory.db", clock, analyst, None, **settings))
+        made.append(Bench(place(), clock, analyst, None, **settings))
         return made[-1]
 
     yield make
     for one in made:
         one.store.close()
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
 def filled(bench: Maker, pages: int = 20, **settings: Any) -> Bench:
@@ -274,6 +273,6 @@ def test_the_log_gives_the_same_memory_after_reading_again(bench: Maker) -> None
     one.system.settle(ALICE)
     assert [note for note in one.notes() if isinstance(note, Noted)]
     tables = ("note", "membership", "chain", "segment", "segment_text", "fact", "trait", "profile", "source", "page")
-    before = {table: sorted(map(str, rows(one.file, f"SELECT * FROM {table}"))) for table in tables}
+    before = {table: sorted(map(str, rows(one.place, f"SELECT * FROM {table}"))) for table in tables}
     one.store.replay(ALICE.id)
-    assert {table: sorted(map(str, rows(one.file, f"SELECT * FROM {table}"))) for table in tables} == before
+    assert {table: sorted(map(str, rows(one.place, f"SELECT * FROM {table}"))) for table in tables} == before

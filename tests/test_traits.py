@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,9 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from embermem.bootstrap import open_store
 from embermem.changes import Cause
 from embermem.config import load
 from embermem.stores.sql import SqlStore
@@ -35,24 +35,23 @@ from embermem.types import (
     TraitProposal,
     Utterance,
 )
-from scripted import NOW
+from scripted import NOW, Place
+from soundness import looking
 
 SETTINGS = load(user_facts=4, agent_facts=2)
 SAID = 8
 """Utterances of each example's owner; seq n was said n days after NOW."""
 NAMES = itertools.count()
 
-Held = tuple[SqlStore, Path]
+Held = tuple[SqlStore, str | Path]
 
 
-@pytest.fixture(scope="module")
-def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
-    """One store on a file for all examples; each has an owner of its own."""
-    path = tmp_path_factory.mktemp("traits") / "memory.db"
-    store = SqlStore(path, busy_timeout_s=5.0)
-    store.remember({"embedder": "e1", "dim": "2"})
-    yield store, path
-    store.close()
+@pytest.fixture
+def held(place: Place) -> Iterator[Held]:
+    """One store for all examples; each has an owner of its own."""
+    with closing(open_store(place(), load(busy_timeout_s=5.0))) as store:
+        store.remember({"embedder": "e1", "dim": "2"})
+        yield store, place()
 
 
 level = st.floats(-1.0, 1.0, allow_nan=False)
@@ -74,12 +73,12 @@ proposals = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(proposals, min_size=1, max_size=6), about=st.sampled_from(About))
 def test_any_changes_leave_a_persona_whose_levels_evidence_and_history_hold(
     held: Held, changes: list[list[tuple[object, ...]]], about: About
 ) -> None:
-    store, path = held
+    store, place = held
     owner = Owner(id=OwnerId(f"owner{next(NAMES)}"), user="alice", agent="default")
     said = {u.seq: u for u in spoken(store, owner)}
     for number, change in enumerate(changes):
@@ -98,7 +97,7 @@ def test_any_changes_leave_a_persona_whose_levels_evidence_and_history_hold(
         store.apply(owner, Cause.PROMOTION, "any", decisions, now=now, revision=revision, lease=None)
         assert_whole(store.persona(owner.id), said)
         assert_facts_end_once(store, owner, said)
-    assert_versions_follow_each_other(path, owner)
+    assert_versions_follow_each_other(place, owner)
     before = store.persona(owner.id), store.history(owner.id)
     store.replay(owner.id)
     assert (store.persona(owner.id), store.history(owner.id)) == before
@@ -183,13 +182,13 @@ def assert_facts_end_once(store: SqlStore, owner: Owner, said: dict[int, Utteran
             assert fact.valid_from <= fact.valid_to
 
 
-def assert_versions_follow_each_other(path: Path, owner: Owner) -> None:
+def assert_versions_follow_each_other(place: str | Path, owner: Owner) -> None:
     """Of each trait and profile line: every version but the newest is retired by the change that made the next."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+    with looking(place) as look:
         for table, key in (("trait", "dimension"), ("profile", "name")):
             query = f"SELECT {key}, change_no, retired_no FROM {table} WHERE owner_id = ? ORDER BY change_no"
             versions: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
-            for name, made, retired in connection.execute(query, (owner.id,)):
-                versions[name].append((made, retired))
+            for row in look(query, owner.id):
+                versions[row[key]].append((row["change_no"], row["retired_no"]))
             for chain in versions.values():
                 assert [retired for _, retired in chain] == [*(made for made, _ in chain[1:]), None]

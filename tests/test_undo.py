@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ from embermem.config import load
 from embermem.errors import InputError, NotFound
 from embermem.systems.memoryos.undoing import undoing
 from embermem.types import About, FactId, Source, UtteranceId
-from scripted import NOW, SMALL, Opener
+from scripted import NOW, SMALL, Opener, Place
 from soundness import assert_sound
 
 SETTINGS = load(None, **SMALL)
@@ -180,7 +179,7 @@ def test_an_undo_is_of_one_owner_alone(memory: Memory) -> None:
     assert len(bob.changes()) == 1
 
 
-def test_replaying_the_log_gives_the_same_after_undoing(opened: Opener, tmp_path: Path) -> None:
+def test_replaying_the_log_gives_the_same_after_undoing(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = memory.of("alice")
     for n, line in enumerate(
@@ -197,7 +196,7 @@ def test_replaying_the_log_gives_the_same_after_undoing(opened: Opener, tmp_path
     assert newest(alice, Cause.UNDO)
     (found,) = memory.rebuild()
     assert found.same
-    assert_sound(tmp_path / "memory.db")
+    assert_sound(place())
 
 
 # ---------------------------------------------------------------------------------------------------- as decisions

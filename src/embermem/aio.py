@@ -157,6 +157,7 @@ class AsyncMemory(_Async[Memory]):
         clock: Callable[[], datetime] | None = None,
         reindex: bool = False,
         model: str | LanguageModel | None = None,
+        read_only: bool = False,
         threads: int = THREADS,
         long_threads: int = LONG_THREADS,
         **settings: object,
@@ -165,7 +166,15 @@ class AsyncMemory(_Async[Memory]):
         self._opening = threading.Lock()
         self._memory: Memory | None = None
         self._make = functools.partial(
-            Memory, place, preset=preset, config=config, clock=clock, reindex=reindex, model=model, **settings
+            Memory,
+            place,
+            preset=preset,
+            config=config,
+            clock=clock,
+            reindex=reindex,
+            model=model,
+            read_only=read_only,
+            **settings,
         )
 
     async def open(self) -> AsyncMemory:
@@ -204,6 +213,11 @@ class AsyncMemory(_Async[Memory]):
         """Bytes of the working sets in this process's memory."""
         return self._reached().resident_bytes
 
+    @property
+    def pages_placed(self) -> int:
+        """Pages that this object has placed into segments."""
+        return self._reached().pages_placed
+
     def wake(self) -> None:
         """There may be work: the background thread looks, where it is switched on."""
         self._reached().wake()
@@ -220,6 +234,7 @@ class AsyncMemory(_Async[Memory]):
     reindex = _working(Memory.reindex)
     rebuild = _working(Memory.rebuild)
     stats = _reading(Memory.stats)
+    replica_lag_s = _reading(Memory.replica_lag_s)
     calls = _reading(Memory.calls)
     check = _working(Memory.check)
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import importlib
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from embermem.config import THETA, THETA_OTHER, Settings
-from embermem.errors import ConfigError, EmbedderMismatch, StoreError
+from embermem.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
 from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, MemorySystem, Store
 from embermem.systems.memoryos.consolidate import Clock, Parts
 from embermem.systems.memoryos.system import MemoryOS
 from embermem.types import Page, Source
 
 if TYPE_CHECKING:
+    from embermem.stores.copying import Copied, Progress
+    from embermem.stores.database import Database
     from embermem.stores.postgres import Postgres
     from embermem.stores.sql import SqlStore
 
@@ -35,18 +37,19 @@ def wall_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def open_store(place: str | Path, settings: Settings) -> SqlStore:
-    """The store at a path or URL. Raises ConfigError, StoreError."""
+def open_store(place: str | Path, settings: Settings, *, read_only: bool = False) -> SqlStore:
+    """The store at a path or URL; made, or migrated, unless it is to be read only. Raises ConfigError, StoreError."""
+    from embermem.stores import copying
     from embermem.stores.sql import SqlStore
 
-    if on_a_server(place):
-        return SqlStore(_postgres(str(place), settings))
-    path = store_path(place)
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
-    if not path.parent.is_dir():
-        raise StoreError(f"the folder {path.parent} does not exist; make it first")
-    return SqlStore(path, busy_timeout_s=settings.busy_timeout_s)
+    database = _database(place, settings, read_only=read_only)
+    store = SqlStore(database)
+    try:
+        copying.refuse_unfinished(store.setting(copying.UNFINISHED), database.place)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def store_exists(place: str | Path, settings: Settings) -> bool:
@@ -63,16 +66,45 @@ def migrate_store(place: str | Path, settings: Settings) -> tuple[str, str]:
     return Sqlite(store_path(place), settings.busy_timeout_s).migrate()
 
 
+def copy_store(
+    source: str | Path, target: str | Path, settings: Settings, now: datetime, told: Callable[[Progress], None]
+) -> Copied:
+    """A whole store in another place, which holds nothing or an unfinished copy of it; see stores/copying.py.
+
+    Raises NotFound where there is no store to copy, ConfigError, StoreError.
+    """
+    from embermem.stores import copying
+
+    if not store_exists(source, settings):
+        raise NotFound(f"there is no store at {source}")
+    ends = [place if on_a_server(place) else store_path(place).resolve() for place in (source, target)]
+    return copying.copy(_database(ends[0], settings, read_only=True), _database(ends[1], settings), now, told)
+
+
 def on_a_server(place: object) -> bool:
     """Whether a place is the URL of a PostgreSQL server."""
-    return isinstance(place, str) and urlsplit(place).scheme in ("postgresql", "postgres")
+    return isinstance(place, str) and place.lower().startswith(("postgresql://", "postgres://"))
 
 
-def _postgres(url: str, settings: Settings) -> Postgres:
+def _database(place: str | Path, settings: Settings, *, read_only: bool = False) -> Database:
+    """What is at a path or URL. Raises ConfigError, and StoreError for a folder, or a file in one that is not there."""
+    from embermem.stores.sqlite import Sqlite
+
+    if on_a_server(place):
+        return _postgres(str(place), settings, read_only=read_only)
+    path = store_path(place)
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
+    if not path.parent.is_dir():
+        raise StoreError(f"the folder {path.parent} does not exist; make it first")
+    return Sqlite(path, settings.busy_timeout_s, read_only=read_only)
+
+
+def _postgres(url: str, settings: Settings, *, read_only: bool = False) -> Postgres:
     from embermem.stores.postgres import Postgres
 
     key_file = Path(settings.forgotten_key_file).expanduser() if settings.forgotten_key_file else None
-    return Postgres(url, settings.busy_timeout_s, key_file)
+    return Postgres(url, settings.busy_timeout_s, key_file, read_only=read_only)
 
 
 def store_path(place: str | Path) -> Path:

@@ -98,6 +98,20 @@ class Settings:
     retry_base_s: float = _number(30.0, "first pause after a failure; doubles with each", above=0.0, high=_LONGEST_S)
     retry_max_s: float = _number(3600.0, "longest pause between tries", above=0.0, high=_LONGEST_S)
     lease_s: float = _number(60.0, "a worker's claim on an owner without a sign of life", above=0.0, high=_LONGEST_S)
+    slice_pages: int = _number(
+        32,
+        "pages of one owner that a worker places before others have their turn: as many as are embedded at once",
+        low=1,
+    )
+    slice_s: float = _number(
+        5.0, "seconds of one owner before others have their turn: a batch or two of a model", above=0.0, high=_LONGEST_S
+    )
+    worker_threads: int = _number(
+        4,
+        "owners that one `embermem worker` works on at once: as many as ask the model; docs/workers.md",
+        low=1,
+        high=256,
+    )
     background: bool = _plain(True, "a thread of this process embeds and consolidates what it added")
     pause_s: float = _number(
         0.2, "how long the background thread waits after an add, so that it hinders no answer", low=0.0, high=60.0
@@ -216,6 +230,9 @@ class Settings:
     )
     model_breaker_failures: int = _number(5, "requests that failed in a row, after which the model rests", low=1)
     model_breaker_s: float = _number(60.0, "how long it rests", above=0.0, high=_LONGEST_S)
+    model_concurrency: int = _number(
+        4, "questions that one process asks the model at once, replies of chat not counted", low=1, high=10_000
+    )
     model_answer_tokens: int = _number(4000, "tokens that one structured answer may have", low=64, high=200_000)
     model_chat_tokens: int = _number(2000, "tokens that one reply of chat may have", low=16, high=200_000)
     chat_turn_tokens: int = _number(

@@ -7,6 +7,7 @@ EmberError
 ├── NotFound               no such page, segment or fact of this owner (also a LookupError)
 ├── StoreError             the database could not do what it was asked
 │   ├── StoreBusy          others held the store longer than we wait
+│   │   └── StoreConflict      others wrote the same at the same time, again and again
 │   ├── StoreFull          no room left on the disk
 │   ├── StoreReadOnly      the file or folder may not be written
 │   ├── StoreCorrupt       not a database of ours, or damaged
@@ -67,6 +68,10 @@ class StoreError(EmberError):
 
 class StoreBusy(StoreError):
     """Other processes held the store longer than `busy_timeout_s`."""
+
+
+class StoreConflict(StoreBusy):
+    """Others wrote the same at the same time, and the database server undid this one; also when it was tried again."""
 
 
 class StoreFull(StoreError):

@@ -39,7 +39,9 @@ class Memory:
     Settings are taken from argument > `EMBERMEM_*` > file > preset; see `embermem.config.Settings` for all of them.
     `clock` gives the time (with a zone) and is asked for nothing else than now. `reindex` opens a store whose vectors
     are of another embedder than the one set: until `reindex()` is called, recall goes by words. `model` is the setting
-    of that name, or a language model of your own; without one, memory is understood by extraction.
+    of that name, or a language model of your own; without one, memory is understood by extraction. `read_only` opens
+    what is there, a replica of a PostgreSQL server too, and never writes: no thread works behind, no visit is counted,
+    and what would change something raises StoreReadOnly.
 
     Raises ConfigError for a bad setting, StoreError for a store that cannot be opened, EmbedderMismatch for one whose
     vectors are of another embedder, ModelMissing if the package for the model is not installed.
@@ -54,6 +56,7 @@ class Memory:
         clock: Callable[[], datetime] | None = None,
         reindex: bool = False,
         model: str | LanguageModel | None = None,
+        read_only: bool = False,
         **settings: object,
     ) -> None:
         from embermem import bootstrap
@@ -62,7 +65,8 @@ class Memory:
         named = model if isinstance(model, str) else None
         self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
         self._clock = clock or bootstrap.wall_clock
-        self._store = bootstrap.open_store(place, self.settings)
+        self.read_only = read_only
+        self._store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
             bootstrap.claim(self._store, "memoryos")
             self._embedder = bootstrap.choose_embedder(self._store, self.settings, reindex=reindex)
@@ -115,6 +119,11 @@ class Memory:
         """What the owners' indexes hold in memory now."""
         return self._system.resident_bytes
 
+    @property
+    def pages_placed(self) -> int:
+        """Pages that this object has placed into segments, in all its threads."""
+        return self._system.placed
+
     def now(self) -> datetime:
         """The time, by this memory's clock."""
         return self._clock()
@@ -141,7 +150,11 @@ class Memory:
         owner_done: Callable[[Owner], None] | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Do what is due for all owners, once: embed, place, promote. The number of pages placed."""
+        """Do what is due for all owners: embed, place, promote. The number of pages placed.
+
+        Owners take turns, those who have waited longest first; `owner_done` is told of each turn. Many threads and
+        processes may do so at once. See docs/workers.md.
+        """
         return self._system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
 
     def wake(self) -> None:
@@ -184,6 +197,13 @@ class Memory:
     def stats(self) -> Stats:
         """Counts of the whole store."""
         return self._store.stats(self._clock(), self.settings.short_term_pages)
+
+    def replica_lag_s(self) -> float | None:
+        """How far what is read here is behind, in seconds, where the store is a replica; None where it is none.
+
+        While the replica is cut off from its primary, the age of the last change that it took in.
+        """
+        return self._store.replica_lag_s()
 
     def calls(self, since: datetime) -> tuple[Call, ...]:
         """The ledger of model calls from a time on, of all owners, oldest first: what was asked, and what it cost."""
@@ -230,5 +250,5 @@ class Memory:
         self._system.work(stopping=lambda: self._background.stopping)
 
     def _added(self) -> None:
-        if self.settings.background:
+        if self.settings.background and not self.read_only:
             self._background.wake()

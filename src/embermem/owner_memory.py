@@ -174,11 +174,13 @@ class OwnerMemory:
         return self._memory._system.search(self.owner, text, k, scope=scope)
 
     def visit(self, hits: Iterable[Hit]) -> None:
-        """Count these hits as visits of their segments: their heat grows. The one write of a read."""
+        """Count these hits as visits of their segments: their heat grows. The one write of a read; where the memory is
+        read only, nothing."""
         hits = tuple(hits) if isinstance(hits, Iterable) else (hits,)
         if not all(isinstance(hit, Hit) for hit in hits):
             raise InputError("visit takes hits, such as those of context.packed")
-        self._memory._system.visit(self.owner, hits)
+        if not self._memory.read_only:
+            self._memory._system.visit(self.owner, hits)
 
     def pages(
         self,

@@ -385,7 +385,8 @@ class OwnerStats:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats:
-    """Counts of a whole store."""
+    """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
+    are the owners who wait for a worker."""
 
     path: str
     bytes: int
@@ -393,6 +394,7 @@ class Stats:
     utterances: int
     pages: int
     pending: int
+    oldest_pending_s: float
     without_vector: int
     due: int
     embedder: str
@@ -485,6 +487,9 @@ class Store(KeyStore, Protocol):
         """Owners with work to do, the longest waiting first."""
 
     def stats(self, now: datetime, short: int) -> Stats: ...
+
+    def replica_lag_s(self) -> float | None:
+        """How far what is read is behind the primary, in seconds, where this is a replica of one; else None."""
 
     def check(self) -> tuple[Finding, ...]:
         """Whether the file is sound."""

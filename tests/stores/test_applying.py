@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
@@ -62,13 +58,7 @@ EVICTED = Evicted(segment_id=SegmentId("s0"))
 PLACED = Placed(page_id=PageId("page0"), segment_id=SegmentId("s0"), f_score=None)
 TRAIT = TraitSet(dimension="d", level=0.5, confidence=0.5, sources=())
 _owners = iter(range(10**9))
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[SqlStore]:
-    """One store for many examples: each takes owners of its own."""
-    with tempfile.TemporaryDirectory() as folder, closing(SqlStore(Path(folder) / "m.db", busy_timeout_s=5.0)) as made:
-        yield made
+"""Each example takes owners of its own."""
 
 
 few = st.integers(0, 2)

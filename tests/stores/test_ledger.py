@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -16,9 +18,8 @@ from hypothesis import strategies as st
 from embermem import ids
 from embermem.errors import BudgetSpent
 from embermem.protocols import Call, Limits, Purpose, Store
-from embermem.stores.sql import SqlStore
 from embermem.types import Owner
-from scripted import NOW
+from scripted import NOW, Place
 from soundness import rows
 
 ALICE = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default")
@@ -147,40 +148,41 @@ def test_no_limit_is_ever_passed_where_estimates_hold(
 
 
 SPENDER = """
+import json
 import sys
 from datetime import datetime, UTC
-from pathlib import Path
+from embermem.bootstrap import open_store
+from embermem.config import load
 from embermem.errors import BudgetSpent
 from embermem.protocols import Call, Limits, Purpose
-from embermem.stores.sql import SqlStore
 from embermem.types import Owner, OwnerId
-file, name = Path(sys.argv[1]), sys.argv[2]
+place, name, number, limits = sys.argv[1], sys.argv[2], sys.argv[3], Limits(**json.loads(sys.argv[4]))
 owner = Owner(id=OwnerId(name), user=name, agent="default")
-store = SqlStore(file, busy_timeout_s=30.0)
+store = open_store(place, load(busy_timeout_s=30.0))
 print("ready", flush=True)
 sys.stdin.readline()
 for n in range(20):
-    call = Call(id=f"k{n}", owner_id=owner.id, at=datetime(2026, 5, 2, 10, tzinfo=UTC), purpose=Purpose.CHAT, model="m",
-                prompt_tokens=5, completion_tokens=5, cached_tokens=0, ms=0, outcome="started")
+    call = Call(id=f"k{number}.{n}", owner_id=owner.id, at=datetime(2026, 5, 2, 10, tzinfo=UTC),
+                purpose=Purpose.CHAT, model="m", prompt_tokens=5, completion_tokens=5, cached_tokens=0, ms=0,
+                outcome="started")
     try:
-        store.begin_call(owner, call, Limits(calls=37, owner_tokens=150))
+        store.begin_call(owner, call, limits)
     except BudgetSpent:
         print("spent", flush=True)
 store.close()
 """
 
 
-def test_many_processes_together_do_not_go_over_a_limit(tmp_path: Path) -> None:
-    file = tmp_path / "memory.db"
-    SqlStore(file, busy_timeout_s=5).close()
+def spent(place: str | Path, owners: Sequence[str], limits: dict[str, int]) -> int:
+    """Each owner's process asks twenty times, all at once; how often they were refused."""
     spenders = [
         subprocess.Popen(
-            [sys.executable, "-c", SPENDER, str(file), f"o{n}"],
+            [sys.executable, "-c", SPENDER, str(place), owner, str(n), json.dumps(limits)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        for n in range(4)
+        for n, owner in enumerate(owners)
     ]
     for one in spenders:
         assert one.stdout is not None
@@ -194,6 +196,17 @@ def test_many_processes_together_do_not_go_over_a_limit(tmp_path: Path) -> None:
         said, errors = one.communicate(timeout=120)
         assert (one.returncode, errors.decode()) == (0, "")
         refused += said.count(b"spent")
-    (made,) = rows(file, "SELECT count(*) AS n FROM call")
+    return refused
+
+
+def test_many_processes_together_do_not_go_over_a_limit(place: Place) -> None:
+    refused = spent(place(), ["o0", "o1", "o2", "o3"], {"calls": 37, "owner_tokens": 150})
+    (made,) = rows(place(), "SELECT count(*) AS n FROM call")
     assert (made["n"], refused) == (37, 80 - 37)
-    assert max(row["n"] for row in rows(file, "SELECT count(*) AS n FROM call GROUP BY owner_id")) <= 15
+    assert max(row["n"] for row in rows(place(), "SELECT count(*) AS n FROM call GROUP BY owner_id")) <= 15
+
+
+def test_many_processes_together_do_not_go_over_the_limit_of_one_who_said_nothing_yet(place: Place) -> None:
+    refused = spent(place(), ["o0"] * 4, {"owner_calls": 7})
+    (made,) = rows(place(), "SELECT count(*) AS n FROM call")
+    assert (made["n"], refused) == (7, 80 - 7)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+import itertools
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from embermem.errors import RevisionMoved
@@ -20,11 +17,13 @@ from embermem.ids import new_id, owner_id
 from embermem.records import Record, RecordId, Written
 from embermem.stores.sql import SqlStore
 from embermem.types import Owner
-from scripted import NOW
+from scripted import NOW, Place
+from soundness import rows
 
 if TYPE_CHECKING:
     from embermem.types import Vector
 
+NUMBERS = itertools.count()
 ALICE, BOB = (Owner(id=owner_id(user, "default"), user=user, agent="default") for user in ("alice", "bob"))
 
 
@@ -50,12 +49,6 @@ class Other(Record):
     """A record with nothing of its own."""
 
     kind: ClassVar[str] = "test.other"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqlStore]:
-    with closing(SqlStore(tmp_path / "records.db", busy_timeout_s=5)) as made:
-        yield made
 
 
 def thing(text: str = "a thing", **own: object) -> Thing:
@@ -112,14 +105,13 @@ def test_what_is_new_since_a_revision_is_told_and_what_is_gone(store: SqlStore) 
     assert ([r.text for r in fresh.records], fresh.gone) == (["first, again", "third"], frozenset())
 
 
-def test_what_is_dropped_leaves_no_word_in_the_tables(store: SqlStore, tmp_path: Path) -> None:
+def test_what_is_dropped_leaves_no_word_in_the_tables(store: SqlStore, place: Place) -> None:
     secret = thing("the secret text", word="secretword")
     write(store, ALICE, secret, thing("stays"))
     write(store, ALICE, drop=(secret.id,))
-    with closing(sqlite3.connect(tmp_path / "records.db")) as c:
-        rows = [repr(r) for t in ("record", "record_value") for r in c.execute(f"SELECT * FROM {t}")]
-    assert not any("secret" in row for row in rows)
-    assert any("stays" in row for row in rows)
+    kept = [repr(row) for table in ("record", "record_value") for row in rows(place(), f"SELECT * FROM {table}")]
+    assert not any("secret" in row for row in kept)
+    assert any("stays" in row for row in kept)
 
 
 def test_a_kind_is_read_by_itself_and_an_owner_by_himself(store: SqlStore) -> None:
@@ -165,26 +157,27 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=40)
-@given(steps)
-def test_reading_what_is_new_gives_what_reading_all_gives(written: list[tuple[set[int], set[int], str]]) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder, closing(SqlStore(Path(folder) / "r.db", busy_timeout_s=5)) as store:
-        held: dict[RecordId, Record] = {}
-        model: dict[RecordId, str] = {}
-        since = 0
-        for keep, drop, text in written:
-            kept = [replace(thing(text.replace("\x00", "")), id=RecordId(f"r{n}")) for n in sorted(keep)]
-            kept = [one for one in kept if one.text.isprintable()]
-            write(store, ALICE, *kept, drop=tuple(RecordId(f"r{n}") for n in drop))
-            model = {i: t for i, t in model.items() if i not in {f"r{n}" for n in drop}}
-            model |= {one.id: one.text for one in kept}
-            found = store.records(ALICE.id, [Thing], since)
-            held = {i: r for i, r in held.items() if i not in found.gone} | {r.id: r for r in found.records}
-            since = found.revision
-            assert {i: r.text for i, r in held.items()} == model
-        assert {r.id: r.text for r in store.records(ALICE.id, [Thing]).records} == model
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(written=steps)
+def test_reading_what_is_new_gives_what_reading_all_gives(
+    store: SqlStore, written: list[tuple[set[int], set[int], str]]
+) -> None:
+    user = f"reader {next(NUMBERS)}"  # each example has an owner of its own
+    owner = Owner(id=owner_id(user, "default"), user=user, agent="default")
+    held: dict[RecordId, Record] = {}
+    model: dict[RecordId, str] = {}
+    since = 0
+    for keep, drop, text in written:
+        kept = [replace(thing(text.replace("\x00", "")), id=RecordId(f"r{n}")) for n in sorted(keep)]
+        kept = [one for one in kept if one.text.isprintable()]
+        write(store, owner, *kept, drop=tuple(RecordId(f"r{n}") for n in drop))
+        model = {i: t for i, t in model.items() if i not in {f"r{n}" for n in drop}}
+        model |= {one.id: one.text for one in kept}
+        found = store.records(owner.id, [Thing], since)
+        held = {i: r for i, r in held.items() if i not in found.gone} | {r.id: r for r in found.records}
+        since = found.revision
+        assert {i: r.text for i, r in held.items()} == model
+    assert {r.id: r.text for r in store.records(owner.id, [Thing]).records} == model
 
 
 def test_the_time_of_a_record_keeps_its_zone(store: SqlStore) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.apps.commands import adding, bench, correcting, keys, serving, showing, upkeep
+from embermem.apps.commands import adding, bench, correcting, keys, moving, serving, showing, upkeep
 from embermem.apps.commands.common import say
 from embermem.apps.session import Session
 from embermem.errors import EmberError
@@ -71,8 +71,13 @@ for command in (
     upkeep.model,
     serving.serve,
     serving.mcp,
+    moving.copy,
+    moving.export,
+    moving.migrate,
+    moving.schema,
 ):
     app.command()(command)
+app.command("import")(moving.import_owners)
 app.add_typer(bench.app, name="bench")
 app.add_typer(keys.app, name="keys")
 

@@ -83,8 +83,13 @@ def data(value: object) -> Any:
 
 def print_json(value: object) -> None:
     """One JSON document on stdout, whole, with nothing around it and no character that steers a terminal."""
-    text = json.dumps(data(value), ensure_ascii=not _stdout_is_unicode(), indent=2)
-    sys.stdout.write(_JSON_CONTROL.sub(lambda m: f"\\u{ord(m.group()):04x}", text) + "\n")
+    sys.stdout.write(_json(value, indent=2))
+
+
+def print_json_line(value: object) -> None:
+    """The same on one line, at once: one of several."""
+    sys.stdout.write(_json(value, indent=None))
+    sys.stdout.flush()
 
 
 def print_text(text: str) -> None:
@@ -165,6 +170,11 @@ def progress(unit: str = "") -> Progress:
         disable=not console.is_terminal,
         transient=True,
     )
+
+
+def _json(value: object, indent: int | None) -> str:
+    text = json.dumps(data(value), ensure_ascii=not _stdout_is_unicode(), indent=indent)
+    return _JSON_CONTROL.sub(lambda m: f"\\u{ord(m.group()):04x}", text) + "\n"
 
 
 def _cell(value: object) -> Text:

@@ -45,12 +45,12 @@ class Session:
                 raise StoreError(f"cannot make the folder {self.path.parent}: {error.strerror}") from error
         return self._open(background=background)
 
-    def for_reading(self, *, model: str | None = None) -> Memory:
-        """Opens the store; a `model` named goes before the setting. Raises NotFound if there is none: reading makes
-        nothing."""
+    def for_reading(self, *, model: str | None = None, read_only: bool = False) -> Memory:
+        """Opens the store; a `model` named goes before the setting. With `read_only` nothing can be written. Raises
+        NotFound if there is none: reading makes nothing."""
         if not self.exists:
             raise self._missing()
-        return self._open(model=model)
+        return self._open(model=model, read_only=read_only)
 
     def for_reindexing(self) -> Memory:
         """Opens the store, whichever embedder its vectors are of. Raises NotFound if there is none."""
@@ -67,9 +67,13 @@ class Session:
             f"there is no store at {self.path or self.store}; `embermem add` or `embermem ingest` makes one"
         )
 
-    def _open(self, *, reindex: bool = False, background: bool = False, model: str | None = None) -> Memory:
+    def _open(
+        self, *, reindex: bool = False, background: bool = False, model: str | None = None, read_only: bool = False
+    ) -> Memory:
         from embermem.memory import Memory
 
         place = self.store if self.path is None else self.path
         # Most commands are short: they do their own work, and leave no thread behind.
-        return Memory(place, preset=self.preset, background=background, reindex=reindex, model=model)
+        return Memory(
+            place, preset=self.preset, background=background, reindex=reindex, model=model, read_only=read_only
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -74,7 +75,8 @@ class Ledger(Protocol):
 
 
 class ModelAsker:
-    """An Asker on one model and one ledger. Safe to use from several threads; they share the breaker."""
+    """An Asker on one model and one ledger. Safe to use from several threads; they share the breaker, and at most
+    `model_concurrency` of them ask at once. A stream, which somebody reads, waits for no place."""
 
     def __init__(
         self,
@@ -105,6 +107,7 @@ class ModelAsker:
             owner_tokens=settings.owner_tokens_per_day,
         )
         self._breaker = Breaker(failures=settings.model_breaker_failures, rest_s=settings.model_breaker_s, clock=clock)
+        self._places = threading.BoundedSemaphore(settings.model_concurrency)
 
     @property
     def model(self) -> str:
@@ -190,7 +193,7 @@ class ModelAsker:
         failure: ModelError | None = None
         for attempt in range(self._settings.model_retries + 1):
             try:
-                with self._line(owner, purpose, request) as line:
+                with self._places, self._line(owner, purpose, request) as line:
                     line.reply = self._model.complete(request)
                 return line.reply
             except ModelWait:

@@ -19,6 +19,10 @@ class Database(Protocol):
     def place(self) -> str:
         """Its path or URL as messages name it, without a password."""
 
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened to be read only: then nothing is made, migrated or written."""
+
     def open(self) -> Engine:
         """A new engine, with connections of its own."""
 
@@ -36,6 +40,9 @@ class Database(Protocol):
 
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
+
+    def lag_s(self, connection: Connection) -> float | None:
+        """How far what is read here is behind its primary, in seconds, where it is a replica."""
 
     def soundness(self, connection: Connection) -> Finding:
         """What the engine itself says of its soundness."""

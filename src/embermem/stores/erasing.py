@@ -90,7 +90,7 @@ class Erasing(Transactions):
         file = self._database.key_file
         try:
             if not file.exists():
-                _make_key(file)
+                write_key(file, secrets.token_hex(_KEY_BYTES).encode())
             return bytes.fromhex(file.read_text(encoding="ascii"))
         except (OSError, ValueError) as error:
             raise StoreError(f"{file}: the key of forgotten values cannot be read or made: {error}") from error
@@ -110,12 +110,12 @@ def _keyed(digest: str, key: bytes) -> str:
     return _KEYED + hmac.digest(key, digest.encode(), hashlib.sha256).hex()[:63]
 
 
-def _make_key(file: Path) -> None:
-    """Whole or not at all, and by one process only: it appears under its name when it is complete."""
+def write_key(file: Path, key: bytes) -> None:
+    """Keep a key whole or not at all, and the first one only: it appears under its name when it is complete."""
     part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
     handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
-        os.write(handle, secrets.token_hex(_KEY_BYTES).encode())
+        os.write(handle, key)
         os.fsync(handle)
         with contextlib.suppress(FileExistsError):
             os.link(part, file)

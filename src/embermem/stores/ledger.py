@@ -63,9 +63,9 @@ class Ledger(Transactions):
 
 
 def _alone(c: Connection, owner_id: OwnerId | None) -> None:
-    """Wait until nobody else adds to the sums that a limit is held against."""
-    if owner_id is not None:
-        locked_owner(c, owner_id)
+    """Wait until nobody else adds to the sums that a limit is held against. An owner who has said nothing yet has no
+    row to hold."""
+    if owner_id is not None and locked_owner(c, owner_id):
         return
     remember_once(c, _LIMITS, "")
     table = schema.store

@@ -20,6 +20,7 @@ from embermem.errors import (
     ConfigError,
     SchemaMismatch,
     StoreBusy,
+    StoreConflict,
     StoreCorrupt,
     StoreError,
     StoreFull,
@@ -34,8 +35,8 @@ __all__ = ["Postgres"]
 _POOL, _OVERFLOW = 8, 24
 """Connections kept open, and opened beyond them while many ask at once."""
 _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
-    ("40001", StoreBusy, "others wrote the same at the same time; try again"),
-    ("40P01", StoreBusy, "others wrote the same at the same time; try again"),
+    ("40001", StoreConflict, "others wrote the same at the same time; try again"),
+    ("40P01", StoreConflict, "others wrote the same at the same time; try again"),
     ("55P03", StoreBusy, "others held the store for longer than busy_timeout_s; try again"),
     ("53300", StoreBusy, "the server takes no more connections; try again, or raise max_connections"),
     ("53100", StoreFull, "no room is left on the server's disk; what was acknowledged is kept"),
@@ -50,22 +51,42 @@ _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("3D000", StoreUnreachable, "there is no such database on the server"),
 )
 """By the beginning of SQLSTATE."""
+_FULL = ("too many clients", "too many connections", "remaining connection slots")
+"""What a server says to one connection too many; one that speaks another language is merely unreachable."""
+_LAG = """
+    SELECT CASE
+        WHEN NOT pg_is_in_recovery() THEN NULL
+        WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
+        ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float
+    END
+"""
 
 
 class Postgres:
     """A Database on a PostgreSQL server, or on an engine that speaks as one."""
 
-    def __init__(self, url: str, busy_timeout_s: float, key_file: Path | None = None) -> None:
+    def __init__(
+        self, url: str, busy_timeout_s: float, key_file: Path | None = None, *, read_only: bool = False
+    ) -> None:
         """Raises ConfigError for a URL that cannot be read, or where psycopg is not installed."""
         self._url = _driven(url)
         self._busy_timeout_s = busy_timeout_s
         self._key_file = key_file
+        self._read_only = read_only
         self._halfvec = False
 
     @property
     def place(self) -> str:
         """Its URL, the password hidden."""
-        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
+        shown = self._url.set(drivername="postgresql")
+        if "password" in shown.query:
+            shown = shown.update_query_dict({"password": "***"})
+        return shown.render_as_string(hide_password=True)
+
+    @property
+    def read_only(self) -> bool:
+        """As it was opened."""
+        return self._read_only
 
     @property
     def key_file(self) -> Path:
@@ -79,14 +100,18 @@ class Postgres:
 
     def open(self) -> Engine:
         """A pool of connections; one that has died is replaced when it is next asked for."""
-        milliseconds = int(self._busy_timeout_s * 1000)
+        own = self._url.query.get("options", "")  # what is given to connect would take its place
+        options = f"{own if isinstance(own, str) else ' '.join(own)} -c timezone=UTC"
+        options += f" -c lock_timeout={int(self._busy_timeout_s * 1000)}"
+        if self._read_only:
+            options += " -c default_transaction_read_only=on"
         engine = create_engine(
             self._url,
             pool_size=_POOL,
             max_overflow=_OVERFLOW,
             pool_timeout=self._busy_timeout_s,
             pool_pre_ping=True,
-            connect_args={"options": f"-c lock_timeout={milliseconds} -c timezone=UTC", "connect_timeout": 10},
+            connect_args={"options": options, "connect_timeout": 10},
         )
         self._speak_of_vectors(engine)
         return engine
@@ -110,6 +135,8 @@ class Postgres:
         with engine.connect() as connection:
             found = _version(connection, self.place)
         if found is None:
+            if self._read_only:
+                raise StoreError(f"there is no store at {self.place} to be read")
             self._create(engine)
         elif found != migrations.HEAD:
             migrations.refuse_newer(found, self.place)
@@ -164,13 +191,18 @@ class Postgres:
         )
         return int(connection.execute(query, {"names": names}).scalar_one())
 
+    def lag_s(self, connection: Connection) -> float | None:
+        """Of a standby: 0 while it receives from the primary and has taken in all that came; else the age of the last
+        transaction it has taken in, which a primary that rests makes larger than it is."""
+        return connection.execute(text(_LAG)).scalar()
+
     def soundness(self, connection: Connection) -> Finding:
         """That it answers, and which version does."""
         version = connection.execute(text("SHOW server_version")).scalar_one()
         return Finding(level="ok", what=f"PostgreSQL {version} answers")
 
     def copy(self, place: Path) -> None:
-        """Every row in a new SQLite file, read in one state. Raises StoreError."""
+        """Every row in a new SQLite file, each owner as it stands in one state. Raises StoreError."""
         from embermem.stores.copying import copied
 
         copied(self, place)
@@ -189,8 +221,8 @@ class Postgres:
                     text(f"CREATE TABLE {migrations.VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
                 )
                 self._halfvec = _with_extension(connection)
-                self._speak_of_vectors(engine)
-                schema.metadata.create_all(connection)
+                self._know_vectors(engine)
+                schema.metadata.create_all(connection, checkfirst=False)  # others' may be further on in the search path
                 connection.execute(
                     text(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (:head)"), {"head": migrations.HEAD}
                 )
@@ -199,10 +231,14 @@ class Postgres:
                 if _version(connection, self.place) is None:
                     raise
 
-    def _speak_of_vectors(self, engine: Engine) -> None:
-        """Vectors go as `halfvec` where the database has it, else as bytes; schema.Vectors asks the dialect."""
+    def _know_vectors(self, engine: Engine) -> None:
+        """Vectors are `halfvec` where the database has it, else bytes; schema.Vectors asks the dialect."""
         engine.dialect.ember_halfvec = self._halfvec  # type: ignore[attr-defined]
         engine.dialect._type_memos.clear()
+
+    def _speak_of_vectors(self, engine: Engine) -> None:
+        """Connections from now on take and give vectors. None may be in use: one that is would be kept open for good."""
+        self._know_vectors(engine)
         if self._halfvec and not event.contains(engine, "connect", _register):
             event.listen(engine, "connect", _register)
             engine.dispose()
@@ -217,7 +253,7 @@ def _register(connection: Any, record: object) -> None:
 def _driven(url: str) -> URL:
     try:
         made = make_url(url)
-    except exc.ArgumentError as error:
+    except (exc.ArgumentError, ValueError) as error:
         raise ConfigError(
             "the store's URL cannot be read; such as postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         ) from error
@@ -230,13 +266,14 @@ def _driven(url: str) -> URL:
 
 
 def _version(connection: Connection, place: str) -> str | None:
-    tables = set(inspect(connection).get_table_names())
+    asked = inspect(connection)
+    tables = set(asked.get_table_names(asked.default_schema_name))  # where tables would be made; others are others'
     if migrations.VERSION_TABLE in tables:
         return connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE}")).scalar()
     if foreign := sorted(tables & set(schema.metadata.tables)):
         raise StoreCorrupt(
             f"{place} has tables of another program under our names ({', '.join(foreign[:3])}): use another database, "
-            "or a schema of its own (?options=-csearch_path%3DNAME)"
+            "or a schema of its own (?options=-csearch_path%3DNAME,public)"
         )
     return None
 
@@ -270,6 +307,9 @@ def _ours(place: str, error: Exception) -> StoreError:
     for begins, kind, advice in _CODES:
         if code.startswith(begins):
             return kind(f"{place}: {advice} ({said})")
-    if isinstance(error, exc.OperationalError) and not code:
-        return StoreUnreachable(f"{place}: the server cannot be reached ({' '.join(str(cause).split())})")
+    if isinstance(error, exc.OperationalError) and not code:  # no connection was made, and the server gives no code
+        told = " ".join(str(cause).split())
+        if any(words in told for words in _FULL):
+            return StoreBusy(f"{place}: the server takes no more connections; try again, or raise max_connections")
+        return StoreUnreachable(f"{place}: the server cannot be reached, or takes no connection ({told})")
     return StoreError(f"{place}: the database refused ({said})")

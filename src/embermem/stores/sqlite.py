@@ -14,7 +14,7 @@ from sqlalchemy import URL, Engine, create_engine, event, exc
 from sqlalchemy.engine import Connection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from embermem.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from embermem.protocols import Finding
 
 _SCRUB_WAIT_S = 2.0
@@ -37,15 +37,21 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
 class Sqlite:
     """A Database in one file: WAL, and one who writes at a time, who holds all of it from the beginning."""
 
-    def __init__(self, path: Path, busy_timeout_s: float) -> None:
+    def __init__(self, path: Path, busy_timeout_s: float, *, read_only: bool = False) -> None:
         self._path = path
         self._busy_timeout_s = busy_timeout_s
+        self._read_only = read_only
         self._writing = threading.Lock()
 
     @property
     def place(self) -> str:
         """Its path."""
         return str(self._path)
+
+    @property
+    def read_only(self) -> bool:
+        """As it was opened."""
+        return self._read_only
 
     @property
     def key_file(self) -> Path:
@@ -55,6 +61,10 @@ class Sqlite:
     def open(self) -> Engine:
         """A new engine, with a lock of its own; the file is made if it is not there, for its maker's eyes only."""
         refuse_foreign(self._path)
+        if self._read_only:
+            if not self._path.exists():
+                raise StoreError(f"there is no store at {self._path} to be read")
+            return make_engine(self._path, self._busy_timeout_s, read_only=True)
         with suppress(OSError):  # what is wrong with the place, opening it says
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
         self._writing = threading.Lock()
@@ -68,7 +78,18 @@ class Sqlite:
         """Make the schema, or migrate an older one after a backup. Raises StoreError."""
         from embermem.stores import migrations
 
-        migrations.prepare(engine, self._path)
+        if not self._read_only:
+            migrations.prepare(engine, self._path)
+            return
+        found = migrations.version(engine, self._path)
+        if found is None:
+            raise StoreError(f"there is no store at {self._path} to be read")
+        migrations.refuse_newer(found, str(self._path))
+        if found != migrations.HEAD:
+            raise SchemaMismatch(
+                f"{self._path} is of an older Ember (schema {found}, this one needs {migrations.HEAD}): "
+                "opening it once to write brings it up to date"
+            )
 
     def migrate(self) -> tuple[str, str]:
         """Open the file, which migrates it after a backup; the schema before and after. Raises StoreError."""
@@ -99,6 +120,9 @@ class Sqlite:
         """Of the file, its WAL and its index."""
         files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
         return sum(file.stat().st_size for file in files if file.exists())
+
+    def lag_s(self, connection: Connection) -> None:
+        """A file is no replica."""
 
     def soundness(self, connection: Connection) -> Finding:
         """SQLite's own quick check."""
@@ -137,8 +161,9 @@ def refuse_foreign(path: Path) -> None:
         raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
 
 
-def make_engine(path: Path, busy_timeout_s: float) -> Engine:
+def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -> Engine:
     """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one."""
+    last = ("query_only=ON",) if read_only else ()
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
@@ -149,7 +174,7 @@ def make_engine(path: Path, busy_timeout_s: float) -> Engine:
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY"):
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
             connection.execute(f"PRAGMA {pragma}").fetchall()
 
     @event.listens_for(engine, "begin")

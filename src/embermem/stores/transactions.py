@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy.engine import Connection
 
-from embermem.errors import StoreClosed, StoreUnreachable
+from embermem.errors import StoreClosed, StoreConflict, StoreReadOnly, StoreUnreachable
 from embermem.stores.database import Database
 from embermem.stores.sqlite import Sqlite
 
@@ -24,7 +24,7 @@ Store = TypeVar("Store")
 
 _BUSY_TIMEOUT_S = 60.0
 _PAUSES_S = (0.1, 0.5, 2.0)
-"""Before each further try: a server that is started again is back within seconds."""
+"""Before each further try: a server that is started again is back within seconds, and so are those in the way done."""
 
 
 class Transactions:
@@ -54,6 +54,8 @@ class Transactions:
     @contextmanager
     def _write(self) -> Iterator[Connection]:
         """A transaction that writes. What it decides by, it reads after it holds the owner's row (`locked_owner`)."""
+        if self._database.read_only:
+            raise StoreReadOnly(f"{self._database.place}: opened to be read only; nothing is written here")
         decided = False
         try:
             with self._connected() as connection, self._database.writing(connection):
@@ -82,7 +84,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def again(method: Method) -> Method:
-    """A method of one transaction that is tried again, a few times, where the server broke off before it was done."""
+    """A method of one transaction that is tried again, a few times, where the server broke off before it was done, or
+    undid it because others wrote the same."""
 
     @wraps(method)
     def tried(*arguments: Any, **named: Any) -> Any:
@@ -93,7 +96,9 @@ def again(method: Method) -> Method:
                 if not error.undone:
                     raise
                 logger.warning("the database broke off and is asked again in %g s: %s", pause, error)
-                time.sleep(pause)
+            except StoreConflict as error:
+                logger.info("others wrote the same; it is tried again in %g s: %s", pause, error)
+            time.sleep(pause)
         return method(*arguments, **named)
 
     return cast("Method", tried)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import case, func, select
+from sqlalchemy import and_, case, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Erased
@@ -72,12 +72,7 @@ class Whole(Transactions):
                 .join(utterance, utterance.c.owner_id == owner.c.owner_id)
                 .where(owner.c.embedded_seq < owner.c.seq, utterance.c.seq > owner.c.embedded_seq)
             )
-            pending = c.scalar(
-                select(func.count())
-                .select_from(page)
-                .join(owner, owner.c.owner_id == page.c.owner_id)
-                .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
-            )
+            pending, since = _backlog(c, short)
             settings = {row.key: row.value for row in c.execute(select(schema.store))}
             size = self._database.size(c)
         return Stats(
@@ -86,13 +81,19 @@ class Whole(Transactions):
             owners=row.owners,
             utterances=said,
             pages=pages,
-            pending=pending or 0,
+            pending=pending,
+            oldest_pending_s=0.0 if since is None else max(0.0, (micros(now) - since) / 1e6),
             without_vector=bare or 0,
             due=row.due,
             embedder=settings.get("embedder", ""),
             dim=int(settings.get("dim", 0)),
             schema=migrations.HEAD,
         )
+
+    def replica_lag_s(self) -> float | None:
+        """Of a replica, in seconds."""
+        with self._read() as c:
+            return self._database.lag_s(c)
 
     def copy(self, place: Path) -> None:
         """The whole store in a new file. Raises StoreError."""
@@ -150,6 +151,20 @@ class Whole(Transactions):
                 )
             )
         return tuple(findings)
+
+
+def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
+    """How many pages are pending, of all owners, and since when the oldest is: since the one came that took its place
+    in short-term memory."""
+    owner, page, later = schema.owner, schema.page, schema.page.alias("later")
+    row = c.execute(
+        select(func.count(), func.min(func.coalesce(later.c.recorded_at, page.c.recorded_at)))
+        .select_from(page)
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .outerjoin(later, and_(later.c.owner_id == page.c.owner_id, later.c.no == page.c.no + short))
+        .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
+    ).one()
+    return row[0], row[1]
 
 
 def _forgotten(c: Connection, owner_id: OwnerId) -> int:

@@ -392,6 +392,9 @@ class Work(Transactions):
         """Count visits of segments, and their time."""
         table, at = schema.segment, micros(now)
         with self._write() as c:
+            locked_owner(
+                c, owner_id
+            )  # first, as all who write of an owner do: two in another order wait for each other
             for segment_id, visits in segments.items():
                 c.execute(
                     update(table)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from embermem.apps.commands.bench_scale import scale
 from embermem.apps.commands.common import JsonOption, session_of
 
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
@@ -221,6 +222,9 @@ def load(
             ("MB at the quarters", " ".join(f"{mb:g}" for mb in report.rss_mb)),
         ],
     )
+
+
+app.command()(scale)
 
 
 def _show_recall(report: dict[str, Any]) -> None:

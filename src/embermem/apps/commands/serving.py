@@ -20,6 +20,9 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
     require_keys: Annotated[bool, typer.Option("--require-keys", help="On loopback too.")] = False,
     no_worker: Annotated[bool, typer.Option("--no-worker", help="Do not understand behind: others do.")] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Recall and show, change nothing: for a replica of a server.")
+    ] = False,
     log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -33,7 +36,10 @@ def serve(
     serving.check_packages()
     session = session_of(ctx)
     require_keys = require_keys or serving.must_have_keys(host)
-    with closing(serving.bound(host, port)) as listening, session.for_writing(background=not no_worker) as memory:
+    with (
+        closing(serving.bound(host, port)) as listening,
+        session.for_reading(read_only=True) if read_only else session.for_writing(background=not no_worker) as memory,
+    ):
         if require_keys:
             serving.check_keys(memory, host)
         logs.configure(logs.Format(log_format), logs.Level(log_level))

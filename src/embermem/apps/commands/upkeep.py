@@ -10,15 +10,21 @@ from embermem.apps.commands.common import JsonOption, session_of, with_bar
 
 if TYPE_CHECKING:
     from embermem.apps.session import Session
+    from embermem.apps.worker import Turn, Waits
     from embermem.memory import Memory
 
 
 def worker(
     ctx: typer.Context,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Users worked on at once; else the setting worker_threads.")
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Do what is due, and end.")] = False,
-    as_json: JsonOption = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON on stdout: a line for each turn of a user, and one at the end.")
+    ] = False,
 ) -> None:
-    """Embed and consolidate what is due, for all users, until Ctrl-C or SIGTERM."""
+    """Embed and consolidate what is due, for all users, until Ctrl-C or SIGTERM. Run as many as you want, anywhere."""
     from embermem.apps import render
     from embermem.apps import worker as work
 
@@ -26,11 +32,28 @@ def worker(
     with session.for_reading() if once else session.for_writing() as memory:
         if not once:
             render.note("working; Ctrl-C ends it after the step in hand")
-        placed = work.run(memory, once=once, told=render.note)
+        threads = workers or memory.settings.worker_threads
+        placed = work.run(memory, threads=threads, once=once, told=_told_as_json if as_json else _told)
     if as_json:
-        render.print_json({"placed": placed})
+        render.print_json_line({"placed": placed})
     else:
         render.note(f"{placed} pages placed")
+
+
+def _told(what: Turn | Waits) -> None:
+    from embermem.apps import render
+    from embermem.apps.worker import Turn
+
+    if isinstance(what, Turn):
+        render.note(f"done: {what.user} / {what.agent}")
+    else:
+        render.note(f"{what.error}; trying again in {what.seconds:g} s")
+
+
+def _told_as_json(what: Turn | Waits) -> None:
+    from embermem.apps import render
+
+    render.print_json_line(what)
 
 
 def reindex(

@@ -37,12 +37,16 @@ class Access:
         Nothing is looked up before: the answer is the same whether that owner exists or not. Raises InputError.
         """
         owner = self._memory.of(user, agent)
+        if self._memory.read_only and right is Right.WRITE:
+            raise Forbidden("this server only reads: send what changes something to one that writes")
         if not self.may(owner.owner, right):
             raise Forbidden("this key does not hold this user and agent, or may only read")
         return owner
 
     def may(self, owner: Owner, right: Right = Right.READ) -> bool:
-        """Whether the request may reach this owner."""
+        """Whether the request may reach this owner. To change something, the server must write too."""
+        if self._memory.read_only and right is Right.WRITE:
+            return False
         if self.key is None:
             return True
         return keys.covers(self.key, owner.user, owner.agent) and (right is Right.READ or not self.key.read_only)

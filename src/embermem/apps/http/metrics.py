@@ -69,8 +69,12 @@ class _OfMemory(Collector):
             done.add_metric((name,), count)
         yield done
         yield _gauge("ember_resident_bytes", "Owners' indexes in memory.", self._memory.resident_bytes)
+        placed = CounterMetricFamily("ember_pages_placed", "Pages placed into segments by this process.")
+        placed.add_metric((), self._memory.pages_placed)
+        yield placed
         try:
             stats, calls = self._memory.stats(), self._memory.calls(midnight_of(self._memory.now()))
+            lag_s = self._memory.replica_lag_s()
         except StoreError:
             yield _gauge("ember_store_up", "Whether the store could be read.", 0)
             return
@@ -81,10 +85,13 @@ class _OfMemory(Collector):
             ("ember_due_owners", "Owners whose pages wait to be understood.", stats.due),
             ("ember_pages", "Pages in the store.", stats.pages),
             ("ember_pending_pages", "Pages that left short-term memory and are in no segment yet.", stats.pending),
+            ("ember_oldest_pending_seconds", "How long the oldest of them has been so.", stats.oldest_pending_s),
             ("ember_utterances", "Messages in the store.", stats.utterances),
             ("ember_utterances_without_vector", "Messages that no embedder has read yet.", stats.without_vector),
         ):
             yield _gauge(name, told, value)
+        if lag_s is not None:
+            yield _gauge("ember_replica_lag_seconds", "How far this replica is behind its primary.", lag_s)
         asked = GaugeMetricFamily(
             "ember_model_calls_today",
             "Requests to the model since midnight, UTC.",
@@ -122,11 +129,13 @@ async def health() -> PlainTextResponse:
 
 @router.get("/ready", summary="Whether the server can do its work", response_class=PlainTextResponse, responses=_OK)
 def ready(request: Request) -> PlainTextResponse:
-    """Reads the store and embeds one word; 503, 502 or 500 where one of them fails. Needs no key."""
+    """Reads the store and embeds one word; 503, 502 or 500 where one of them fails. Over a replica, a second line says
+    how far it is behind. Needs no key."""
     memory = serving_of(request).memory
     memory.keys.key("")
     memory.embed(["ready"])
-    return PlainTextResponse("ok\n")
+    lag_s = memory.replica_lag_s()
+    return PlainTextResponse("ok\n" if lag_s is None else f"ok\nreplica, {lag_s:.3f} s behind\n")
 
 
 @router.get(

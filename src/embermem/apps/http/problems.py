@@ -126,6 +126,7 @@ _STATUS: Mapping[type[EmberError], int] = {
     errors.StoreBusy: 503,
     errors.StoreFull: 507,
     errors.StoreReadOnly: 503,
+    errors.StoreUnreachable: 503,
     errors.StoreClosed: 503,
     errors.StaleLease: 409,
     errors.RevisionMoved: 409,
@@ -147,6 +148,7 @@ _SAID: Mapping[type[EmberError], str] = {
     errors.StoreBusy: "others held the store too long; nothing was stored; try again",
     errors.StoreFull: "the server's disk is full; what was acknowledged is kept",
     errors.StoreReadOnly: "the server may not write its store",
+    errors.StoreUnreachable: "the server's database cannot be reached, or broke off: send it again, under its key",
     errors.StoreClosed: "the server is stopping",
     errors.RevisionMoved: "another change came first; read again and decide again",
     errors.StaleLease: "the work was taken over by another worker; try again",
@@ -157,7 +159,7 @@ _SAID: Mapping[type[EmberError], str] = {
 
 _RETRY_S = 1
 """Seconds after which a busy or stopping server, or another change, is worth another try."""
-_RETRY = (errors.StoreBusy, errors.StoreClosed, errors.StaleLease, errors.RevisionMoved)
+_RETRY = (errors.StoreBusy, errors.StoreUnreachable, errors.StoreClosed, errors.StaleLease, errors.RevisionMoved)
 
 
 def problem_of(error: Exception) -> Problem:

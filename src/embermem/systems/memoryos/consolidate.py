@@ -94,10 +94,11 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Done:
-    """What came of a claim: pages placed; until when the analyst is not to be asked, and from when on pages may be read
-    again (None: now)."""
+    """What came of a claim: pages placed; whether it ended before all was done, told to stop or its slice used up;
+    until when the analyst is not to be asked, and from when on pages may be read again (None: now)."""
 
     placed: int
+    cut: bool = False
     waits_until: datetime | None = None
     redo_from: datetime | None = None
 
@@ -126,8 +127,9 @@ def consolidate(
     """Do all that is due for one owner whose lease is held.
 
     `whole`: place a batch that is not yet full or old enough too, and read again all that the configured analyst has
-    not read (what `settle` asks for); else one batch of that, so that other owners have their turn. `stopping` is asked
-    between steps. `progress` is told (done, total) in utterances embedded and pages placed or read again.
+    not read (what `settle` asks for); else a slice of `slice_pages` or `slice_s`, and one batch of that, so that other
+    owners have their turn. `stopping` is asked between steps. `progress` is told (done, total) in utterances embedded
+    and pages placed or read again.
     Raises EmbedderError, StaleLease, StoreError; what was applied until then stays.
     """
     return _Consolidation(parts, owner, lease, whole=whole, progress=progress).run(stopping)
@@ -167,7 +169,8 @@ class _Consolidation:
         self._whole = whole
         self._progress = progress
         self._placed = 0
-        self._renewed_at = parts.clock()
+        self._began = self._renewed_at = parts.clock()
+        self._cut = False
         self._waits_until: datetime | None = None
         self._redo_from: datetime | None = None
         self._annotated: tuple[tuple[tuple[PageId, int], ...], tuple[Annotation, ...]] | None = None
@@ -178,13 +181,25 @@ class _Consolidation:
     def run(self, stopping: Callable[[], bool]) -> Done:
         """Steps in turn until none has anything to do; the next batch is embedded while this one is placed. Only then
         what another analyst read is read again, a batch at a time, because what is new comes first."""
+
+        def over() -> bool:
+            self._cut = self._cut or stopping() or self._slice_is_used_up()
+            return self._cut
+
         with ThreadPoolExecutor(1, "embermem-embed") as self._pool:
-            self._understand(stopping)
-            while not stopping() and self._deciding(self._redo):
-                self._understand(stopping)
+            self._understand(over)
+            while not over() and self._deciding(self._redo):
+                self._understand(over)
                 if not self._whole:
                     break
-        return Done(placed=self._placed, waits_until=self._waits_until, redo_from=self._redo_from)
+        return Done(placed=self._placed, cut=self._cut, waits_until=self._waits_until, redo_from=self._redo_from)
+
+    def _slice_is_used_up(self) -> bool:
+        settings = self._settings
+        if self._whole:
+            return False
+        seconds = (self._parts.clock() - self._began).total_seconds()
+        return self._placed >= settings.slice_pages or seconds >= settings.slice_s
 
     def _understand(self, stopping: Callable[[], bool]) -> None:
         """All that is new: embedded, read, placed, promoted."""

@@ -8,22 +8,24 @@ import os
 import socket
 import threading
 import time
+import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from embermem.config import Preset
-from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError
+from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError, StoreUnreachable
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
 from embermem.protocols import Scope, TokenEmbedder, TokenVectors
 from embermem.systems.memoryos import retrieval
-from embermem.systems.memoryos.consolidate import Parts, Progress, consolidate, due_at, pause
+from embermem.systems.memoryos.consolidate import Done, Parts, Progress, consolidate, due_at, pause
+from embermem.systems.memoryos.leases import Leases
 from embermem.types import Added, Context, Hit, Message, Owner, OwnerId, SegmentId, ThreadId, Utterance
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ _QUERIES_KEPT = 256
 _QUERY_KEYWORDS = 8
 _CLAIM_PAUSE_S = 0.05
 _DUE_AT_ONCE = 64
+"""Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
 
 
 class MemoryOS:
@@ -58,11 +61,19 @@ class MemoryOS:
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
+        self._leases = Leases(parts.store, parts.clock, parts.settings.lease_s)
+        self._placed = 0
+        self._placed_lock = threading.Lock()
 
     @property
     def resident_bytes(self) -> int:
         """What the owners' indexes hold in memory now."""
         return self._residents.nbytes
+
+    @property
+    def placed(self) -> int:
+        """Pages placed into segments here, since this was made."""
+        return self._placed
 
     # ----------------------------------------------------------------------------------------------------- observe
 
@@ -95,7 +106,7 @@ class MemoryOS:
             except StaleLease:
                 done = None
             if done is not None:
-                return done
+                return done.placed
             if time.monotonic() > patience and not self._advances(owner):
                 raise StoreBusy(f"another worker holds {owner.user}/{owner.agent} and does not go on; try again")
             time.sleep(_CLAIM_PAUSE_S)
@@ -112,21 +123,24 @@ class MemoryOS:
         owner_done: Callable[[Owner], None] | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Do what is due for all owners, once; pages placed. A failure of one owner is logged and tried later;
-        `owner_done` is told of the others."""
+        """Do what is due for all owners; pages placed. A failure of one owner is logged and tried later; `owner_done`
+        is told of each claim of the others that ended well. May be called in many threads and processes at once.
+
+        Those who have waited longest come first. An owner with much to do is given a slice of it (`slice_pages`,
+        `slice_s`), and the next one after those who wait already.
+        """
         placed = 0
         until = None if limit_s is None else time.monotonic() + limit_s
         seen: set[OwnerId] = set()
-        while True:
-            due = self._store.due(self._parts.clock(), len(seen) + _DUE_AT_ONCE)
-            owners = [owner for owner in due if owner.id not in seen]
-            if not owners:
-                return placed
-            for owner in owners:
-                seen.add(owner.id)
+        while waiting := self._waiting(seen):
+            for owner, at in waiting:
                 if stopping() or (until is not None and time.monotonic() > until):
                     return placed
+                seen.add(owner.id)
                 try:
+                    if not self._still_waits(owner, at):
+                        seen.discard(owner.id)
+                        continue
                     done = self._work_on(owner, whole=False, stopping=stopping)
                 except StaleLease:
                     logger.info("another worker took over %s/%s", owner.user, owner.agent)
@@ -135,9 +149,31 @@ class MemoryOS:
                 except Exception:  # a defect that one owner's pages bring out must not stop the work on all others
                     logger.exception("work on %s/%s failed and will be tried again", owner.user, owner.agent)
                 else:
-                    placed += done or 0
-                    if done is not None and owner_done is not None:
+                    if done is None:
+                        continue
+                    placed += done.placed
+                    if done.cut:
+                        seen.discard(owner.id)
+                    if owner_done is not None:
                         owner_done(owner)
+        return placed
+
+    def _waiting(self, seen: Collection[OwnerId]) -> list[tuple[Owner, datetime]]:
+        """The owners who have waited longest, of those not seen, and when they were read. Where there are many, each
+        worker begins at another place of the list, so that not all try to claim the same ones."""
+        for limit in (_DUE_AT_ONCE, _DUE_AT_ONCE + len(seen)):
+            at = self._parts.clock()
+            owners = [(owner, at) for owner in self._store.due(at, limit) if owner.id not in seen]
+            if owners:
+                many = len(owners) >= _DUE_AT_ONCE
+                first = zlib.crc32(self._by_thread().encode()) % len(owners) if many else 0
+                return owners[first:] + owners[:first]
+        return []
+
+    def _still_waits(self, owner: Owner, at: datetime) -> bool:
+        """Whether nobody else has taken the owner's turn since the list was read. Costs one read, and no write."""
+        state = self._store.owner_state(owner.id)
+        return state is not None and state.due_at is not None and state.due_at <= at
 
     def _work_on(
         self,
@@ -146,20 +182,29 @@ class MemoryOS:
         whole: bool,
         progress: Progress | None = None,
         stopping: Callable[[], bool] = lambda: False,
-    ) -> int | None:
-        """Claim, consolidate, release; None if another worker holds the owner."""
+    ) -> Done | None:
+        """Claim, consolidate, release; None if another worker holds the owner. Raises StaleLease if one took over."""
         parts = self._parts
         state = self._store.owner_state(owner.id)
         if state is None:
-            return 0
+            return Done(placed=0)
         lease = self._store.claim(owner.id, self._by_thread(), parts.clock(), self._settings.lease_s)
         if lease is None:
             return None
         try:
             began = parts.clock()
-            done = consolidate(parts, owner, lease, whole=whole, progress=progress, stopping=stopping)
-            at = parts.clock() if stopping() else due_at(parts, owner, began, done)
+            with self._leases.held(lease) as held:
+                done = consolidate(
+                    parts, owner, lease, whole=whole, progress=progress, stopping=lambda: held.lost or stopping()
+                )
+            if held.lost:
+                raise StaleLease(f"the lease of {owner.user}/{owner.agent} was lost while its pages were read")
+            at = parts.clock() if done.cut else due_at(parts, owner, began, done)
         except StaleLease:
+            raise
+        except (StoreBusy, StoreUnreachable):  # no failure of this owner: due again as soon as the store is
+            with suppress(StoreError):
+                self._store.release(lease, due_at=parts.clock(), error=None)
             raise
         except Exception as error:
             retry_at = parts.clock() + pause(self._settings, state.failures)
@@ -169,9 +214,11 @@ class MemoryOS:
             self._store.release(lease, due_at=parts.clock(), error=None)
             raise
         self._store.release(lease, due_at=at, error=None)
+        with self._placed_lock:
+            self._placed += done.placed
         with suppress(StoreError):  # then the next query reads it
             self._residents.renew(owner.id)
-        return done.placed
+        return done
 
     def _by_thread(self) -> str:
         return f"{self._by}:{threading.get_ident():x}"

@@ -1,0 +1,272 @@
+"""Owners into a store, from JSON lines: each whole and in one transaction, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import IO
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from embermem import ids, messages
+from embermem.errors import InputError, StoreError
+from embermem.protocols import Embedder, TokenEmbedder
+from embermem.stores.sql import SqlStore
+from embermem.stores.transferring import (
+    ChangePart,
+    OwnerPart,
+    Parts,
+    ReceiptPart,
+    SegmentPart,
+    UtterancePart,
+    VectorPart,
+)
+from embermem.transfer.lines import VERSION, End, Finish, Header, Line, read
+from embermem.types import Owner
+
+Clock = Callable[[], datetime]
+
+_LONGEST_LINE = 256 * 2**20
+"""Bytes of one line: a change that read a long conversation anew has some megabytes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imported:
+    """Who came in, and who was left out because they have a memory here; how much came.
+
+    `without_vector`: utterances whose vectors are to be made. `other_key`: something was forgotten where the file comes
+    from, under another key of forgotten values than the one here: it may be learnt again.
+    """
+
+    owners: tuple[Owner, ...]
+    left_out: tuple[Owner, ...]
+    utterances: int
+    changes: int
+    without_vector: int
+    other_key: bool
+
+
+def import_owners(
+    store: SqlStore,
+    file: IO[bytes],
+    embedder: Embedder,
+    clock: Clock,
+    *,
+    leave_out: bool = False,
+    told: Callable[[int], None] = lambda owners: None,
+) -> Imported:
+    """Keep the owners of an export. Vectors are taken where they are of this store's embedder.
+
+    Each owner is one transaction: those before a bad line are there, the one it stands in is not at all. With
+    `leave_out`, owners who have a memory here are passed by. `told` hears of owners done.
+
+    Raises InputError with the line for a file that is not whole or not ours, and for an owner who has a memory here.
+    """
+    lines = _lines(file)
+    header = _header(lines)
+    takes_vectors = header.vectors and (header.embedder, header.dim) == (embedder.name, embedder.dim)
+    done: list[Owner] = []
+    left: list[Owner] = []
+    utterances = changes = bare = 0
+    for first, last, parts in _owners(lines):
+        owner = _owner(parts, first)
+        if leave_out and _has_anything(store, owner):
+            left.append(owner)
+        else:
+            kept = parts if takes_vectors else _without_vectors(parts)
+            _check_vectors(kept, embedder, first)
+            _take_in(store, owner, kept, embedder.name, clock(), (first, last))
+            done.append(owner)
+            utterances += len(kept.utterances)
+            changes += len(kept.changes)
+            bare += len(kept.utterances) - len(kept.vectors)
+        told(len(done) + len(left))
+    return Imported(
+        owners=tuple(done),
+        left_out=tuple(left),
+        utterances=utterances,
+        changes=changes,
+        without_vector=bare,
+        other_key=header.key is not None and header.key != store.key_mark(),
+    )
+
+
+def _take_in(store: SqlStore, owner: Owner, parts: Parts, embedder: str, now: datetime, lines: tuple[int, int]) -> None:
+    where = f"lines {lines[0]}–{lines[1]}"
+    try:
+        store.take_in(owner, parts, embedder=embedder, now=now)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    except StoreError as error:
+        if type(error) is not StoreError:  # busy, full, …: nothing is wrong with the file
+            raise
+        raise InputError(f"{where}: {owner.user} / {owner.agent} cannot be derived from its log ({error})") from error
+
+
+def _has_anything(store: SqlStore, owner: Owner) -> bool:
+    state = store.owner_state(owner.id)
+    return state is not None and bool(state.seq or state.revision)
+
+
+def _without_vectors(parts: Parts) -> Parts:
+    return replace(parts, vectors=(), segments=[replace(part, sum=None) for part in parts.segments])
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+
+def _lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
+    number = 0
+    while text := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(text) == _LONGEST_LINE:
+            raise InputError(f"line {number}: it is longer than {_LONGEST_LINE:,} bytes")
+        try:
+            yield number, read(text)
+        except InputError as error:
+            raise InputError(f"line {number}: {error}") from error
+    yield number + 1, Finish(owners=-1)
+
+
+def _header(lines: Iterator[tuple[int, Line]]) -> Header:
+    _, header = next(lines)
+    if not isinstance(header, Header):
+        raise InputError("line 1: this is no export of Ember; `embermem ingest` reads conversations")
+    if header.version != VERSION:
+        raise InputError(
+            f"line 1: the file is of format {header.version}, this Ember reads {VERSION}: upgrade embermem"
+        )
+    return header
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """An owner's parts on their way."""
+
+    owner: OwnerPart
+    line: int
+    utterances: list[UtterancePart] = field(default_factory=list)
+    changes: list[ChangePart] = field(default_factory=list)
+    receipts: list[ReceiptPart] = field(default_factory=list)
+    segments: list[SegmentPart] = field(default_factory=list)
+    vectors: list[VectorPart] = field(default_factory=list)
+    pages: dict[str, tuple[int, str]] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
+    seqs: set[int] = field(default_factory=set)
+
+    def add(self, part: Line) -> None:
+        """Take in the next part. Raises InputError where it does not fit those before it."""
+        if isinstance(part, UtterancePart):
+            self._say(part)
+        elif isinstance(part, ChangePart):
+            _expect(part.no == len(self.changes) + 1, f"change {part.no} follows change {len(self.changes)}")
+            self.changes.append(part)
+        elif isinstance(part, ReceiptPart):
+            _expect(0 < part.first_seq <= part.last_seq <= self.owner.seq, "the receipt is of no utterances")
+            self.receipts.append(part)
+        elif isinstance(part, SegmentPart):
+            _expect(part.visits >= 0, "visits are counted from 0")
+            self.segments.append(part)
+        elif isinstance(part, VectorPart):
+            _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")
+            self.seqs.discard(part.seq)
+            self.vectors.append(part)
+        else:
+            raise InputError(f"the owner of line {self.line} has no end before it")
+
+    def _say(self, part: UtterancePart) -> None:
+        last = self.utterances[-1].seq if self.utterances else 0
+        _expect(last < part.seq <= self.owner.seq, f"utterance {part.seq} follows utterance {last}")
+        _expect(part.id not in self.ids, f"the id {part.id!r} was given before")
+        known = self.pages.get(part.page)
+        if known is None:
+            newest = max((no for no, _ in self.pages.values()), default=0)
+            _expect(newest < part.page_no <= self.owner.pages, f"page {part.page_no} follows page {newest}")
+        else:
+            _expect(known == (part.page_no, part.thread), f"the page {part.page!r} had another number or thread")
+        self.pages[part.page] = (part.page_no, part.thread)
+        self.ids.add(part.id)
+        self.seqs.add(part.seq)
+        self.utterances.append(part)
+
+    def whole(self, end: End) -> Parts:
+        """All of it. Raises InputError where a line is missing."""
+        for name in ("utterances", "changes", "receipts", "segments", "vectors"):
+            told, found = getattr(end, name), len(getattr(self, name))
+            _expect(told == found, f"the owner has {told} {name}, and {found} are here")
+        return Parts(
+            owner=self.owner,
+            utterances=self.utterances,
+            changes=self.changes,
+            receipts=self.receipts,
+            segments=self.segments,
+            vectors=self.vectors,
+        )
+
+
+def _owners(lines: Iterator[tuple[int, Line]]) -> Iterator[tuple[int, int, Parts]]:
+    """Each owner with the numbers of its first and last line."""
+    gathered: _Gathered | None = None
+    count = 0
+    for number, line in lines:
+        try:
+            if isinstance(line, Finish):
+                _expect(gathered is None and line.owners >= 0, "the file is torn: it ends before its end")
+                _expect(line.owners == count, f"the file has {line.owners} owners, and {count} are here")
+                break
+            if gathered is None:
+                _expect(isinstance(line, OwnerPart), "an owner is to begin here")
+                assert isinstance(line, OwnerPart)
+                gathered = _Gathered(owner=line, line=number)
+            elif isinstance(line, End):
+                parts, first = gathered.whole(line), gathered.line
+                gathered, count = None, count + 1
+                yield first, number, parts
+            else:
+                gathered.add(line)
+        except InputError as error:
+            raise InputError(f"line {number}: {error}") from error
+
+
+def _expect(true: bool, else_say: str) -> None:
+    if not true:
+        raise InputError(else_say)
+
+
+# ----------------------------------------------------------------------------------------------------------- checking
+
+
+def _owner(parts: Parts, line: int) -> Owner:
+    """Whose they are: the id is made here, whatever a file says."""
+    part = parts.owner
+    try:
+        user, agent = messages.name(part.user, "user"), messages.name(part.agent, "agent")
+        _expect(part.seq >= 0 and part.pages >= 0, "seq and pages are counted from 0")
+        if part.timezone is not None:
+            ZoneInfo(part.timezone)
+    except InputError as error:
+        raise InputError(f"line {line}: {error}") from error
+    except (ValueError, OSError, KeyError) as error:  # KeyError: no such zone
+        raise InputError(f"line {line}: there is no zone {part.timezone!r}") from error
+    return Owner(id=ids.owner_id(user, agent), user=user, agent=agent)
+
+
+def _check_vectors(parts: Parts, embedder: Embedder, line: int) -> None:
+    """That each is a vector of this embedder: as long as its others, and of numbers."""
+    width = embedder.token_dim // 2 if isinstance(embedder, TokenEmbedder) else 0
+    for part in parts.vectors:
+        sound = _is_vector(part.data, "<f2", embedder.dim)
+        tokens = part.tokens or b""
+        if not sound or (len(tokens) % width if width else tokens):
+            raise InputError(f"the owner of line {line}: the vector of utterance {part.seq} is none of {embedder.name}")
+    for one in parts.segments:
+        if one.sum is not None and not _is_vector(one.sum, "<f4", embedder.dim):
+            raise InputError(f"the owner of line {line}: the sum of segment {one.id} is none of {embedder.name}")
+
+
+def _is_vector(data: bytes, kind: str, dim: int) -> bool:
+    if len(data) != dim * np.dtype(kind).itemsize:
+        return False
+    return bool(np.isfinite(np.frombuffer(data, dtype=kind)).all())

@@ -1,0 +1,142 @@
+"""Lives that leave something in every table, and all that a store holds."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sqlalchemy import select
+
+from embermem import Memory, OwnerMemory
+from embermem.bootstrap import open_store
+from embermem.config import load
+from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
+from embermem.records import Record, RecordId, Written
+from embermem.stores import schema
+from embermem.stores.sql import SqlStore
+from scripted import NOW, Clock, vector
+
+TALK = (
+    ("I live in Lyon.", "home"),
+    ("I saw a heron by the lake.", "walks"),
+    ("My dog is called Rex.", "pets"),
+    ("I like figs, 我喜欢无花果.", "food"),
+    ("The train was late again.", "trains"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Thought(Record):
+    """A record with a value of every kind."""
+
+    kind: ClassVar[str] = "test.thought"
+    weight: float
+    words: tuple[str, ...]
+
+
+def live(mine: OwnerMemory, clock: Clock, days: int = 2) -> None:
+    """Something of everything that one owner may do: said, understood, recalled, corrected, forgotten, undone."""
+    gone = mine.add("I live in Nantes.", "I see.", thread="gone", key=f"gone {mine.owner.user}")
+    for day in range(1, days + 1):
+        for text, thread in TALK:
+            at = f"2026-05-{day:02}T10:00:00+02:00"
+            mine.add(f"{text} That was on day {day}.", "I see.", thread=f"{thread} {day}", at=at, key=f"{thread} {day}")
+            clock.go(60)
+    mine.set_profile(name="Zoë", birth_year=1994)
+    mine.settle()
+    mine.visit(mine.recall("Where do I live?").hits)
+    clock.go(60)
+    facts = mine.facts()
+    mine.pin(facts[0].id)
+    mine.correct(facts[-1].id, "likes dates", value="dates")
+    corrected = mine.changes()[-1].no
+    mine.forget(page=gone)
+    mine.undo(corrected)
+    mine.add("And today?", thread="open")
+    mine.settle()
+
+
+def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("alice", "bob")) -> None:
+    """Lives of some users, calls of a model, a key of the server, and records of another system."""
+    store = store_of(memory)
+    for user in users:
+        mine = memory.of(user, timezone="Europe/Paris")
+        live(mine, clock)
+        call(store, mine)
+        thoughts(store, mine)
+    key(store)
+
+
+def store_of(memory: Memory) -> SqlStore:
+    """The store below a memory."""
+    store = memory._store
+    assert isinstance(store, SqlStore)
+    return store
+
+
+def call(store: SqlStore, mine: OwnerMemory, number: int = 1) -> None:
+    """A call of a model in the ledger."""
+    made = Call(
+        id=f"call{number}",
+        owner_id=mine.owner.id,
+        at=NOW,
+        purpose=Purpose.CHAT,
+        model="m",
+        prompt_tokens=10,
+        completion_tokens=5,
+        cached_tokens=0,
+        ms=12,
+        outcome="ok",
+    )
+    store.begin_call(mine.owner, made, Limits(calls=None, tokens=None, owner_calls=100, owner_tokens=None))
+    store.end_call(made)
+
+
+def thoughts(store: SqlStore, mine: OwnerMemory) -> None:
+    """Records of another system, one of them dropped."""
+    kept = [
+        Thought(
+            id=RecordId(f"r{n}"),
+            text=f"thought {n}",
+            at=NOW + timedelta(hours=n),
+            sources=(n,),
+            vector=vector(1.0, n) if n else None,
+            weight=n / 3,
+            words=("a", "b"),
+        )
+        for n in range(3)
+    ]
+    read_to = store.standing(mine.owner.id).seq
+    store.write(mine.owner, Written(keep=kept), revision=0, read_to=read_to, now=NOW)
+    store.write(mine.owner, Written(drop=[RecordId("r2")]), revision=1, read_to=read_to, now=NOW)
+    assert len(store.records(mine.owner.id, (Thought,)).records) == 2
+
+
+def key(store: SqlStore, name: str = "k1") -> None:
+    """A key of the server."""
+    store.add_key(
+        ApiKey(
+            id=name,
+            name="a key",
+            digest="0" * 64,
+            grants=(Grant(user="alice", agent=None),),
+            read_only=True,
+            created_at=NOW,
+            revoked_at=None,
+        )
+    )
+
+
+def contents(place: str | Path, *, without: tuple[str, ...] = ()) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table, in one order, as our own types; without settings of some names."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    with closing(open_store(place, load())) as store, store._read() as c:
+        for table in schema.metadata.sorted_tables:
+            rows = [tuple(row) for row in c.execute(select(table))]
+            if table is schema.store:
+                rows = [row for row in rows if row[0] not in without]
+            found[table.name] = sorted(rows, key=repr)
+    return found
