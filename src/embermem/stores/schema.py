@@ -16,6 +16,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Dialect,
     Float,
     Index,
@@ -27,6 +28,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    func,
     text,
 )
 from sqlalchemy.types import TypeEngine, UserDefinedType
@@ -46,6 +48,10 @@ class Vectors(TypeDecorator[bytes]):
         return dialect.type_descriptor(_HalfVec() if getattr(dialect, "ember_halfvec", False) else LargeBinary())
 
 
+_HEAD = 4
+"""Bytes before a halfvec's numbers: how many there are, and two that are not used."""
+
+
 class _HalfVec(UserDefinedType[bytes]):
     cache_ok = True
 
@@ -57,8 +63,12 @@ class _HalfVec(UserDefinedType[bytes]):
 
         return lambda data: None if data is None else HalfVector(np.frombuffer(data, dtype="<f2"))
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], bytes | None]:
-        return lambda found: None if found is None else found.to_numpy().astype("<f2").tobytes()
+    def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Read as the bytes that the server holds: as text, most of the time would go into numbers."""
+        return func.halfvec_send(column, type_=self)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[bytes | None], bytes | None]:
+        return lambda sent: None if sent is None else np.frombuffer(sent, ">f2", offset=_HEAD).astype("<f2").tobytes()
 
 
 def _owner() -> Column[str]:
