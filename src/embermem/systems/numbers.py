@@ -168,7 +168,8 @@ class Mem0Numbers:
     """s, memories that an update is decided against."""
     recall_k: int = 10
     update_each: bool = True
-    """One question a candidate, as in §2.1; False asks for all candidates of a pair at once, which is cheaper."""
+    """One question a candidate, as in §2.1; False asks about all candidates of a pair at once: one call in place of
+    |Ω|, but none sees what the others changed."""
     summary_every: int = 10
     """Messages after which S is made anew (the paper says "periodically"; ours): so many the extraction is shown as
     they were said, so that hardly any is in neither. 0: no summary."""
