@@ -139,8 +139,9 @@ class AMemNumbers:
     """Link generation; False is "w/o LG" of Table 2."""
     evolution: bool = True
     """Evolution of neighbours; False is "w/o ME"."""
-    evolve_linked: bool = True
-    """Whether neighbours evolve that the new note was linked to; False: all the near_k, as Eq. 7 says word for word."""
+    evolve_linked: bool = False
+    """False: all the near_k may evolve, as Eq. 7 says; True: those that the new note was linked to, at half the calls.
+    Without a model always these."""
     evolve_each: bool = True
     """One question for each neighbour, as in Eq. 7; False: one for all of them (ours)."""
     link_cosine: float = 0.6
