@@ -49,6 +49,7 @@ def asked(system: str, talk: str, question: str, values: Mapping[str, float] | N
         "evidence_threads": (),
         "ranking": (),
         "packed": (),
+        "told": (),
         "confidence": 0.5,
         "context_tokens": 100,
         "answer": "a",
@@ -173,8 +174,8 @@ def test_the_report_has_the_numbers_worked_out_by_hand() -> None:
         ["two", "1 of 2", "1", "4", "2 of 4", "2", "0"],
     ]
     evidence = table(text, "### Finding the evidence")
-    assert evidence[1] == ["one", "3", "", "", "0.500", "", "", "", "0.500", "", "100", "100"]
-    assert evidence[2] == ["two", "2", "", "", "0.250", "", "", "", "0.750", "", "400", "300"]
+    assert evidence[1] == ["one", "3", "", "", "0.500", "", "", "", "0.500", "", "", "100", "100"]
+    assert evidence[2] == ["two", "2", "", "", "0.250", "", "", "", "0.750", "", "", "400", "300"]
     assert table(text, "### What it costs")[1] == [
         "one",
         "0.500",

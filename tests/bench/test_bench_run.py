@@ -178,7 +178,7 @@ def test_a_run_measures_evidence_tokens_calls_and_answers(tmp_path: Path, data: 
     one = by_question(whole, ECHOES)["q1"]
     assert one.values["rec@20"] == 0.0  # it has the user's side of each page alone, the newest first
     assert one.ranking[:2] == ("two:5.0", "two:5.1")
-    assert one.values["packed"] == 1.0
+    assert (one.values["packed"], one.values["told"]) == (1.0, 1.0)
     assert one.context_tokens > 50
     assert (one.recall.calls, one.answering.calls, one.judging.calls) == (0, 1, 1)
     assert one.answering.prompt_tokens > one.context_tokens

@@ -23,7 +23,17 @@ __all__ = ["Block", "Heading", "Table", "Text", "blocks", "brief", "html_page", 
 
 SEED: Final = 0
 """Of the bootstrap."""
-CALLED_DIFFERENT: Final = ("rec@10", "thread_rec@10", "packed", "thread_packed", "f1_locomo", "f1_squad", "bleu1")
+CALLED_DIFFERENT: Final = (
+    "rec@10",
+    "thread_rec@10",
+    "packed",
+    "told",
+    "thread_packed",
+    "thread_told",
+    "f1_locomo",
+    "f1_squad",
+    "bleu1",
+)
 """Figures of which differences between systems are shown, and those of the judges."""
 
 _NAME_CHARS = 120
@@ -164,7 +174,7 @@ def _planned(results: Results, system: str, dataset: str) -> tuple[int, int]:
 
 
 def _evidence(results: Results, dataset: str, systems: Sequence[str]) -> Iterator[Block]:
-    ranked = ["rec@1", "rec@5", "rec@10", "rec@20", "any@10", "all@10", "mrr", "packed"]
+    ranked = ["rec@1", "rec@5", "rec@10", "rec@20", "any@10", "all@10", "mrr", "packed", "told"]
     rows, threads = [], False
     for system in systems:
         asked = results.of(system=system, dataset=dataset, headline=True)
@@ -189,8 +199,9 @@ def _evidence(results: Results, dataset: str, systems: Sequence[str]) -> Iterato
         columns = ("system", "n", *ranked, "context tokens, mean", "median")
         yield Table(columns=columns, rows=tuple(rows))
         yield Text(
-            text="packed: the share of the evidence that stands in the context in its own words. A system that keeps "
-            "facts or thoughts in place of words has little or none of it; rec@k counts what they rest on."
+            text="packed: the share of the evidence that stands in the context in its own words; told: the share that "
+            "something in the context rests on, in its own words or as a fact, a thought or a gist. What a gist leaves "
+            "out is not told: that only answers show."
         )
         if threads:
             yield Text(text="The evidence is threads: any turn of the thread counts, k still counts utterances.")
@@ -240,7 +251,8 @@ def _categories(results: Results, dataset: str, systems: Sequence[str]) -> Itera
         return
     locomo = any(source.locomo for header in results.headers for source in header.data if source.name == dataset)
     shown = _with_values(
-        asked, ["rec@10", "thread_rec@10", "packed", "thread_packed", "f1_locomo", "f1_squad", "bleu1"]
+        asked,
+        ["rec@10", "thread_rec@10", "packed", "told", "thread_packed", "thread_told", "f1_locomo", "f1_squad", "bleu1"],
     )
     shown += _with_values(asked, figures.judged(asked)) + _with_values(asked, ["abstained"])
     rows = []

@@ -24,9 +24,10 @@ Kind = TypeVar("Kind")
 PLAN, INGEST, RESULTS = "plan.json", "ingest.jsonl", "results.jsonl"
 """The files of a run's folder."""
 
-EVIDENCE: Final = (*ranking_names(""), "mrr", "packed")
-"""Figures of retrieval: share of the evidence in the first k, some of it, all of it; 1 / rank; share of it packed."""
-THREAD_EVIDENCE: Final = (*ranking_names("thread_"), "thread_mrr", "thread_packed")
+EVIDENCE: Final = (*ranking_names(""), "mrr", "packed", "told")
+"""Figures of retrieval: share of the evidence in the first k, some of it, all of it; 1 / rank; share of it in the
+context in its own words; share that something in the context rests on."""
+THREAD_EVIDENCE: Final = (*ranking_names("thread_"), "thread_mrr", "thread_packed", "thread_told")
 """The same where evidence is threads, of which any turn counts."""
 ANSWERS: Final = TOKEN_METRICS
 """Figures of answers that have a gold one."""
@@ -85,7 +86,8 @@ class Ingest:
 class Result:
     """One question asked of one system.
 
-    `ranking` are the turns of the first hits, best first; `packed` those whose text stands in the context.
+    `ranking` are the turns of the first hits, best first; `packed` those whose text stands in the context, `told`
+    those that something in it rests on.
     `values` are its figures by their public names, those that there are. `headline`: whether it counts in the headline
     figures. `answer` is None without a model; `gold` None where the data have none. `failure` names the error of a
     model whose reply could not be read; the answer is then empty and counts as such.
@@ -104,6 +106,7 @@ class Result:
     evidence_threads: tuple[str, ...]
     ranking: tuple[str, ...]
     packed: tuple[str, ...]
+    told: tuple[str, ...]
     confidence: float
     context_tokens: int
     answer: str | None

@@ -241,10 +241,11 @@ class Working:
         spent: Mapping[str, Spent],
         failure: str,
     ) -> Result:
-        hits, packed = ((), ()) if context is None else (context.hits, context.packed)
+        hits, packed, rests_on = ((), (), ()) if context is None else (context.hits, context.packed, context.rests_on)
         ranking = tuple(dict.fromkeys(stored.turn_of[hit.utterance.id] for hit in hits))
         present = tuple(dict.fromkeys(stored.turn_of[hit.utterance.id] for hit in packed))
-        values = evidence_values(question, ranking, present, stored.thread_of)
+        told = tuple(dict.fromkeys(stored.turn_of[utterance_id] for utterance_id in rests_on))
+        values = evidence_values(question, ranking, present, told, stored.thread_of)
         if answer is not None:
             values |= answer_values(self.unit.dataset, question, answer, self._terms.embedder)
             values |= dict.fromkeys(ABSTENTION, 0.0) if failure else {}  # what is missing says nothing
@@ -264,6 +265,7 @@ class Working:
             evidence_threads=tuple(sorted(question.evidence_threads)),
             ranking=ranking,
             packed=present,
+            told=told,
             confidence=0.0 if context is None else context.confidence,
             context_tokens=0 if context is None else context.tokens,
             answer=answer,
@@ -280,18 +282,23 @@ def opened(spec: SystemSpec, place: Path, trace: Trace, terms: Terms, clock: Cal
 
 
 def evidence_values(
-    question: Question, ranking: Sequence[str], packed: Sequence[str], thread_of: Mapping[str, str]
+    question: Question,
+    ranking: Sequence[str],
+    packed: Sequence[str],
+    told: Sequence[str],
+    thread_of: Mapping[str, str],
 ) -> dict[str, float]:
     """The figures of retrieval that a question's evidence allows."""
     values: dict[str, float] = {}
+    in_context = {"packed": packed, "told": told}
     if question.evidence:
         values |= ranking_values("", ranking, question.evidence)
-        values["packed"] = metrics.recall_packed(packed, question.evidence)
+        values |= {name: metrics.recall_packed(some, question.evidence) for name, some in in_context.items()}
     if question.evidence_threads:
         values |= ranking_values("thread_", metrics.threads_of(ranking, thread_of), question.evidence_threads)
-        values["thread_packed"] = metrics.recall_packed(
-            metrics.threads_of(packed, thread_of), question.evidence_threads
-        )
+        for name, some in in_context.items():
+            threads = metrics.threads_of(some, thread_of)
+            values[f"thread_{name}"] = metrics.recall_packed(threads, question.evidence_threads)
     return values
 
 
