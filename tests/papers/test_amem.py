@@ -18,8 +18,8 @@ from embermem.errors import ModelError, ModelReplyError
 from embermem.systems.amem import AMem, Note, Version
 from embermem.systems.numbers import AMemNumbers
 from embermem.testing.model_server import ModelServer
-from systems.answered import Answered
-from systems.conftest import SystemOpener
+from papers.answered import Answered
+from papers.conftest import SystemOpener
 
 HERON = {"keywords": ["heron", "wetland park"], "context": "Ana watched a bird.", "tags": ["nature", "trip"]}
 TRAM = {"keywords": ["tram", "wetland park"], "context": "How Ana got to the park.", "tags": ["travel"]}

@@ -20,8 +20,8 @@ from embermem.systems.memgpt.kept import Line
 from embermem.systems.memgpt.system import MemGpt
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
+from papers.conftest import SystemOpener
 from scripted import NOW
-from systems.conftest import SystemOpener
 
 AT = "2026-04-02T10:00:00+00:00"
 

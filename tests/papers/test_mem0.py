@@ -25,8 +25,8 @@ from embermem.systems.mem0 import Candidate, Desk, Mem0, Memory, Summary
 from embermem.systems.mem0_shared import ranked, stacked
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
-from systems.conftest import SystemOpener
-from systems.test_contract import dump
+from papers.conftest import SystemOpener
+from papers.test_contract import dump
 
 Json = dict[str, Any]
 Said = Mapping[str, Json | Callable[[str], Json]]

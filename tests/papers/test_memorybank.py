@@ -21,9 +21,9 @@ from embermem.errors import ModelError
 from embermem.records import Record, RecordId
 from embermem.systems.memorybank import Day, Exchange, MemoryBank, Overview, Portrait, lot
 from embermem.testing.model_server import ModelServer
+from papers.answered import Answered
+from papers.conftest import SystemOpener
 from scripted import NOW, Clock
-from systems.answered import Answered
-from systems.conftest import SystemOpener
 
 HERON = ("I saw a grey heron in the wetland park.", "How lovely!")
 TRAM = ("Half an hour by tram, with my sister Ana.", "Greetings to Ana.")

@@ -19,8 +19,8 @@ from embermem.systems.memgpt.window import WARNING, Usage, evicted, fitting
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from embermem.types import OwnerId
+from papers.conftest import SystemOpener
 from scripted import Clock, page
-from systems.conftest import SystemOpener
 
 AT = "2026-04-02T10:00:00+00:00"
 DONE = {"function": "send_message"}

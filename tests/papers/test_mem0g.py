@@ -14,8 +14,8 @@ from embermem import OwnerSystem, Scope
 from embermem.errors import ModelError, ModelReplyError
 from embermem.systems.mem0g import Entity, Mem0Graph, Relation
 from embermem.testing.model_server import ModelServer
-from systems.conftest import SystemOpener
-from systems.test_mem0 import NANTES, Json, Said, Script, facts, memories, opened, told
+from papers.conftest import SystemOpener
+from papers.test_mem0 import NANTES, Json, Said, Script, facts, memories, opened, told
 
 PLACES = ("Nantes", "Lyon", "Rome")
 Triple = tuple[str, str, str]

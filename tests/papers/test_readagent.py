@@ -14,8 +14,8 @@ from embermem import OwnerSystem, SystemMemory, open_system
 from embermem.errors import ModelError, ModelReplyError
 from embermem.systems.readagent import Episode, ReadAgent, words
 from embermem.testing.model_server import ModelServer
-from systems.answered import Answered
-from systems.conftest import SystemOpener
+from papers.answered import Answered
+from papers.conftest import SystemOpener
 
 SMALL = {"page_words_least": 8, "page_words_most": 20, "gist_words": 0}
 """Episodes of two or three sayings, each with a gist of the model's."""

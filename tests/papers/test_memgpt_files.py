@@ -14,7 +14,7 @@ from embermem.errors import InputError
 from embermem.systems.memgpt.files import Loaded, cut
 from embermem.systems.memgpt.kept import Passage
 from embermem.systems.memgpt.system import MemGpt
-from systems.conftest import SystemOpener
+from papers.conftest import SystemOpener
 
 GUIDE = "The marsh opens at six.\n\nHerons nest in the old alder by the lock.\n\n\nDogs stay outside.\n"
 

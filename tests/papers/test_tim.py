@@ -16,8 +16,8 @@ from embermem import equations as eq
 from embermem.errors import ConfigError, ModelError, ModelReplyError
 from embermem.systems.tim import ThinkInMemory, Thought
 from embermem.testing.model_server import ModelServer
-from systems.answered import Answered
-from systems.conftest import SystemOpener
+from papers.answered import Answered
+from papers.conftest import SystemOpener
 
 ONE_BUCKET = {"buckets": 1}
 components = st.lists(st.floats(-10, 10, width=32), min_size=3, max_size=3)
