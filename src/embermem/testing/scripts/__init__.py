@@ -31,7 +31,7 @@ _ENCLOSED = re.compile(r"^<<(?P<mark>[a-z]+)$\n(?P<data>.*?)\n^(?P=mark)>>$", re
 
 
 def answer(request: Mapping[str, Any]) -> str | dict[str, Any]:
-    """The answer to the body of a chat request in OpenAI's form. Raises ValueError if nobody here knows the question."""
+    """The answer to the body of a chat request in OpenAI's form. Raises ValueError for a question that is not known."""
     form = request.get("response_format") or {}
     name = (form.get("json_schema") or {}).get("name")
     if isinstance(name, str) and name in ANSWERS:
