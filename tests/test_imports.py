@@ -69,7 +69,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "apps": BASE
     | {"aio", "memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"}
     | {"telemetry", "index.projection", "transfer", "stores.copying", "stores.ddl"},
-    "bench": BASE | {"index.projection", "index.tokens", "memory", "bootstrap", "prompts", "system_memory", "testing"},
+    "bench": BASE
+    | {
+        "index.projection",
+        "index.tokens",
+        "memory",
+        "bootstrap",
+        "prompts",
+        "system_memory",
+        "systems.amem",
+        "testing",
+    },
     "demo": BASE | {"memory", "bootstrap"},
     "aio": BASE | {"chat", "memory", "telemetry"},
     "client": {"changes", "errors", "ids", "protocols", "retry_after", "types"},

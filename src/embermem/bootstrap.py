@@ -19,6 +19,7 @@ from embermem.systems.memoryos.system import MemoryOS
 from embermem.types import Page, Source
 
 if TYPE_CHECKING:
+    from embermem.llms.asking import Ledger
     from embermem.stores.copying import Copied, Progress
     from embermem.stores.database import Database
     from embermem.stores.postgres import Postgres
@@ -152,6 +153,11 @@ def _no_embedder(name: object) -> ConfigError:
     return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {MINILM}, {HASHED}, {OPENAI}MODEL")
 
 
+def embedder_setting(settings: Settings) -> str:
+    """The embedder that is set; for `auto` the one that a new store gets."""
+    return _best() if settings.embedder == AUTO else settings.embedder
+
+
 def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) -> Embedder:
     """The embedder of this store. `auto` takes the store's own; for a new store MiniLM if its weights are there,
     else the hashed one. Raises EmbedderMismatch if another is asked for than the store was made with, unless the store
@@ -236,8 +242,16 @@ def make_model(model: str | LanguageModel | None, settings: Settings) -> Languag
     return llms.make_model(settings)
 
 
-def make_asker(model: LanguageModel | None, store: Store, settings: Settings, clock: Clock) -> Asker | None:
-    """What puts questions to the model, with the store as its ledger; None without a model."""
+def recorded(model: LanguageModel | None, file: str | Path, *, name: str | None = None) -> LanguageModel:
+    """The model with a file that keeps its requests and replies, and answers what it holds; without a model nobody is
+    asked for the rest. Raises ConfigError if the file cannot be used, ModelMissing."""
+    from embermem.llms import RecordedModel
+
+    return RecordedModel(model, file, name=name)
+
+
+def make_asker(model: LanguageModel | None, store: Ledger, settings: Settings, clock: Clock) -> Asker | None:
+    """What puts questions to the model, with a store as its ledger; None without a model."""
     if model is None:
         return None
     from embermem.llms.asking import ModelAsker
@@ -268,7 +282,7 @@ SYSTEMS: Mapping[str, tuple[str, str, str]] = {
     "readagent": ("embermem.systems.readagent", "ReadAgent", "ReadAgentNumbers"),
     "memorybank": ("embermem.systems.memorybank", "MemoryBank", "MemoryBankNumbers"),
     "tim": ("embermem.systems.tim", "ThinkInMemory", "TimNumbers"),
-    "memgpt": ("embermem.systems.memgpt", "MemGpt", "MemGptNumbers"),
+    "memgpt": ("embermem.systems.memgpt.system", "MemGpt", "MemGptNumbers"),
     "amem": ("embermem.systems.amem", "AMem", "AMemNumbers"),
     "mem0": ("embermem.systems.mem0", "Mem0", "Mem0Numbers"),
     "mem0g": ("embermem.systems.mem0g", "Mem0Graph", "Mem0GraphNumbers"),

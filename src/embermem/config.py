@@ -208,6 +208,16 @@ class Settings:
     standing_recency_days: float = _number(90.0, "after so long newness counts 1/e", above=0.0)
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
+    # Ablation
+    without: Literal["nothing", "mid_term", "long_term", "chain"] = _choice(
+        "nothing",
+        "MemoryOS paper, Figure 2: what a memory is measured without; docs/studies.md",
+        "nothing",
+        "mid_term",
+        "long_term",
+        "chain",
+    )
+
     # Input
     timezone: str = _plain("UTC", "zone of a time that comes without one")
     max_text_chars: int = _number(1_000_000, "longest text of one message", low=1)

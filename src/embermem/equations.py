@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from embermem.types import Vector
+    from embermem.types import Vector, Vectors
 
 
 def cosine(a: Vector, b: Vector) -> float:
@@ -75,3 +75,29 @@ def evidence_level(level: float, confidence: float, new_level: float, new_confid
 def evidence_confidence(confidence: float, new_confidence: float) -> float:
     """Confidence after independent evidence: 1 − (1 − c₁)(1 − c₂) (ours)."""
     return 1.0 - (1.0 - confidence) * (1.0 - new_confidence)
+
+
+# ---------------------------------------------------------- Think-in-Memory (Liu et al., 2023, arXiv 2311.08719), §3.2
+
+
+def lsh_scores(x: Vector, R: Vectors) -> tuple[float, ...]:
+    """[xR; −xR], b numbers for R of shape (d, b/2): how far x lies towards each of the b directions."""
+    projected = [float(one) for one in x @ R]
+    return (*projected, *(-one for one in projected))
+
+
+def lsh(x: Vector, R: Vectors) -> int:
+    """§3.2: F(x) = argmax([xR; −xR]), the bucket of x in [0, b), the first of equals; 0 where R has no columns."""
+    scores = lsh_scores(x, R)
+    return scores.index(max(scores)) if scores else 0
+
+
+# -------------------------------------------------------------- MemoryBank (Zhong et al., 2023, arXiv 2305.10250), §2.3
+
+
+def retention(t: float, S: float) -> float:
+    """§2.3: R = e^(−t/S), in [0, 1]: what is retained after a time t by a memory of strength S, in the same unit.
+
+    t is never below zero; 0 for a memory without strength.
+    """
+    return math.exp(-max(0.0, t) / S) if S > 0.0 else 0.0

@@ -93,6 +93,11 @@ class SystemMemory:
         """The system itself, for what only it can do."""
         return self._system
 
+    @property
+    def embedder_name(self) -> str:
+        """The embedder in use."""
+        return self._store.setting("embedder") or ""
+
     def of(self, user: str, agent: str = "default") -> OwnerSystem:
         """The memory of one (user, agent) pair. Writes nothing."""
         owner = Owner(

@@ -451,7 +451,8 @@ class Context:
 
     `tokens` is the length of `text` by the counter named in `counter`. `packed` are the hits whose text is in
     `text`; `hits` are all that were ranked high, best first. `partial` says that some utterances had no vector
-    yet and were ranked by words alone. `confidence` in [0, 1].
+    yet and were ranked by words alone. `confidence` in [0, 1]. `rests_on` are the utterances that something in `text`
+    rests on: those in `packed`, and those that it tells in other words (facts, gists, notes).
     """
 
     text: str
@@ -467,6 +468,7 @@ class Context:
     preset: str
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    rests_on: tuple[UtteranceId, ...] = ()
 
     def explain(self, hit: Hit | None = None) -> Explanation:
         """Each channel's share in a hit's score; without a hit, what was left out and why."""

@@ -9,23 +9,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embermem.bench import metrics
-from embermem.bench.datasets import Conversation, Dataset, Question, Thread, Turn
+from embermem.bench.datasets import Conversation, Dataset, Question
+from embermem.bench.evidence import KS, ranking_names, ranking_values
 from embermem.bench.recorded import reading_with
+from embermem.bench.telling import Stored, messages_of
 from embermem.errors import EmberError, InputError
-from embermem.protocols import MemorySystem, Scope
-from embermem.types import Context, ThreadId, UtteranceId
+from embermem.protocols import MemorySystem
+from embermem.types import Context, UtteranceId
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
 
-KS = (1, 5, 10, 20)
-"""The cut-offs, in utterances."""
 BUDGETS = (300, 600, 1200)
 """The budgets of packed context, in words."""
 EXTRACTIVE, RECORDED = "extractive", "recorded"
@@ -165,9 +164,9 @@ def limited(conversations: Sequence[Conversation], limit: int | None) -> tuple[C
 
 def figures(asked: Sequence[Asked]) -> dict[str, Any]:
     """The mean of each figure over the questions that have it, and their number."""
-    names = [*_ranking_names(""), "mrr", *_budget_names("")]
+    names = [*ranking_names(""), "mrr", *_budget_names("")]
     if any("thread_mrr" in a.values for a in asked):
-        names += [*_ranking_names("thread_"), "thread_mrr", *_budget_names("thread_")]
+        names += [*ranking_names("thread_"), "thread_mrr", *_budget_names("thread_")]
     means = {name: metrics.mean([a.values[name] for a in asked if name in a.values]) for name in names}
     sure = metrics.mean([a.confidence for a in asked])
     return {"questions": len(asked)} | {k: _rounded(v) for k, v in (means | {"confidence": sure}).items()}
@@ -194,28 +193,6 @@ class _Tally:
         self.ingest_s = 0.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Stored:
-    """Where each turn of a conversation went."""
-
-    turn_of: Mapping[UtteranceId, str]
-    seq_of: Mapping[str, int]
-    thread_of: Mapping[str, str]
-    at_of: Mapping[str, datetime]
-    latest: datetime | None
-
-    def asked_at(self, question: Question) -> datetime | None:
-        """When a question is asked: its own time, that of the turn it is, or the end of the conversation."""
-        return question.at or (self.at_of[question.after_turn] if question.after_turn is not None else self.latest)
-
-    def scope(self, question: Question) -> Scope | None:
-        """What a question asked in mid-conversation may not see."""
-        if question.after_turn is None:
-            return None
-        hidden = ThreadId(self.thread_of[question.after_turn])
-        return Scope(before_seq=self.seq_of[question.after_turn], not_threads=frozenset({hidden}))
-
-
 def _one(
     memory: Memory, system: MemorySystem, conversation: Conversation, tally: _Tally, what: str, told: Told
 ) -> None:
@@ -236,37 +213,18 @@ def _one(
 
 def _add(owner: OwnerMemory, conversation: Conversation) -> dict[UtteranceId, str]:
     turn_of: dict[UtteranceId, str] = {}
-    for thread in conversation.threads:
-        if not thread.turns:
-            continue
-        added = owner.add_messages([_message(turn) for turn in thread.turns], thread=thread.id)
-        turn_of |= zip(added.utterance_ids, _ids(thread), strict=True)
+    for thread, messages in messages_of(conversation):
+        added = owner.add_messages(messages, thread=thread.id)
+        turn_of |= zip(added.utterance_ids, (turn.id for turn in thread.turns), strict=True)
     return turn_of
 
 
-def _message(turn: Turn) -> dict[str, object]:
-    return {"role": str(turn.role), "content": turn.text, "name": turn.speaker, "at": turn.at}
-
-
-def _ids(thread: Thread) -> list[str]:
-    return [turn.id for turn in thread.turns]
-
-
-def _look_up(owner: OwnerMemory, conversation: Conversation, turn_of: Mapping[UtteranceId, str]) -> _Stored:
+def _look_up(owner: OwnerMemory, conversation: Conversation, turn_of: Mapping[UtteranceId, str]) -> Stored:
     seq_of = {turn_of[u.id]: u.seq for page in owner.pages() for u in page.utterances}
-    turns = list(conversation.turns())
-    if missing := [turn.id for _, turn in turns if turn.id not in seq_of]:
-        raise EmberError(f"{conversation.id}: {len(missing)} turns are in no page, first {missing[0]}")
-    return _Stored(
-        turn_of=turn_of,
-        seq_of=seq_of,
-        thread_of={turn.id: thread.id for thread, turn in turns},
-        at_of={turn.id: turn.at for _, turn in turns},
-        latest=max((turn.at for _, turn in turns), default=None),
-    )
+    return Stored.of(conversation, turn_of, seq_of)
 
 
-def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, stored: _Stored, tally: _Tally) -> Asked:
+def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, stored: Stored, tally: _Tally) -> Asked:
     scope, at = stored.scope(question), stored.asked_at(question)
     for times in (tally.query_ms, tally.search_ms):  # the second time the query's vector is at hand
         began = time.perf_counter()
@@ -327,18 +285,10 @@ def packed_within(context: Context, words: int) -> Packed:
 def _values(
     prefix: str, ranking: Sequence[str], packed: Mapping[str, set[str]], evidence: frozenset[str]
 ) -> dict[str, float]:
-    values = {f"{prefix}mrr": metrics.reciprocal_rank(ranking, evidence)}
-    for k in KS:
-        values[f"{prefix}rec@{k}"] = metrics.recall_at(ranking, evidence, k)
-        values[f"{prefix}any@{k}"] = metrics.any_at(ranking, evidence, k)
-        values[f"{prefix}all@{k}"] = metrics.all_at(ranking, evidence, k)
+    values = ranking_values(prefix, ranking, evidence)
     for name, present in packed.items():
         values[f"{prefix}{name}"] = metrics.recall_packed(present, evidence)
     return values
-
-
-def _ranking_names(prefix: str) -> list[str]:
-    return [f"{prefix}{kind}@{k}" for kind in ("rec", "any", "all") for k in KS]
 
 
 def _budget_names(prefix: str) -> list[str]:

@@ -34,6 +34,14 @@ class ReadAgentNumbers:
     """Words of an episode between which the pause is chosen; QuALITY, §4."""
     lookup: int = 5
     """Episodes that are looked up at most, ReadAgent-P."""
+    sequential: bool = False
+    """Look-up one by one, each read before the next is named: ReadAgent-S, §3."""
+    gist_words: int = 60
+    """An episode of no more words is its own gist (ours): a talk that grows page by page asks for none at each."""
+    gist_chars: int = 800
+    """Of a gist, cut (ours); the prompt asks for 80 words."""
+    shown_gists: int = 400
+    """Gists that a look-up is shown, the nearest to the question if there are more (ours): some 25,000 tokens."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,12 +49,24 @@ class MemoryBankNumbers:
     """MemoryBank (arXiv 2305.10250)."""
 
     top_k: int = 10
+    """Exchanges and days' events that are recalled."""
     strength: float = 1.0
     """S when a memory is first kept, §2.3; each recall adds 1 and sets t to 0."""
     day_s: float = 86_400.0
     """t is counted in days."""
-    forgetting: bool = True
-    """Whether the curve decides what is still recalled."""
+    forgetting: bool = False
+    """Whether the curve decides what is still recalled, §2.3: for companions that are to seem human, the paper says.
+    Off, since a bench asks once, at the end: after a week without a recall, R is below 0.001, and nothing is left."""
+    day_chars: int = 12_000
+    """Of a day's talk, or of days' events, that one question shows (ours); a longer one is told in parts."""
+    events_chars: int = 1_000
+    """Of a day's events, cut (ours); the prompt asks for 100 words."""
+    insight_chars: int = 600
+    """Of a day's insight into the user (ours); the prompt asks for 60 words."""
+    overview_chars: int = 1_500
+    """Of the global event summary (ours); the prompt asks for 150 words."""
+    portrait_chars: int = 1_200
+    """Of the global portrait (ours); the prompt asks for 120 words."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,10 +74,28 @@ class TimNumbers:
     """Think-in-Memory (arXiv 2311.08719)."""
 
     top_k: int = 10
+    """Thoughts that are recalled."""
     buckets: int = 8
-    """b of the random projection, §3: F(x) = argmax([xR; −xR]), R of shape (d, b/2)."""
+    """b of the random projection, §3.2: F(x) = argmax([xR; −xR]), R of shape (d, b/2). The paper gives no number; with
+    1 there is one bucket, and every thought is looked at."""
     seed: int = 0
     """Of the projection."""
+    fill: bool = True
+    """Whether a bucket of fewer than top_k thoughts is filled up from those next in line; False: one bucket (ours)."""
+    near: int = 5
+    """Older thoughts of its bucket that each new one is organised with, nearest first, of the same head or as near as
+    `near_cosine` (ours: the paper's whole bucket fits no prompt)."""
+    near_cosine: float = 0.6
+    shown_most: int = 40
+    """Thoughts that one question about organising shows (ours)."""
+    part: int = 20
+    """Utterances that one question about thoughts shows; a longer page takes several (ours)."""
+    utterance_chars: int = 2_000
+    thought_chars: int = 300
+    entity_chars: int = 80
+    """Of what is shown of an utterance, and kept of a thought, of its head, relation and tail (ours)."""
+    thoughts_most: int = 40
+    """Thoughts of one part of a page that are kept (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +116,15 @@ class MemGptNumbers:
     steps: int = 8
     """Calls of functions that heartbeats may chain (ours)."""
     passage_chars: int = 1_000
-    """Of a file that goes into archival storage (ours)."""
+    """Of a passage in archival storage: a part of a file, or what the model inserts at once (ours)."""
+    message_chars: int = 2_000
+    """Of one message in the window, or one result (ours)."""
+    summary_words: int = 150
+    """That the recursive summary is asked to have; what has more than ten letters for each is cut (ours)."""
+    recall_k: int = 10
+    """Utterances that a search without a model goes on paging for."""
+    file_bytes: int = 5_000_000
+    """Of a file that is loaded (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,10 +134,29 @@ class AMemNumbers:
     near_k: int = 10
     """Nearest notes among which links are looked for, §3.2."""
     recall_k: int = 10
+    """Notes nearest to a query, Eq. 10; those that they link to come beside them."""
     links: bool = True
     """Link generation; False is "w/o LG" of Table 2."""
     evolution: bool = True
     """Evolution of neighbours; False is "w/o ME"."""
+    evolve_linked: bool = False
+    """False: all the near_k may evolve, as Eq. 7 says; True: those that the new note was linked to, at half the calls.
+    Without a model always these."""
+    evolve_each: bool = True
+    """One question for each neighbour, as in Eq. 7; False: one for all of them (ours)."""
+    link_cosine: float = 0.6
+    """Without a model: cosine from which near notes are linked (ours)."""
+    window: int = 4
+    """Without a model: utterances of the page, up to its own, that a note's context is condensed from (ours)."""
+    keywords: int = 8
+    tags: int = 5
+    """Of a note, at most (ours; the paper asks for at least three of each)."""
+    word_chars: int = 40
+    content_chars: int = 2_000
+    context_chars: int = 300
+    """Of what is shown of a note's content, and kept of a keyword or tag, and of its context (ours)."""
+    near_chars: int = 400
+    """Of what is shown of a neighbour's content (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,16 +168,46 @@ class Mem0Numbers:
     near: int = 10
     """s, memories that an update is decided against."""
     recall_k: int = 10
+    update_each: bool = True
+    """One question a candidate, as in §2.1; False asks about all candidates of a pair at once: one call in place of
+    |Ω|, but none sees what the others changed."""
+    summary_every: int = 10
+    """Messages after which S is made anew (the paper says "periodically"; ours): so many the extraction is shown as
+    they were said, so that hardly any is in neither. 0: no summary."""
+    pair_most: int = 10
+    """Messages that one extraction reads at most (ours): a page of more is read in parts."""
+    message_chars: int = 2_000
+    """Of one message, in what a model is shown (ours)."""
+    facts_most: int = 20
+    """Candidates of one extraction (ours)."""
+    fact_chars: int = 300
+    summary_chars: int = 1_500
+    """Limits of what a model may answer, twice what its prompt asks for and more (ours)."""
+    same_fact: float = 0.9
+    """Without a model: the cosine from which two texts may be one fact, if the words of one are in the other (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mem0GraphNumbers:
-    """Mem0g (arXiv 2504.19413, §2.2)."""
+class Mem0GraphNumbers(Mem0Numbers):
+    """Mem0g (arXiv 2504.19413, §2.2): Mem0's, and those of the graph beside it."""
 
+    memories: bool = True
+    """Whether the memories of Mem0 are kept beside the graph, as Table 2's figures have it; False: the graph alone."""
     same_entity: float = 0.9
     """Cosine above which two names are one entity (t in the paper, which gives no number; ours)."""
-    recall_k: int = 10
-    """Triples, entity-centred and by their text, that are recalled."""
+    near_entity: float = 0.7
+    """Cosine above which a word of a query means an entity (ours)."""
+    relations_k: int = 10
+    """Triples, entity-centred and by their text, that are recalled beside recall_k memories."""
+    relevance: float = 0.2
+    """Cosine to the query above which a triple is recalled for its text (ours)."""
+    entities_most: int = 20
+    triples_most: int = 20
+    """Of one extraction (ours)."""
+    name_chars: int = 80
+    """Of an entity's name or a relation's (ours)."""
+    spoken_of: int = 3
+    """Without a model: keywords of an utterance that its speaker speaks of (ours)."""
 
 
 def altered(numbers: Numbers, options: Mapping[str, object]) -> Numbers:

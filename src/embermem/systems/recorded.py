@@ -34,6 +34,7 @@ from embermem.types import (
     ThreadId,
     Tier,
     Utterance,
+    UtteranceId,
 )
 
 if TYPE_CHECKING:
@@ -246,7 +247,13 @@ class RecordedSystem(ABC):
             query=query,
             preset=self.name,
             notes=notes,
+            rests_on=self._ids(owner, chosen),
         )
+
+    def _ids(self, owner: Owner, pieces: Sequence[Piece]) -> tuple[UtteranceId, ...]:
+        """The utterances that pieces rest on, in order."""
+        seqs = {seq for piece in pieces for seq in piece.seqs}
+        return tuple(u.id for u in self._log(owner.id) if u.seq in seqs)
 
     def _hits(self, owner: Owner, pieces: Sequence[Piece]) -> tuple[Hit, ...]:
         """Each utterance once, where the best piece that rests on it stands."""

@@ -11,10 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
+from embermem.apps.commands import bench_run, study
 from embermem.apps.commands.bench_scale import scale
 from embermem.apps.commands.common import JsonOption, session_of
 
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
+for command in (bench_run.run, bench_run.report, study.study, study.cost):
+    app.command()(command)
 
 PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or `paper`.")]
 

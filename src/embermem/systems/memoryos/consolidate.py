@@ -376,7 +376,7 @@ class _Consolidation:
             return False
         analyst = self._parts.extractive
         tails = self._store.tails(self._owner.id, _first_no(views))
-        annotations = analyst.annotate(self._owner, tails, views)
+        annotations = self._asked(analyst, tails, views)
         decisions = short_term.chained(tails, views, annotations, analyst.name, self._next_no)
         for view, annotation in zip(views, annotations, strict=True):
             if self._settings.facts_when == "read":
@@ -474,11 +474,20 @@ class _Consolidation:
         if self._annotated is not None and self._annotated[0] == key:
             return self._annotated[1]
         with _in_our_words(analyst):
-            annotations = analyst.annotate(self._owner, tails, views)
+            annotations = self._asked(analyst, tails, views)
         if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
             raise AnalystError(f"{analyst.name} answered for other pages than it was asked about")
         self._annotated = key, annotations
         return annotations
+
+    def _asked(
+        self, analyst: Analyst, tails: Mapping[ThreadId, ChainTail], views: Sequence[PageView]
+    ) -> tuple[Annotation, ...]:
+        """What an analyst says of pages. Without chains (an ablation) it is shown each alone, and none continues."""
+        if self._settings.without != "chain":
+            return analyst.annotate(self._owner, tails, views)
+        alone = [analyst.annotate(self._owner, {}, [view]) for view in views]
+        return tuple(replace(annotation, continues=False) for one in alone for annotation in one)
 
     def _wait(self, wait: ModelWait) -> None:
         """The analyst is not asked any more in this claim, until the time it named."""

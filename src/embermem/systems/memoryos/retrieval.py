@@ -2,6 +2,7 @@
 
 `rank` orders utterances and facts; `recall` packs them into a Context. Preset `paper` takes the paper's steps;
 preset `default` scores every utterance by all that index/fusion.py knows. docs/retrieval.md has the figures.
+In both, a tier that the setting `without` names is out of reach: docs/studies.md.
 """
 
 from __future__ import annotations
@@ -66,11 +67,13 @@ class Ranking:
     @cached_property
     def facts(self) -> tuple[tuple[Fact, float], ...]:
         """All facts that the scope lets be seen, with their scores."""
-        return self.find_facts()
+        return () if self.view.settings.without == "long_term" else self.find_facts()
 
     @cached_property
     def persona(self) -> Persona:
         """Who the owner is, likewise narrowed by the scope."""
+        if self.view.settings.without == "long_term":
+            return Persona()
         return _seen(self.view.snapshot.persona, self.view)
 
     @cached_property
@@ -97,13 +100,15 @@ class Ranking:
 
 def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter) -> Context:
     """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources."""
-    view = View(snapshot, query, settings)
+    view = View(snapshot, query, _ablated(settings))
     ranking = _ranked(view)
     packing = _packed(view, ranking, counter)
+    packed = ranking.hits_at(packing.places)
+    told = (source.utterance_id for fact in packing.facts for source in fact.sources)
     return Context(
         text=packing.text,
         hits=ranking.hits,
-        packed=ranking.hits_at(packing.places),
+        packed=packed,
         facts=packing.facts,
         persona=ranking.persona,
         tokens=packing.tokens,
@@ -114,13 +119,14 @@ def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenC
         preset=settings.preset,
         left_out=packing.left_out,
         notes=(*ranking.notes, *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing)),
+        rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
     )
 
 
 def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None = None) -> Ranking:
     """What of the snapshot matters to the query, by the settings' preset; `first` hits are wanted (None: as many as
     the settings say). Reads only."""
-    return _ranked(View(snapshot, query, settings), first)
+    return _ranked(View(snapshot, query, _ablated(settings)), first)
 
 
 def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
@@ -139,6 +145,21 @@ def _ranked(view: View, first: int | None = None) -> Ranking:
     return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view, first or view.settings.hits)
 
 
+def _ablated(settings: Settings) -> Settings:
+    """The settings with every channel silent by which a tier that is left out would still speak."""
+    if settings.without == "mid_term":
+        return replace(settings, recall_segment=0.0)
+    if settings.without == "long_term":
+        return replace(settings, recall_noted=0.0, standing_facts=0)
+    return settings
+
+
+def _short_term(view: View) -> NDArray[np.int32]:
+    """The pages of short-term memory: the newest that the scope lets be seen."""
+    pages = np.unique(view.snapshot.page_of(view.n)[view.candidates])
+    return pages[-view.settings.short_term_pages :]
+
+
 def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
     if view.settings.preset == "paper":
         return pack_all(view.snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
@@ -152,7 +173,7 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
 def _rank(view: View, first: int) -> Ranking:
     settings = view.settings
     fused = fuse(view)
-    best = _best(fused.scores, max(first, settings.pack_candidates))
+    best = _best(_within_reach(view, fused.scores), max(first, settings.pack_candidates))
     places, told = widened(
         fused.scores[best],
         view.snapshot.thread_of(view.n)[best],
@@ -176,6 +197,16 @@ def _rank(view: View, first: int) -> Ranking:
         find_facts=lambda: _facts(view, fused),
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
+
+
+def _within_reach(view: View, scores: Floats) -> Floats:
+    """The scores, −∞ for what stands in no tier that is recalled: without mid-term memory all but the newest pages.
+
+    Facts keep the scores of their sources, wherever these stand.
+    """
+    if view.settings.without != "mid_term":
+        return scores
+    return np.where(np.isin(view.snapshot.page_of(view.n), _short_term(view)), scores, -np.inf)
 
 
 def _best(scores: Floats, k: int) -> NDArray[np.int64]:
@@ -235,7 +266,7 @@ def _rank_as_the_paper(view: View) -> Ranking:
     settings, snapshot = view.settings, view.snapshot
     page_of = snapshot.page_of(view.n)
     seen = np.unique(page_of[view.candidates])
-    short = seen[-settings.short_term_pages :]
+    short = _short_term(view)
     places = snapshot.segment_of_page()[seen]
     segments = _top_segments(view, np.unique(places[places >= 0]))
     inside = seen[np.isin(places, segments) & ~np.isin(seen, short)]
@@ -268,6 +299,8 @@ def _paper_shares(
 
 def _top_segments(view: View, places: NDArray[np.int32]) -> list[int]:
     """The m segments of the highest F_score; one that was evicted to the archive is out of reach."""
+    if view.settings.without == "mid_term":
+        return []
     reachable = [int(place) for place in places if not view.snapshot.segments.archived[place]]
     return sorted(reachable, key=lambda place: (-view.segment_scores[place], place))[: view.settings.top_m]
 

@@ -10,7 +10,7 @@ import pytest
 from embermem import open_system
 from embermem.bootstrap import SYSTEMS
 from embermem.errors import ConfigError
-from systems.test_contract import told
+from papers.test_contract import told
 
 PAGE = Path(__file__).parents[2] / "docs" / "systems" / "your-own.md"
 

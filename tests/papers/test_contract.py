@@ -13,8 +13,8 @@ from embermem.bootstrap import SYSTEMS
 from embermem.errors import ConfigError, EmberError, InputError, ModelError
 from embermem.index.tokens import Approx
 from embermem.testing.model_server import ModelServer
+from papers.conftest import SystemOpener
 from scripted import Clock
-from systems.conftest import SystemOpener
 
 TALK = (
     ("I went to the wetland park and saw a grey heron.", "How lovely! Was it far?", "2026-04-02T10:00:00+00:00", "s1"),

@@ -1,0 +1,5 @@
+#!/bin/sh
+# Two memories in the plane: benchmarks/study_memory_map.sh locomo.json --out studies
+set -eu
+cd "$(dirname "$0")/.."
+exec "${PYTHON:-.venv/bin/python}" -m embermem.apps.cli bench study memory-map "$@"

@@ -1,0 +1,430 @@
+"""`embermem bench study`: the papers' studies done again, on small talk of our own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from running import run
+
+from embermem import OwnerMemory, bootstrap, config, open_system
+from embermem.bench import figures
+from embermem.bench.datasets import parse
+from embermem.bench.plan import SystemSpec
+from embermem.bench.results import Header, Result, Results, Spent
+from embermem.bench.studies import COMPARISONS, Written, compare, comparison, draw_map
+from embermem.bench.studies.comparing import rows
+from embermem.bench.studies.comparisons import Comparison, Variant
+from embermem.bench.studies.memory_map import Memories, connected, nearness
+from embermem.bench.studies.writing import document
+from embermem.errors import ConfigError, InputError
+from embermem.protocols import LanguageModel
+from embermem.testing import scripts
+from embermem.testing.model_server import ModelServer
+from scripted import Opener
+
+TOPICS = ("kayak", "sourdough", "trombone", "greenhouse", "lighthouse", "marathon")
+WITHOUT = ("nothing", "mid_term", "long_term", "chain")
+
+
+def talk(pages: int = 12, name: str = "small") -> dict[str, Any]:
+    """Mara tells Jon of a topic a page, two pages a thread, and is asked about the first and the last."""
+    threads = []
+    for n in range(0, pages, 2):
+        turns = []
+        for p in (n, n + 1):
+            topic = TOPICS[p % len(TOPICS)]
+            turns.append({"id": f"{p}:0", "speaker": "Mara", "role": "user", "text": f"My {topic} number {p} is blue."})
+            turns.append({"id": f"{p}:1", "speaker": "Jon", "role": "assistant", "text": f"I see, the {topic}."})
+        threads.append({"id": f"t{n}", "at": f"2026-03-{1 + n:02}T09:00:00", "turns": turns})
+    ask = "What colour is the {} number {}?"
+    questions = [
+        {"id": f"q{p}", "text": ask.format(TOPICS[p % 6], p), "category": c, "evidence": [f"{p}:0"], "answer": "blue"}
+        for p, c in ((0, "old"), (pages - 1, "new"))
+    ]
+    return {"name": name, "conversations": [{"id": "mara", "threads": threads, "questions": questions}]}
+
+
+def write(path: Path, document: object) -> Path:
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def ran(study: Comparison, folder: Path, **settings: Any) -> Written:
+    data = write(folder / "talk.json", talk())
+    return compare(study, [data], folder / "out", embedder="hashed", **settings)
+
+
+def is_drawn(written: Written) -> None:
+    """Its figures are whole, and its table holds every number of its JSON."""
+    svg, png = written.figures
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    text = written.table.read_text(encoding="utf-8")
+    kept = json.loads(written.numbers.read_text(encoding="utf-8"))
+    assert kept == json.loads(json.dumps(written.content))
+    for row in kept["rows"]:
+        cells = {cell.strip() for line in text.splitlines() for cell in line.split("|")}
+        missing = {str(number) for number in numbers(row)} - cells
+        assert not missing, (row, text)
+
+
+def numbers(value: object) -> Iterator[float]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from () if key in ("k", "failed") else numbers(item)
+    elif isinstance(value, (int, float)) and value:
+        yield value
+
+
+# ------------------------------------------------------------------------------------ MemoryOS without one of its tiers
+
+
+def told(opened: Opener, without: str, preset: str, **settings: Any) -> OwnerMemory:
+    """Nine pages, of which three are in short-term memory; the persona is learnt as pages are read."""
+    fitting = {"facts_when": "read", "without": without, "token_counter": "words", **settings}
+    alice = opened(f"{preset}-{without}.db", preset=preset, **fitting).of("alice")
+    alice.add("My name is Alice and I live in Lyon.", "How nice, Lyon!", at="2026-04-01T09:00:00", thread="a")
+    for n in range(4):
+        alice.add(f"The kayak race number {n} in Lyon was wet.", "And who won?", at="2026-04-02T09:00:00", thread="b")
+    for n in range(4):
+        alice.add(f"The bread number {n} in Lyon rose.", "Well done!", at="2026-04-03T09:00:00", thread="c")
+    alice.settle()
+    return alice
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_without_mid_term_memory_only_the_newest_pages_are_recalled_and_the_persona_is_still_told(
+    opened: Opener, preset: str
+) -> None:
+    whole, ablated = (told(opened, without, preset).recall("Who am I, in Lyon?") for without in WITHOUT[:2])
+    assert {hit.tier for hit in whole.hits} == {"short", "mid"}
+    assert {hit.tier for hit in ablated.hits} == {"short"}
+    assert {hit.utterance.text for hit in ablated.hits} == {
+        "The bread number 1 in Lyon rose.",
+        "The bread number 2 in Lyon rose.",
+        "The bread number 3 in Lyon rose.",
+        "Well done!",
+    }
+    assert {hit.utterance.id for hit in ablated.packed} <= {hit.utterance.id for hit in ablated.hits}
+    assert [fact.text for fact in ablated.facts] == [fact.text for fact in whole.facts] != []
+    assert [field.value for field in ablated.persona.profile] == [field.value for field in whole.persona.profile] != []
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_without_long_term_memory_no_fact_is_told_and_none_speaks_for_an_utterance(opened: Opener, preset: str) -> None:
+    whole, ablated = (told(opened, without, preset).recall("Where do I live?") for without in ("nothing", "long_term"))
+    assert (whole.facts != (), ablated.facts) == (True, ())
+    assert (ablated.persona.facts, ablated.persona.profile, ablated.persona.traits) == ((), (), ())
+    assert {hit.utterance.seq for hit in ablated.hits} == {hit.utterance.seq for hit in whole.hits}
+    assert not [name for hit in ablated.hits for name, said in hit.channels.items() if name == "noted" and said.weight]
+    assert "stands at every recall" not in " ".join(ablated.notes)
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_without_chains_no_page_continues_another_and_all_else_is_learnt_alike(opened: Opener, preset: str) -> None:
+    whole, ablated = (told(opened, without, preset) for without in ("nothing", "chain"))
+    assert len(whole.chains()) < len(whole.pages()) == len(ablated.pages())
+    assert len({page.chain_id for page in ablated.pages()}) == len(ablated.pages())
+    assert not [chain for chain in ablated.chains() if len(chain.page_ids) > 1]
+    assert [fact.text for fact in ablated.facts()] == [fact.text for fact in whole.facts()]
+    assert [page.keywords for page in ablated.pages()] == [page.keywords for page in whole.pages()]
+
+
+def test_without_chains_a_model_is_shown_each_page_alone(opened: Opener) -> None:
+    assert any(" before: " in text for text in shown_to_a_model(opened, "nothing"))
+    assert not any(" before: " in text for text in shown_to_a_model(opened, "chain"))
+
+
+def shown_to_a_model(opened: Opener, without: str) -> list[str]:
+    """What a model was shown of pages, when every placed page was read by it; without chains each is its own."""
+    with ModelServer(scripts.answer) as server:
+        alice = told(opened, without, "default", model="scripted", model_url=server.url, model_key="none")
+        placed = alice.pages("mid")
+        assert ({page.error for page in placed}, len(placed)) == ({None}, 6)
+        assert without != "chain" or len({page.chain_id for page in placed}) == 6
+        return [text for request in server.requests for text in texts_of(request)]
+
+
+def texts_of(request: Mapping[str, Any]) -> list[str]:
+    return [str(message["content"]) for message in request["messages"] if message["role"] == "user"]
+
+
+def test_a_tier_that_there_is_not_cannot_be_left_out() -> None:
+    with pytest.raises(ConfigError, match="without = 'heat'"):
+        config.load(without="heat")
+
+
+# ------------------------------------------------------------------------------------------------- what is compared
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_every_variant_of_a_study_is_a_system_that_opens_and_each_is_another(name: str, tmp_path: Path) -> None:
+    study = comparison(name, preset="paper", ks=(1, 2))
+    labels = [variant.spec.label for variant in study.variants]
+    assert len(set(labels)) == len({variant.label for variant in study.variants}) == len(labels) > 1
+    for number, variant in enumerate(study.variants):
+        assert SystemSpec.parse(variant.spec.label) == variant.spec
+        open_system(
+            variant.spec.name, tmp_path / f"{number}.db", options=variant.spec.options, embedder="hashed"
+        ).close()
+
+
+def test_a_sweep_goes_through_ks_of_the_systems_named() -> None:
+    study = comparison("k-sweep", systems=("mem0", "memoryos:preset=paper,top_m=3"), ks=(5, 7, 5))
+    assert [(v.series, v.x, v.spec.label) for v in study.variants] == [
+        ("mem0", 5, "mem0:recall_k=5"),
+        ("mem0", 7, "mem0:recall_k=7"),
+        ("memoryos:preset=paper,top_m=3", 5, "memoryos:preset=paper,top_k=5,top_m=3"),
+        ("memoryos:preset=paper,top_m=3", 7, "memoryos:preset=paper,top_k=7,top_m=3"),
+    ]
+
+
+def test_studies_that_there_are_not_and_systems_without_a_k_are_refused() -> None:
+    with pytest.raises(ConfigError, match="no study 'x'; there are: ablation"):
+        comparison("x")
+    with pytest.raises(ConfigError, match="full_context has no k"):
+        comparison("k-sweep", systems=("full_context",))
+
+
+def test_the_ablation_writes_its_files_and_shows_what_each_tier_is_worth(tmp_path: Path) -> None:
+    written = ran(comparison("ablation"), tmp_path, command="embermem bench study ablation talk.json")
+    is_drawn(written)
+    by = {row["label"]: row for row in written.content["rows"]}
+    assert list(by) == ["MemoryOS", "-MTM", "-LPM", "-Chain", "no memory"]
+    assert by["MemoryOS"]["by_category"] == {"all": 1.0, "new": 1.0, "old": 1.0}
+    assert by["-MTM"]["by_category"] == {"all": 0.5, "new": 1.0, "old": 0.0}
+    assert by["-MTM"]["apart"]["mean"] == -0.5
+    assert (by["no memory"]["packed"], by["no memory"]["context_tokens"]) == (0.0, 0.0)
+    assert by["MemoryOS"]["apart"] is None
+    assert "command: embermem bench study ablation talk.json" in written.text
+    assert str(tmp_path) not in written.text + json.dumps(written.content)
+    again = ran(comparison("ablation"), tmp_path, command="embermem bench study ablation talk.json")
+    assert (again.text, again.content) == (written.text, written.content)
+
+
+def test_a_sweep_draws_a_line_for_each_system_and_more_memories_hold_more(tmp_path: Path) -> None:
+    study = comparison("k-sweep", systems=("amem", "mem0"), ks=(1, 8))
+    written = ran(study, tmp_path)
+    is_drawn(written)
+    lengths = [(row["series"], row["k"], row["context_tokens"]) for row in written.content["rows"]]
+    assert [(series, k) for series, k, _ in lengths] == [("amem", 1), ("amem", 8), ("mem0", 1), ("mem0", 8)]
+    assert lengths[0][2] < lengths[1][2]
+    assert lengths[2][2] <= lengths[3][2]
+
+
+def test_with_a_model_answers_are_what_is_drawn(tmp_path: Path) -> None:
+    with ModelServer(scripts.answer) as server:
+        asked = {"model": "scripted", "model_url": server.url, "model_key": "none", "embedder": "hashed"}
+        model: LanguageModel | None = bootstrap.make_model(None, config.load(**asked))
+        written = ran(comparison("presets"), tmp_path, model=model)
+        assert server.calls > 4
+    is_drawn(written)
+    assert written.content["measure"] == "f1_locomo"
+    for row in written.content["rows"]:
+        assert 0.0 <= row["f1_locomo"] <= 1.0
+        assert row["calls_a_response"] >= 1.0
+    assert written.content["made"]["model"] == "scripted"
+
+
+def test_a_measure_that_no_question_has_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no question has the measure 'charm'; there are: .*packed"):
+        ran(comparison("presets"), tmp_path, measure="charm")
+
+
+def test_figures_are_means_over_headline_questions_by_thread_where_evidence_is_threads_only() -> None:
+    study = Comparison(
+        name="s",
+        title="S",
+        source="ours",
+        drawn="bars",
+        variants=tuple(Variant(label=label, spec=SystemSpec(name=label)) for label in ("amem", "tim")),
+    )
+    found = Results(
+        headers=(header("amem", "tim"),),
+        ingested=(),
+        results=(
+            asked("amem", "q1", "a", 1.0),
+            asked("amem", "q2", "b", 0.5),
+            asked("amem", "q3", "b", 0.0, headline=False),
+            asked("tim", "q1", "a", 0.25),
+            asked("tim", "q2", "b", 0.25),
+        ),
+    )
+    first, second = rows(study, found, "packed")
+    assert (first.figures["packed"], second.figures["packed"]) == (0.75, 0.25)
+    assert first.by_category == {"all": 0.75, "a": 1.0, "b": 0.5}
+    assert (first.figures["questions"], first.apart) == (2, None)
+    assert second.apart is not None
+    assert second.apart.mean == -0.5
+    assert second.apart.low is None, "one conversation says nothing of others"
+
+
+def asked(system: str, question: str, category: str, packed: float, *, headline: bool = True) -> Result:
+    return Result(
+        system=system,
+        dataset="d",
+        conversation="c",
+        seed=0,
+        question=question,
+        category=category,
+        headline=headline,
+        answerable=True,
+        gold=None,
+        evidence=(),
+        evidence_threads=("t",),
+        ranking=(),
+        packed=(),
+        told=(),
+        confidence=0.5,
+        context_tokens=10,
+        answer=None,
+        values={"thread_packed": packed, "thread_mrr": packed},
+        verdicts=(),
+        recall=Spent(ms=1.0),
+        answering=Spent(),
+        judging=Spent(),
+    )
+
+
+def header(*systems: str) -> Header:
+    return Header(
+        data=(),
+        systems=systems,
+        seeds=(0,),
+        limit=None,
+        conversations=(),
+        budget=None,
+        judges=(),
+        model="",
+        embedder="hashed",
+        counter="words",
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- the memory map
+
+
+def test_the_map_draws_notes_with_their_links_and_pages_in_their_segments(tmp_path: Path) -> None:
+    data = write(tmp_path / "talk.json", talk(name="<script>|`x`"))
+    written = draw_map(data, tmp_path / "out", embedder="hashed", short_term_pages=2)
+    is_drawn(written)
+    notes, pages = written.content["rows"]
+    assert (notes["system"], notes["n"]) == ("A-MEM", 24)
+    assert (pages["system"], pages["n"]) == ("MemoryOS", 10)
+    assert notes["pairs together"] + notes["pairs apart"] == 24 * 23 // 2
+    assert pages["pairs together"] + pages["pairs apart"] == 45
+    assert notes["cosine together"] > notes["cosine apart"]
+    assert "<script>" not in written.text
+    assert "\\|\\`x\\`" in written.text
+    again = draw_map(data, tmp_path / "again", embedder="hashed", short_term_pages=2)
+    assert again.content == written.content
+    assert [path.read_bytes() for path in again.figures] == [path.read_bytes() for path in written.figures]
+
+
+def test_a_map_of_a_conversation_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no conversation 'nobody'; there are: mara"):
+        draw_map(write(tmp_path / "talk.json", talk()), tmp_path, conversation="nobody", embedder="hashed")
+
+
+LINKS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=12)
+
+
+@given(LINKS)
+def test_what_is_linked_hangs_together_and_each_part_is_named_by_its_first(links: Sequence[tuple[int, int]]) -> None:
+    parts = connected(9, links)
+    assert all(parts[a] == parts[b] for a, b in links)
+    assert all(parts[part] == part <= n for n, part in enumerate(parts))
+    assert len(set(parts)) >= 9 - len(links)
+
+
+@given(LINKS.map(lambda links: sorted({(min(pair), max(pair)) for pair in links if pair[0] != pair[1]})))
+def test_all_pairs_are_together_or_apart_and_their_cosines_are_the_whole_vectors(links: list[tuple[int, int]]) -> None:
+    vectors = np.random.default_rng(len(links)).normal(size=(9, 4)).astype(np.float32)
+    memories = Memories(
+        system="s", what="w", embedder="e", vectors=vectors, groups=(0,) * 9, links=tuple(links), linked=True
+    )
+    found = nearness(memories)
+    assert (found.pairs_together, found.pairs_together + found.pairs_apart) == (len(links), 36)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    expected = [float(unit[a] @ unit[b]) for a, b in links]
+    assert found.together == (pytest.approx(float(np.mean(expected)), abs=1e-6) if links else None)
+
+
+def test_pages_are_together_in_one_segment_and_in_none_with_nobody() -> None:
+    vectors = np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.float32)
+    found = nearness(Memories(system="s", what="w", embedder="e", vectors=vectors, groups=(0, 0, -1, -1)))
+    assert (found.together, found.pairs_together, found.pairs_apart) == (1.0, 1, 5)
+    assert found.apart == pytest.approx(0.2)
+
+
+# ---------------------------------------------------------------------------------------------------- figures and files
+
+
+def test_names_in_figures_are_text_and_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
+    series: dict[str, dict[str, float | None]] = {
+        "$\\alpha$ <b>": {"a & b": 0.5, "none": None},
+        "two": {"a & b": 0.25, "none": 0.0},
+    }
+    first, again = (
+        figures.bars(tmp_path / name, title="]]> $x", label="y", series=series) for name in ("first", "again")
+    )
+    drawn = ElementTree.parse(first[0])
+    texts = {"".join(element.itertext()).strip() for element in drawn.iter() if element.tag.endswith("}text")}
+    assert {"$\\alpha$ <b>", "a & b", "]]> $x"} <= texts
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+
+
+def test_a_line_leaves_out_what_was_not_measured(tmp_path: Path) -> None:
+    series: dict[str, list[tuple[float, float | None]]] = {"a": [(10, 0.1), (20, None)], "b": []}
+    svg, _ = figures.lines(tmp_path / "l", title="t", x_label="k", label="y", series=series)
+    assert ElementTree.parse(svg) is not None
+
+
+def test_without_matplotlib_it_is_told_what_to_install_before_anything_is_run() -> None:
+    script = "import sys; sys.modules['matplotlib'] = None\nfrom embermem.bench import figures\nfigures.check()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert "ConfigError: figures need the package matplotlib: pip install 'embermem[figures]'" in done.stderr
+
+
+@given(st.text(max_size=40))
+def test_no_name_from_data_becomes_markup_in_a_table(name: str) -> None:
+    text = document(
+        title=name, figure="f", lead=(), tables=(("T", ("", "n"), [(name, 1)]),), made={"data": name}, command=""
+    )
+    row = next(line for line in text.splitlines() if line.endswith("| 1 |"))
+    assert row.replace("\\|", "").count("|") == 3
+    assert "<" not in text
+
+
+def test_the_command_writes_a_study_and_prints_its_table_or_its_numbers(tmp_path: Path) -> None:
+    data, out = write(tmp_path / "talk.json", talk(8)), tmp_path / "out"
+    done = run(tmp_path / "m.db", "bench", "study", "presets", str(data), "--out", str(out), "--limit", "1", "--json")
+    assert done.json["study"] == "presets"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "presets-run",
+        "presets.json",
+        "presets.md",
+        "presets.png",
+        "presets.svg",
+    ]
+    shown = run(tmp_path / "m.db", "bench", "study", "presets", str(data), "--out", str(out), "--limit", "1")
+    assert shown.out.startswith("# MemoryOS by the paper's steps")
+    assert "bench study presets talk.json --preset default --limit 1" in shown.out
+    taken = run(tmp_path / "m.db", "bench", "study", "presets", str(data), "--out", str(data))
+    assert (taken.code != 0, "cannot make the folder" in taken.err) == (True, True)
+    refused = run(tmp_path / "m.db", "bench", "study", "memory-map", str(data), str(data), "--out", str(out))
+    assert refused.code == 2
+
+
+def test_our_talk_is_a_data_set() -> None:
+    assert parse(talk(), "x", "x").conversations[0].with_evidence[0].answer == "blue"
