@@ -237,7 +237,7 @@ class Postgres:
         engine.dialect._type_memos.clear()
 
     def _speak_of_vectors(self, engine: Engine) -> None:
-        """Connections from now on take and give vectors. None may be in use: one that is would be kept open for good."""
+        """Connections from now on take and give vectors. None may be in use: it would be kept open for good."""
         self._know_vectors(engine)
         if self._halfvec and not event.contains(engine, "connect", _register):
             event.listen(engine, "connect", _register)
