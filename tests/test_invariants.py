@@ -244,7 +244,7 @@ def test_whatever_is_done_in_whatever_order_the_memory_keeps_its_promises(place:
     run_state_machine_as_test(
         Here,
         settings=settings(
-            max_examples=8 if engine == "sqlite" else 5,
+            max_examples=8 if engine == "sqlite" else 3,
             stateful_step_count=16,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
