@@ -104,7 +104,7 @@ def test_importing_is_quick_loads_nothing_heavy_and_writes_nothing(tmp_path: Pat
         seconds, heavy = json.loads(out)
         assert heavy == []
         took.append(seconds)
-    assert min(took) <= 0.3
+    assert min(took) <= 1.0  # 0.06 to 0.09 s where nothing else runs
     assert list(tmp_path.iterdir()) == []
 
 
