@@ -18,11 +18,14 @@ from embermem.protocols import Purpose, Scope
 from embermem.records import Record, RecordId, Written
 from embermem.systems.memoryos.lines import day
 from embermem.systems.numbers import AMemNumbers
-from embermem.systems.recorded import Kit, Piece, RecordedSystem, similarities
+from embermem.systems.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
 from embermem.text import fold
 from embermem.types import Context, Owner, Page, ThreadId, Utterance
 
 __all__ = ["AMem", "Note", "Version"]
+
+
+_NOT_SHOWN = "Note {} was not shown; the numbers are 1 to {}."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -198,7 +201,7 @@ class AMem(RecordedSystem):
         shown = "\n".join(["new note", self._shown(note), "older notes", *self._numbered([one for _, one in near])])
 
         def check(answer: AMemLinks) -> None:
-            _within(len(near), answer.linked)
+            only_shown(answer.linked, len(near), _NOT_SHOWN)
 
         answer = self.ask(owner, Purpose.REMEMBER, "amem_link", AMemLinks, shown, check)
         return [near[number - 1][1] for number in dict.fromkeys(answer.linked)]
@@ -235,7 +238,7 @@ class AMem(RecordedSystem):
         shown = "\n".join(["new note", self._shown(note), "older notes", *self._numbered(neighbours)])
 
         def check(answer: AMemEvolvedAll) -> None:
-            _within(len(neighbours), [change.number for change in answer.changed])
+            only_shown([change.number for change in answer.changed], len(neighbours), _NOT_SHOWN)
 
         answer = self.ask(owner, Purpose.REMEMBER, "amem_evolve_all", AMemEvolvedAll, shown, check)
         changes = {change.number: change for change in answer.changed}
@@ -319,10 +322,3 @@ class AMemEvolvedAll:
     """The answer to amem_evolve_all."""
 
     changed: tuple[AMemChange, ...]
-
-
-def _within(count: int, numbers: Sequence[int]) -> None:
-    """Raises ValueError for a note that was not shown."""
-    for number in numbers:
-        if not 1 <= number <= count:
-            raise ValueError(f"Note {number} was not shown; the numbers are 1 to {count}.")

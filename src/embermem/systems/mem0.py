@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from embermem.prompts.data import one_line
 from embermem.protocols import Purpose, Scope
 from embermem.records import Record, RecordId, Written
-from embermem.systems.mem0_shared import exchanges, holds, only_shown, ranked, same_words, stacked, visible
+from embermem.systems.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.systems.memoryos.lines import day
 from embermem.systems.numbers import Mem0Numbers
 from embermem.systems.recorded import Kit, Piece, RecordedSystem
@@ -189,7 +189,7 @@ class Mem0(RecordedSystem):
         shown += [f"{number} {self.line(u)}" for number, u in enumerate(new, 1)]
 
         def check(answer: Mem0Facts) -> None:
-            only_shown((n for fact in answer.facts for n in fact.messages), len(new), "message")
+            only_numbered((n for fact in answer.facts for n in fact.messages), len(new), "message")
 
         answer = self.ask(owner, Purpose.REMEMBER, "mem0_facts", Mem0Facts, "\n".join(shown), check)
         texts: dict[str, Candidate] = {}
@@ -429,7 +429,7 @@ def _check_update(operation: Operation, memory: int, text: str, candidate: Candi
     """Raise ValueError, in words for the model, if an update cannot be meant so."""
     if operation not in ("UPDATE", "DELETE"):
         return
-    only_shown([memory], len(near), "memory")
+    only_numbered([memory], len(near), "memory")
     if operation == "UPDATE" and not visible(text):
         raise ValueError("UPDATE needs the new text of the memory.")
     if operation == "DELETE" and set(terms(near[memory - 1].text)) == set(terms(candidate.text)):

@@ -10,13 +10,14 @@ import numpy as np
 
 from embermem.prompts.data import one_line
 from embermem.records import AnyRecord, Record
+from embermem.systems.recorded import only_shown
 from embermem.text import fold
 from embermem.types import Page, Utterance
 
 if TYPE_CHECKING:
     from embermem.types import Vector, Vectors
 
-__all__ = ["exchanges", "holds", "only_shown", "ranked", "same_words", "stacked", "visible"]
+__all__ = ["exchanges", "holds", "only_numbered", "ranked", "same_words", "stacked", "visible"]
 
 
 def exchanges(page: Page, most: int) -> Iterator[Sequence[Utterance]]:
@@ -40,11 +41,9 @@ def holds(ended_at: datetime | None, ended_by: int, at: datetime | None, seen: S
     return ended_at is None or (at is not None and at < ended_at) or (seen is not None and ended_by not in seen)
 
 
-def only_shown(numbers: Iterable[int], shown: int, what: str) -> None:
-    """Raise ValueError, in words for the model, if a number was not shown."""
-    for number in numbers:
-        if not 1 <= number <= shown:
-            raise ValueError(f"There is no {what} {number}; they are numbered from 1 to {shown}.")
+def only_numbered(numbers: Iterable[int], shown: int, what: str) -> None:
+    """Raise ValueError, in words for the model, if a number of what it names was not shown."""
+    only_shown(numbers, shown, f"There is no {what} {{}}; they are numbered from 1 to {{}}.")
 
 
 def stacked(records: Sequence[Record]) -> Vectors:

@@ -18,7 +18,7 @@ from embermem.prompts.data import one_line
 from embermem.protocols import Purpose, Scope
 from embermem.records import Record, RecordId, Written
 from embermem.systems.mem0 import Mem0, Memory, Summary
-from embermem.systems.mem0_shared import exchanges, holds, only_shown, ranked, same_words, stacked, visible
+from embermem.systems.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.systems.memoryos.lines import day
 from embermem.systems.numbers import Mem0GraphNumbers
 from embermem.systems.recorded import Kit, Piece
@@ -155,8 +155,8 @@ class Mem0Graph(Mem0):
         shown += ["messages:", *(f"{number} {self.line(u)}" for number, u in enumerate(new, 1))]
 
         def check(answer: Mem0gTriples) -> None:
-            only_shown((n for one in answer.triples for n in (one.source, one.target)), len(entities), "thing")
-            only_shown((n for one in answer.triples for n in one.messages), len(new), "message")
+            only_numbered((n for one in answer.triples for n in (one.source, one.target)), len(entities), "thing")
+            only_numbered((n for one in answer.triples for n in one.messages), len(new), "message")
 
         answer = self.ask(owner, Purpose.REMEMBER, "mem0g_triples", Mem0gTriples, "\n".join(shown), check)
         return [
@@ -206,7 +206,7 @@ class Mem0Graph(Mem0):
         shown += [f"known {number}: {day(one.at)} {one.text}" for number, one in enumerate(known, 1)]
 
         def check(answer: Mem0gObsolete) -> None:
-            only_shown(answer.obsolete, len(known), "known relation")
+            only_numbered(answer.obsolete, len(known), "known relation")
 
         answer = self.ask(owner, Purpose.REMEMBER, "mem0g_obsolete", Mem0gObsolete, "\n".join(shown), check)
         for number in sorted(set(answer.obsolete)):

@@ -20,7 +20,7 @@ from embermem.protocols import Purpose, Scope
 from embermem.records import Record, RecordId, Written
 from embermem.systems.memoryos.lines import day, header, utterance_line
 from embermem.systems.numbers import ReadAgentNumbers
-from embermem.systems.recorded import Kit, Piece, RecordedSystem, similarities
+from embermem.systems.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
 from embermem.text import has_cjk, runs, terms
 from embermem.types import Context, Owner, Page, ThreadId, Utterance
 
@@ -217,8 +217,7 @@ class ReadAgent(RecordedSystem):
         most = self.numbers.lookup
 
         def check(answer: LookUp) -> None:
-            if wrong := [n for n in answer.episodes if not 1 <= n <= len(shown)]:
-                raise ValueError(f"{wrong[0]} is no episode shown; they are 1 to {len(shown)}.")
+            only_shown(answer.episodes, len(shown), "{} is no episode shown; they are 1 to {}.")
 
         text = question.shown(shown, ())
         answer = self.ask(question.owner, Purpose.RECALL, "readagent_lookup", LookUp, text, check, most=str(most))

@@ -40,7 +40,7 @@ from embermem.types import (
 if TYPE_CHECKING:
     from embermem.types import Vector, Vectors
 
-__all__ = ["Kit", "Piece", "RecordedSystem"]
+__all__ = ["Kit", "Piece", "RecordedSystem", "only_shown", "similarities"]
 
 Answer = TypeVar("Answer")
 
@@ -229,10 +229,11 @@ class RecordedSystem(ABC):
         `order` sorts what is shown, such as by time; else the best stands first. `confidence` is the best score, cut
         to [0, 1].
         """
+        log = self._log(owner.id)
         lines, chosen = _within(head, pieces, budget, self.cost)
         shown = chosen if order is None else sorted(chosen, key=order)
         text = "\n".join([*lines, *(piece.text for piece in shown)])
-        hits = self._hits(owner, pieces)
+        hits = self._hits(log, pieces)
         packed = tuple(hit for hit in hits if " ".join(hit.utterance.text.split()) in text)
         return Context(
             text=text,
@@ -247,17 +248,11 @@ class RecordedSystem(ABC):
             query=query,
             preset=self.name,
             notes=notes,
-            rests_on=self._ids(owner, chosen),
+            rests_on=_resting(log, chosen),
         )
 
-    def _ids(self, owner: Owner, pieces: Sequence[Piece]) -> tuple[UtteranceId, ...]:
-        """The utterances that pieces rest on, in order."""
-        seqs = {seq for piece in pieces for seq in piece.seqs}
-        return tuple(u.id for u in self._log(owner.id) if u.seq in seqs)
-
-    def _hits(self, owner: Owner, pieces: Sequence[Piece]) -> tuple[Hit, ...]:
+    def _hits(self, log: Sequence[Utterance], pieces: Sequence[Piece]) -> tuple[Hit, ...]:
         """Each utterance once, where the best piece that rests on it stands."""
-        log = self._log(owner.id)
         of = {u.seq: u for u in log}
         newest = list(dict.fromkeys(u.page_id for u in reversed(log)))[: self.kit.settings.short_term_pages]
         scores: dict[int, float] = {}
@@ -319,9 +314,23 @@ class _Held:
     born: int = 0
 
 
+def only_shown(numbers: Iterable[int], shown: int, words: str) -> None:
+    """Raise ValueError if one of the numbers was not shown to the model, from 1 on. `words` tell it so: `{}` stands for
+    the number, and then for how many were shown."""
+    for number in numbers:
+        if not 1 <= number <= shown:
+            raise ValueError(words.format(number, shown))
+
+
 def similarities(query: Vector, records: Sequence[Record]) -> list[float]:
     """The cosine of a query's vector to each record's; 0 for a record without one."""
     return [0.0 if record.vector is None else float(query @ record.vector) for record in records]
+
+
+def _resting(log: Sequence[Utterance], pieces: Sequence[Piece]) -> tuple[UtteranceId, ...]:
+    """The utterances that pieces rest on, in order."""
+    seqs = {seq for piece in pieces for seq in piece.seqs}
+    return tuple(utterance.id for utterance in log if utterance.seq in seqs)
 
 
 def _page(utterances: tuple[Utterance, ...]) -> Page:

@@ -24,7 +24,7 @@ from embermem.protocols import Purpose, Scope
 from embermem.records import Record, RecordId, Written
 from embermem.systems.memoryos.lines import day
 from embermem.systems.numbers import TimNumbers
-from embermem.systems.recorded import Kit, Piece, RecordedSystem, similarities
+from embermem.systems.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
 from embermem.text import fold, has_cjk, runs, sentences, terms
 from embermem.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
 
@@ -369,9 +369,8 @@ def _lines_up_to(count: int) -> Callable[[TimThoughts], None]:
     """A check that only lines are named that were shown."""
 
     def check(answer: TimThoughts) -> None:
-        for number in (number for thought in answer.thoughts for number in thought.lines):
-            if not 1 <= number <= count:
-                raise ValueError(f"A thought rests on line {number}; the lines shown are 1 to {count}.")
+        lines = (number for thought in answer.thoughts for number in thought.lines)
+        only_shown(lines, count, "A thought rests on line {}; the lines shown are 1 to {}.")
 
     return check
 
@@ -384,9 +383,9 @@ def _numbers_in(groups: Sequence[int]) -> Callable[[TimOrganised], None]:
 
     def check(answer: TimOrganised) -> None:
         seen: set[int] = set()
-        for number in (*answer.forget, *chain(*(merge.numbers for merge in answer.merge))):
-            if not 1 <= number <= len(groups):
-                raise ValueError(f"Thought {number} was not shown; the numbers are 1 to {len(groups)}.")
+        named = (*answer.forget, *chain(*(merge.numbers for merge in answer.merge)))
+        only_shown(named, len(groups), "Thought {} was not shown; the numbers are 1 to {}.")
+        for number in named:
             if number in seen:
                 raise ValueError(f"Thought {number} is named twice; each may be named once.")
             seen.add(number)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +10,7 @@ import typer
 
 from embermem.apps.commands import bench_run, study
 from embermem.apps.commands.bench_scale import scale
-from embermem.apps.commands.common import JsonOption, session_of
+from embermem.apps.commands.common import JsonOption, progress_told, session_of, temporary_folder
 
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
 for command in (bench_run.run, bench_run.report, study.study, study.cost):
@@ -53,7 +50,7 @@ def recall(
     reports: list[dict[str, Any]] = []
     for dataset in sets:
         for reader in analysts:
-            with _folder() as folder, _told() as told:
+            with temporary_folder() as folder, progress_told() as told:
                 chosen = preset or session_of(ctx).preset
                 report = runner.run(dataset, folder, preset=chosen, analyst=reader, limit=limit, told=told)
             reports.append(report.as_json())
@@ -80,7 +77,7 @@ def speed(
     from embermem.bench import speed as runner
 
     sizes = _sizes(pages, "--pages")
-    with _folder() as folder, _told() as told:
+    with temporary_folder() as folder, progress_told() as told:
         chosen = preset or session_of(ctx).preset
         report = runner.run(
             folder,
@@ -129,7 +126,7 @@ def search(
     from embermem.bench import search as runner
 
     sizes = _sizes(utterances, "--utterances")
-    with _folder() as folder, _told() as told:
+    with temporary_folder() as folder, progress_told() as told:
         chosen = preset or session_of(ctx).preset
         bare = embedder.bare(config.load(chosen))
         report = runner.run(
@@ -201,7 +198,7 @@ def load(
     from embermem.apps import render
     from embermem.bench import load as runner
 
-    with _folder() as folder, _told() as told:
+    with temporary_folder() as folder, progress_told() as told:
         report = runner.run(folder, clients=clients, seconds=seconds, kills=kills, seed=seed, told=told)
     if as_json:
         render.print_json(report)
@@ -295,28 +292,3 @@ def _sizes(text: str, option: str) -> tuple[int, ...]:
     if min(sizes) < 1:
         raise typer.BadParameter(f"{option} {text!r}: a store has at least one")
     return sizes
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder:
-        yield Path(folder)
-
-
-@contextmanager
-def _told() -> Iterator[Any]:
-    """A progress bar on stderr, one task for each phase."""
-    from embermem.apps import render
-
-    with render.progress("steps") as bar:
-        task = bar.add_task("starting", total=None)
-        current = ""
-
-        def told(what: str, done: int, total: int) -> None:
-            nonlocal current
-            if what != current:
-                bar.reset(task, description=render.cut(what, 50), total=total)
-                current = what
-            bar.update(task, completed=done, total=total)
-
-        yield told

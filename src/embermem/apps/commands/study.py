@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from embermem.apps.commands.common import JsonOption, session_of
+from embermem.apps.commands.common import JsonOption, progress_told, session_of
 
 if TYPE_CHECKING:
     from embermem.bench.studies import Written
@@ -58,7 +57,7 @@ def study(
     options: dict[str, Sequence[object] | None] = {"preset": [chosen], "measure": [measure], "system": system, "k": k}
     options |= {"seed": seed, "limit": [limit], "conversation": conversation, "budget": [budget]}
     command = _command(["embermem bench study", name, *(file.name for file in files)], options)
-    with _told() as told:
+    with progress_told() as told:
         if name is Study.MEMORY_MAP:
             if len(files) > 1 or len(talks) > 1:
                 raise typer.BadParameter("memory-map draws one conversation of one file")
@@ -106,7 +105,7 @@ def cost(
     talk = runner.chosen(load(file).conversations, conversation)
     lived = runner.pages_of(talk)[:pages]
     rows: list[dict[str, Any]] = []
-    with _told() as told:
+    with progress_told() as told:
         for spec in map(SystemSpec.parse, system or runner.SYSTEMS):
             for way in runner.ways_of(spec.name):
                 row = runner.costs(lived, spec.name, spec.options, way, label=spec.label, told=told)
@@ -155,9 +154,3 @@ def _model(no_model: bool) -> LanguageModel | None:
     from embermem import bootstrap, config
 
     return None if no_model else bootstrap.make_model(None, config.load())
-
-
-def _told() -> AbstractContextManager[Any]:
-    from embermem.apps.commands import bench
-
-    return bench._told()
