@@ -12,11 +12,13 @@ from sqlalchemy import select
 
 from embermem import Memory, OwnerMemory
 from embermem.bootstrap import open_store
+from embermem.changes import Cause, Decision, FactsConflict, Linked, SegmentEvolved, TextsBarred
 from embermem.config import load
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.records import Record, RecordId, Written
 from embermem.stores import schema
 from embermem.stores.sql import SqlStore
+from embermem.types import LinkId
 from scripted import NOW, Clock, vector
 
 TALK = (
@@ -67,6 +69,7 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
         live(mine, clock)
         call(store, mine)
         thoughts(store, mine)
+        ties(store, mine)
     key(store)
 
 
@@ -113,6 +116,27 @@ def thoughts(store: SqlStore, mine: OwnerMemory) -> None:
     store.write(mine.owner, Written(keep=kept), revision=0, read_to=read_to, now=NOW)
     store.write(mine.owner, Written(drop=[RecordId("r2")]), revision=1, read_to=read_to, now=NOW)
     assert len(store.records(mine.owner.id, (Thought,)).records) == 2
+
+
+def ties(store: SqlStore, mine: OwnerMemory) -> None:
+    """A link, a conflict, an evolved segment, and a text that is not to come back, as decisions."""
+    (segment, *_), (one, other, *_) = mine.segments(), mine.facts()
+    decisions: list[Decision] = [
+        Linked(link_id=LinkId("l-1"), from_id=one.id, to_id=segment.id, reason="both are of Lyon", sources=one.sources),
+        FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so"),
+        SegmentEvolved(
+            segment_id=segment.id,
+            keywords=("lyon",),
+            tags=("home",),
+            context="at home",
+            reason="new",
+            sources=one.sources,
+        ),
+        TextsBarred(messages=("1" * 40,), texts=("2" * 40,)),
+    ]
+    state = store.owner_state(mine.owner.id)
+    assert state is not None
+    store.apply(mine.owner, Cause.LINKING, "", decisions, now=NOW, revision=state.revision, lease=None)
 
 
 def key(store: SqlStore, name: str = "k1") -> None:

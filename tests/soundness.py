@@ -18,8 +18,11 @@ Rows = list[dict[str, Any]]
 Look = Callable[..., Rows]
 """Rows of a query with `?` for its values, on whichever engine."""
 
-DERIVED = ("note", "membership", "chain", "segment_text", "fact", "trait", "profile")
-RESTING = ("chain", "segment", "fact", "trait", "profile")
+DERIVED = (
+    *("note", "membership", "chain", "segment_text", "fact", "fact_state", "trait", "profile"),
+    *("conflict", "link", "evolution"),
+)
+RESTING = ("chain", "segment", "fact", "trait", "profile", "link", "evolution")
 """Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
 
 

@@ -71,7 +71,7 @@ class Gate:
 
 def public(kind: type) -> dict[str, Any]:
     """The public names of a class, as written in it."""
-    return {name: value for name, value in vars(kind).items() if not name.startswith("_")}
+    return {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")}
 
 
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)

@@ -49,7 +49,7 @@ LONG_THREADS = 32
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_Sync = TypeVar("_Sync")
+_Sync = TypeVar("_Sync", covariant=True)
 
 
 class _Threads:

@@ -17,6 +17,8 @@ from embermem.types import (
     ChainId,
     FactId,
     FactProposal,
+    ItemId,
+    LinkId,
     PageId,
     ProfileProposal,
     SegmentId,
@@ -41,6 +43,10 @@ class Cause(StrEnum):
     ANEW = "anew"
     CORRECTION = "correction"
     FORGETTING = "forgetting"
+    IMPORT = "import"
+    LINKING = "linking"
+    RETENTION = "retention"
+    EXPIRY = "expiry"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,6 +140,7 @@ class FactAdded:
     text: str
     sources: tuple[Source, ...]
     valid_from: datetime | None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,6 +183,31 @@ class FactPinned:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FactExpires:
+    """The caller's word: the fact holds until `at`, and no longer; None takes that back."""
+
+    fact_id: FactId
+    at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactsConflict:
+    """Two facts that cannot both be so, of which none may end the other: both stay, and callers are told."""
+
+    fact_id: FactId
+    other_id: FactId
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConflictSettled:
+    """The caller's word: both facts of a conflict may stand."""
+
+    fact_id: FactId
+    other_id: FactId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FactAffirmed:
     """The caller's word: what was said up to `upto_seq` does not end this fact."""
 
@@ -201,6 +233,15 @@ class FactBarred:
 
     mark: str
     upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextsBarred:
+    """Texts that were forgotten, as keyed hashes. A message that is one of `messages` (its role, words and time) is not
+    stored again; from words that are one of `texts`, whenever they are said, nothing is learnt."""
+
+    messages: tuple[str, ...]
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -239,17 +280,50 @@ class TraitSet:
     level: float
     confidence: float
     sources: tuple[Source, ...]
+    valid_from: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileSet:
-    """A profile field's value now; None takes it away."""
+    """A profile field's value, true from `valid_from` on (None: always); a value of None takes it away."""
 
     whose: About
     name: str
     value: str | None
     sources: tuple[Source, ...]
     set_by: str
+    valid_from: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Linked:
+    """Two memories, facts or segments, have to do with each other, and why (A-MEM, arXiv 2502.12110)."""
+
+    link_id: LinkId
+    from_id: ItemId
+    to_id: ItemId
+    reason: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unlinked:
+    """A link no longer stands."""
+
+    link_id: LinkId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentEvolved:
+    """What a newer memory taught of an older segment: more keywords, tags, and a line of context, in place of those it
+    evolved to before. All empty takes them away."""
+
+    segment_id: SegmentId
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    context: str
+    reason: str
+    sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -272,15 +346,22 @@ Decision = (
     | FactArchived
     | FactRestored
     | FactPinned
+    | FactExpires
+    | FactsConflict
+    | ConflictSettled
     | FactAffirmed
     | FactDenied
     | FactBarred
+    | TextsBarred
     | Erased
     | TraitCleared
     | Undone
     | BegunAnew
     | TraitSet
     | ProfileSet
+    | Linked
+    | Unlinked
+    | SegmentEvolved
     | Evicted
 )
 

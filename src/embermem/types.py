@@ -29,6 +29,9 @@ ThreadId = NewType("ThreadId", str)
 ChainId = NewType("ChainId", str)
 SegmentId = NewType("SegmentId", str)
 FactId = NewType("FactId", str)
+LinkId = NewType("LinkId", str)
+ItemId = FactId | SegmentId
+"""What a link joins."""
 
 
 class Role(StrEnum):
@@ -115,6 +118,7 @@ class Page:
     chain_id: ChainId | None = None
     keywords: tuple[str, ...] = ()
     error: str | None = None
+    expires_at: datetime | None = None
 
     @property
     def query(self) -> str:
@@ -148,6 +152,18 @@ class Added:
 
     page_ids: tuple[PageId, ...]
     utterance_ids: tuple[UtteranceId, ...]
+    redactions: tuple[Redaction, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Redaction:
+    """What the filter of sensitive texts took out before anything was stored: no word of it. `message` counts the
+    messages of the call from 0; [start, end) are the characters of what now stands in its place."""
+
+    message: int
+    kind: str
+    start: int
+    end: int
 
 
 # ------------------------------------------------------------------------------------------- what was understood
@@ -197,6 +213,8 @@ class Segment:
     said_from: datetime
     said_to: datetime
     sources: tuple[Source, ...] = ()
+    tags: tuple[str, ...] = ()
+    context: str = ""
     embedding: Vector | None = field(default=None, compare=False, repr=False)
 
 
@@ -206,7 +224,8 @@ class Fact:
 
     `subject` is "user", "agent", or the name or kin word of another ("sister Ana"); `attribute` says what is
     told of the subject ("lives_in"); a fact whose attribute holds one value at a time supersedes the older one.
-    `valid_from`/`valid_to` say when it was true, `recorded_at`/`retired_at` when Ember held it.
+    `valid_from`/`valid_to` say when it was true, `recorded_at`/`retired_at` when Ember held it. `conflicts` are facts
+    that are held and cannot be so beside it; `expires_at` is when it ends by itself.
     """
 
     id: FactId
@@ -224,6 +243,8 @@ class Fact:
     archived: bool = False
     pinned: bool = False
     change_no: int = 0
+    expires_at: datetime | None = None
+    conflicts: tuple[FactId, ...] = ()
 
     @property
     def current(self) -> bool:
@@ -243,6 +264,8 @@ class Trait:
     sources: tuple[Source, ...]
     recorded_at: datetime
     change_no: int = 0
+    valid_from: datetime | None = None
+    retired_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -257,6 +280,33 @@ class ProfileField:
     valid_from: datetime | None = None
     change_no: int = 0
     set_by: str = "caller"
+    retired_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Link:
+    """Two memories, facts or segments, that have to do with each other, and why. It stands while both do."""
+
+    id: LinkId
+    from_id: ItemId
+    to_id: ItemId
+    reason: str
+    sources: tuple[Source, ...]
+    analyst: str
+    recorded_at: datetime
+    retired_at: datetime | None = None
+    change_no: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflict:
+    """Two facts, both held, that cannot both be so; `older` was known first."""
+
+    older: Fact
+    newer: Fact
+    reason: str
+    recorded_at: datetime
+    change_no: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

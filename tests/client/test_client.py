@@ -54,7 +54,7 @@ def parameters(method: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
 def public(kind: type) -> dict[str, Callable[..., Any]]:
     """The public methods of a class."""
-    return {name: one for name, one in vars(kind).items() if not name.startswith("_")}
+    return {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")}
 
 
 def test_methods_are_those_of_a_memory_with_the_same_parameters_and_defaults() -> None:

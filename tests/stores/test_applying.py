@@ -190,7 +190,7 @@ def _applied(store: SqlStore, changes: list[Change], ends: Iterable[int]) -> dic
         with store._write() as c:
             applying = Applying(c, owner.id)
             for change in changes[start:end]:
-                applying.gather(change.no, change.recorded_at, change.decisions)
+                applying.gather(change)
             applying.write()
         start = max(start, end)
     return derived(store, owner)

@@ -11,10 +11,11 @@ from sqlalchemy import Table, bindparam, case, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem import changes
-from embermem.changes import Decision
+from embermem.changes import Change
 from embermem.stores import schema
 from embermem.stores.codec import json_text, micros, offset, sum_bytes
 from embermem.stores.reads import chunks
+from embermem.stores.statements import upsert
 from embermem.types import OwnerId, PersonaChange, SegmentId, Source
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ PERSONA_DECISIONS = (
     changes.FactArchived,
     changes.FactRestored,
     changes.FactPinned,
+    changes.FactExpires,
+    changes.FactsConflict,
+    changes.ConflictSettled,
+    changes.Linked,
+    changes.Unlinked,
     changes.TraitCleared,
     changes.Undone,
     changes.BegunAnew,
@@ -52,6 +58,16 @@ NO_WAITING: Mapping[str, int | None] = {
 
 _OF_AN_ENDED_FACT = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
 """Columns that are empty while a fact holds."""
+_STATE: Mapping[str, str] = {
+    **{
+        name: name for name in ("confirmed_no", "archived_no", "pinned", "superseded_by", "valid_to", "valid_to_offset")
+    },
+    "retired_no": "ended_no",
+    "retired_at": "ended_at",
+    "expires_at": "expires_at",
+    "expires_offset": "expires_offset",
+}
+"""Columns of `fact` that change, and what they are called in `fact_state`."""
 _KEYS: Mapping[Table, tuple[str, ...]] = {
     schema.note: ("page_id",),
     schema.membership: ("page_id",),
@@ -59,6 +75,10 @@ _KEYS: Mapping[Table, tuple[str, ...]] = {
     schema.segment_text: ("segment_id",),
     schema.trait: ("dimension",),
     schema.profile: ("whose", "name"),
+    schema.fact_state: ("fact_id",),
+    schema.conflict: ("fact_id", "other_id"),
+    schema.link: ("link_id",),
+    schema.evolution: ("segment_id",),
 }
 
 
@@ -80,13 +100,14 @@ class Applying:
         self._owner_id = owner_id
         self._no = 0
         self._at = 0
+        self._analyst = ""
         self._embedded_seq: int | None = None
         self._gather_anew()
 
-    def gather(self, no: int, recorded_at: datetime, decisions: Iterable[Decision]) -> None:
+    def gather(self, change: Change) -> None:
         """Take in the next change."""
-        self._no, self._at = no, micros(recorded_at)
-        for decision in decisions:
+        self._no, self._at, self._analyst = change.no, micros(change.recorded_at), change.analyst
+        for decision in change.decisions:
             self._HANDLERS[type(decision)](self, decision)
         self._end_of_change()
 
@@ -97,6 +118,7 @@ class Applying:
         self._write_segments(segment_vectors or {})
         self._write_facts()
         self._write_sources()
+        self._write_barred()
         if self._embedded_seq is not None:
             self._connection.execute(
                 update(schema.owner)
@@ -161,13 +183,14 @@ class Applying:
             attribute=d.attribute,
             value=d.value,
             text=d.text,
-            valid_from=None if d.valid_from is None else micros(d.valid_from),
-            valid_from_offset=None if d.valid_from is None else offset(d.valid_from),
+            **_time("valid_from", d.valid_from),
             confirmed_no=self._no,
             pinned=False,
             recorded_at=self._at,
+            **_time("expires", d.expires_at, "_at"),
             **dict.fromkeys(_OF_AN_ENDED_FACT),
         )
+        self._told_facts.add(d.fact_id)
         self._known_facts.pop(d.fact_id, None)  # there was none of this id: what it was told, nobody heard
         self._rests_on("fact", d.fact_id, d.sources)
 
@@ -182,8 +205,7 @@ class Applying:
                 "superseded_by": d.superseded_by,
                 "retired_no": self._no,
                 "retired_at": self._at,
-                "valid_to": None if d.valid_to is None else micros(d.valid_to),
-                "valid_to_offset": None if d.valid_to is None else offset(d.valid_to),
+                **_time("valid_to", d.valid_to),
             }
         )
 
@@ -196,11 +218,46 @@ class Applying:
     def _fact_pinned(self, d: changes.FactPinned) -> None:
         self._fact_updates.append({"id": d.fact_id, "pinned": d.pinned})
 
+    def _fact_expires(self, d: changes.FactExpires) -> None:
+        self._fact_updates.append({"id": d.fact_id, **_time("expires", d.at, "_at")})
+
+    def _facts_conflict(self, d: changes.FactsConflict) -> None:
+        self._version(schema.conflict, fact_id=d.fact_id, other_id=d.other_id, reason=d.reason)
+
+    def _conflict_settled(self, d: changes.ConflictSettled) -> None:
+        self._cleared.append((schema.conflict, (d.fact_id, d.other_id)))
+
+    def _texts_barred(self, d: changes.TextsBarred) -> None:
+        for kind, marks in (("message", d.messages), ("text", d.texts)):
+            self._barred.update({mark: self._row(mark=mark, kind=kind, change_no=self._no) for mark in marks})
+
+    def _linked(self, d: changes.Linked) -> None:
+        self._version(
+            schema.link, link_id=d.link_id, from_id=d.from_id, to_id=d.to_id, reason=d.reason, analyst=self._analyst
+        )
+        self._rests_on("link", d.link_id, d.sources)
+
+    def _unlinked(self, d: changes.Unlinked) -> None:
+        self._cleared.append((schema.link, (d.link_id,)))
+
+    def _segment_evolved(self, d: changes.SegmentEvolved) -> None:
+        self._version(
+            schema.evolution,
+            segment_id=d.segment_id,
+            keywords=json_text(d.keywords),
+            tags=json_text(d.tags),
+            context=d.context,
+            reason=d.reason,
+            analyst=self._analyst,
+        )
+        self._segment(d.segment_id).touched.append(self._no)
+        self._rests_on("evolution", d.segment_id, d.sources)
+
     def _ruled(self, d: changes.FactAffirmed | changes.FactDenied | changes.FactBarred | changes.Erased) -> None:
         """It is read from the log where facts are learnt (rulings.py); no table holds it."""
 
     def _trait_cleared(self, d: changes.TraitCleared) -> None:
-        self._cleared.append(d.dimension)
+        self._cleared.append((schema.trait, (d.dimension,)))
 
     def _undone(self, d: changes.Undone) -> None:
         """What it takes back stands in the decisions that follow."""
@@ -211,11 +268,13 @@ class Applying:
         forget_derived(self._connection, self._owner_id)
 
     def _trait_set(self, d: changes.TraitSet) -> None:
-        self._version(schema.trait, dimension=d.dimension, level=d.level, confidence=d.confidence)
+        since = _time("valid_from", d.valid_from)
+        self._version(schema.trait, dimension=d.dimension, level=d.level, confidence=d.confidence, **since)
         self._rests_on("trait", d.dimension, d.sources)
 
     def _profile_set(self, d: changes.ProfileSet) -> None:
-        self._version(schema.profile, whose=d.whose.value, name=d.name, value=d.value, set_by=d.set_by)
+        since = _time("valid_from", d.valid_from)
+        self._version(schema.profile, whose=d.whose.value, name=d.name, value=d.value, set_by=d.set_by, **since)
         self._rests_on("profile", f"{d.whose.value}.{d.name}", d.sources)
 
     def _evicted_segment(self, d: changes.Evicted) -> None:
@@ -234,15 +293,22 @@ class Applying:
         changes.FactArchived: _fact_archived,
         changes.FactRestored: _fact_restored,
         changes.FactPinned: _fact_pinned,
+        changes.FactExpires: _fact_expires,
+        changes.FactsConflict: _facts_conflict,
+        changes.ConflictSettled: _conflict_settled,
         changes.FactAffirmed: _ruled,
         changes.FactDenied: _ruled,
         changes.FactBarred: _ruled,
+        changes.TextsBarred: _texts_barred,
         changes.Erased: _ruled,
         changes.TraitCleared: _trait_cleared,
         changes.Undone: _undone,
         changes.BegunAnew: _begun_anew,
         changes.TraitSet: _trait_set,
         changes.ProfileSet: _profile_set,
+        changes.Linked: _linked,
+        changes.Unlinked: _unlinked,
+        changes.SegmentEvolved: _segment_evolved,
         changes.Evicted: _evicted_segment,
     }
 
@@ -254,30 +320,58 @@ class Applying:
         self._facts: dict[str, Row] = {}
         self._known_facts: dict[str, Row] = {}
         self._fact_updates: list[Row] = []
+        self._told_facts: set[str] = set()
+        self._states: dict[str, Row] = {}
+        self._barred: dict[str, Row] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
         self._arrived: set[tuple[str, str]] = set()
         self._placed: dict[str, str] = {}
-        self._cleared: list[str] = []
-        self._known_cleared: dict[str, Row] = {}
+        self._cleared: list[tuple[Table, tuple[str, ...]]] = []
+        self._known_cleared: dict[Table, dict[tuple[str, ...], Row]] = {}
 
     def _end_of_change(self) -> None:
         """What counts once a change is whole: updates of facts, wherever they stand in it; where its pages are in the
-        end; traits that are unknown again."""
+        end; traits, links and conflicts that are no more."""
         for values in self._fact_updates:
             fact_id = values.pop("id")
             row = self._facts.get(fact_id)
             (self._known_facts.setdefault(fact_id, {}) if row is None else row).update(values)
-        for dimension in self._cleared:
-            self._clear(dimension)
+            self._told_facts.add(fact_id)
+        self._keep_states()
+        for table, key in self._cleared:
+            self._clear(table, key)
         self._arrived.update(self._placed.items())
         self._fact_updates, self._cleared, self._placed = [], [], {}
 
-    def _clear(self, dimension: str) -> None:
-        versions = self._versions.get(schema.trait, {}).get((dimension,))
+    def _keep_states(self) -> None:
+        """What the facts that this change told of are now. Those that came before are read once."""
+        unread = sorted(self._told_facts - self._states.keys() - self._facts.keys())
+        table = schema.fact
+        for ids in chunks(unread):
+            known = self._connection.execute(
+                select(table.c.fact_id, *(table.c[name] for name in _STATE)).where(
+                    table.c.owner_id == self._owner_id, table.c.fact_id.in_(ids)
+                )
+            )
+            self._states.update((row.fact_id, {name: getattr(row, name) for name in _STATE}) for row in known)
+        for fact_id in sorted(self._told_facts):
+            fresh, state = self._facts.get(fact_id), self._states.get(fact_id)
+            if fresh is not None:
+                state = {name: fresh[name] for name in _STATE}
+            elif state is not None:
+                state.update(self._known_facts.get(fact_id, {}))
+            if state is not None:
+                kept = {_STATE[name]: value for name, value in state.items()}
+                self._version(schema.fact_state, fact_id=fact_id, **kept)
+        self._told_facts = set()
+
+    def _clear(self, table: Table, key: tuple[str, ...]) -> None:
+        versions = self._versions.get(table, {}).get(key)
         if versions is None:
-            ended = {"k_dimension": dimension, "b_retired_no": self._no, "b_retired_at": self._at}
-            self._known_cleared.setdefault(dimension, ended)
+            names = {f"k_{name}": value for name, value in zip(_KEYS[table], key, strict=True)}
+            ended = {**names, "b_retired_no": self._no, "b_retired_at": self._at}
+            self._known_cleared.setdefault(table, {}).setdefault(key, ended)
         elif versions[-1]["retired_no"] is None:
             versions[-1].update(self._retired())
 
@@ -320,8 +414,8 @@ class Applying:
             self._connection.execute(statement, rows)
 
     def _write_versions(self) -> None:
-        trait = schema.trait
-        self._many(_retiring(trait, self._owner_id, ("dimension",)), list(self._known_cleared.values()))
+        for table, cleared in self._known_cleared.items():
+            self._many(_retiring(table, self._owner_id, _KEYS[table]), list(cleared.values()))
         for table, by_key in self._versions.items():
             keys = _KEYS[table]
             ended = [
@@ -342,6 +436,12 @@ class Applying:
             for ordinal, (seq, start, end) in enumerate(sorted(spans, key=lambda s: (s[0], s[1] or 0, s[2] or 0)))
         ]
         self._many(insert(schema.source), rows)
+
+    def _write_barred(self) -> None:
+        if self._barred:
+            statement = upsert(self._connection, schema.barred)
+            statement = statement.on_conflict_do_nothing(index_elements=["owner_id", "mark"])
+            self._many(statement, list(self._barred.values()))
 
     def _write_pages(self) -> None:
         table = schema.page
@@ -437,6 +537,14 @@ class Applying:
                 .values({column: bindparam(f"b_{column}") for column in columns})
             )
             self._many(statement, rows)
+
+
+def _time(name: str, at: datetime | None, of_time: str = "") -> Row:
+    """A time and its zone, as the columns `name` + `of_time` and `name` + _offset."""
+    return {
+        f"{name}{of_time}": None if at is None else micros(at),
+        f"{name}_offset": None if at is None else offset(at),
+    }
 
 
 def _retiring(table: Table, owner_id: OwnerId, keys: Sequence[str]) -> Any:

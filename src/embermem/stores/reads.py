@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,6 +155,7 @@ def pages_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any
             chain_id=None if row.chain_id is None else ChainId(row.chain_id),
             keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
             error=row.error,
+            expires_at=_when(row.expires_at, row.expires_offset),
         )
         for row in rows
     )
@@ -331,10 +333,6 @@ def facts_from(connection: Connection, owner_id: OwnerId, query: Select[Any]) ->
 
 def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]]) -> Fact:
     """A fact with its sources."""
-
-    def when(value: int | None, minutes: int | None) -> Any:
-        return None if value is None else moment(value, minutes or 0)
-
     return Fact(
         id=FactId(row.fact_id),
         about=About(row.about),
@@ -343,15 +341,20 @@ def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]]) -> Fact:
         value=row.value,
         text=row.text,
         sources=sources.get(row.fact_id, ()),
-        valid_from=when(row.valid_from, row.valid_from_offset),
-        valid_to=when(row.valid_to, row.valid_to_offset),
+        valid_from=_when(row.valid_from, row.valid_from_offset),
+        valid_to=_when(row.valid_to, row.valid_to_offset),
         recorded_at=moment(row.recorded_at),
-        retired_at=when(row.retired_at, 0),
+        retired_at=_when(row.retired_at, 0),
         superseded_by=None if row.superseded_by is None else FactId(row.superseded_by),
         archived=row.archived_no is not None,
         pinned=row.pinned,
         change_no=row.change_no,
+        expires_at=_when(row.expires_at, row.expires_offset),
     )
+
+
+def _when(value: int | None, minutes: int | None) -> datetime | None:
+    return None if value is None else moment(value, minutes or 0)
 
 
 def select_facts(owner_id: OwnerId, *, archived: bool, retired: bool = False) -> Select[Any]:
@@ -384,6 +387,7 @@ def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
             value=row.value,
             sources=told.get(f"{row.whose}.{row.name}", ()),
             recorded_at=moment(row.recorded_at),
+            valid_from=_when(row.valid_from, row.valid_from_offset),
             change_no=row.change_no,
             set_by=row.set_by,
         )
@@ -403,6 +407,7 @@ def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
             pole=known[row.dimension].pole(row.level),
             sources=shown.get(row.dimension, ()),
             recorded_at=moment(row.recorded_at),
+            valid_from=_when(row.valid_from, row.valid_from_offset),
             change_no=row.change_no,
         )
         for row in levels

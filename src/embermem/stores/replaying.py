@@ -34,7 +34,7 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
     while some := changes(c, owner_id, done, _REPLAYED_AT_ONCE):
         applying = Applying(c, owner_id)
         for change in some:
-            applying.gather(change.no, change.recorded_at, change.decisions)
+            applying.gather(change)
         applying.write()
         done = some[-1].no
     _put_back(c, page, owner_id, "page_id", tuple(NO_WAITING), waiting)

@@ -144,6 +144,7 @@ utterance = Table(
     Column("recorded_at", BigInteger, nullable=False),
     UniqueConstraint("owner_id", "id"),
     Index("ix_utterance_page", "owner_id", "page_id", "seq"),
+    Index("ix_utterance_recorded", "owner_id", "recorded_at", "seq"),
 )
 
 # A page is the roll-up of its utterances, and where the work on it stands.
@@ -168,11 +169,14 @@ page = Table(
     Column("retry_at", BigInteger),
     Column("redo_tries", Integer),  # NULL: none
     Column("redo_at", BigInteger),
+    Column("expires_at", BigInteger),
+    Column("expires_offset", Integer),
     UniqueConstraint("owner_id", "no"),
     Index("ix_page_thread", "owner_id", "thread", "no"),
     Index("ix_page_segment", "owner_id", "segment_id", "no"),
     Index("ix_page_chain", "owner_id", "chain_id", "no"),
     Index("ix_page_touched", "owner_id", "touched_no"),
+    _partial("ix_page_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL"),
     _partial("ix_page_retry", "owner_id", "retry_at", where="retry_at IS NOT NULL"),
     _partial("ix_page_unread", "owner_id", "no", where="annotated_seq < last_seq"),
     _partial("ix_page_unplaced", "owner_id", "no", where="segment_id IS NULL"),
@@ -214,6 +218,8 @@ change = Table(
     Column("analyst", Text, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
     Column("decisions", Text, nullable=False),
+    Index("ix_change_recorded", "owner_id", "recorded_at", "no"),
+    Index("ix_change_cause", "owner_id", "cause", "no"),
 )
 
 # ---- the ledger of model calls: no text of requests, of answers or of errors
@@ -328,8 +334,84 @@ fact = Table(
     Column("archived_no", Integer),
     Column("pinned", Boolean, nullable=False),
     Column("superseded_by", String(40)),
+    Column("expires_at", BigInteger),
+    Column("expires_offset", Integer),
+    Column("visits", Integer),  # NULL: none
+    Column("visited_at", BigInteger),
     *_derived(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
+    _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),
+)
+
+# What of a fact changes, as each change left it: `fact` holds the last of it again. `ended_no` is the fact's own end;
+# `retired_no` that of the version.
+fact_state = Table(
+    "fact_state",
+    metadata,
+    _owner(),
+    Column("fact_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("confirmed_no", Integer, nullable=False),
+    Column("archived_no", Integer),
+    Column("pinned", Boolean, nullable=False),
+    Column("superseded_by", String(40)),
+    Column("ended_no", Integer),
+    Column("ended_at", BigInteger),
+    Column("valid_to", BigInteger),
+    Column("valid_to_offset", Integer),
+    Column("expires_at", BigInteger),
+    Column("expires_offset", Integer),
+    *_derived(),
+)
+
+# Facts that cannot both be so. It is open while both are held, and its row is not retired.
+conflict = Table(
+    "conflict",
+    metadata,
+    _owner(),
+    Column("fact_id", String(40), primary_key=True),
+    Column("other_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("reason", Text, nullable=False),
+    *_derived(),
+)
+
+link = Table(
+    "link",
+    metadata,
+    _owner(),
+    Column("link_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("from_id", String(40), nullable=False),
+    Column("to_id", String(40), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("analyst", Text, nullable=False),
+    *_derived(),
+)
+
+# What newer memories taught of a segment.
+evolution = Table(
+    "evolution",
+    metadata,
+    _owner(),
+    Column("segment_id", String(40), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
+    Column("keywords", Text, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("analyst", Text, nullable=False),
+    *_derived(),
+)
+
+# Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred).
+barred = Table(
+    "barred",
+    metadata,
+    _owner(),
+    Column("mark", String(64), primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("change_no", Integer, nullable=False),
 )
 
 trait = Table(
@@ -340,6 +422,8 @@ trait = Table(
     Column("change_no", Integer, primary_key=True),
     Column("level", Float, nullable=False),
     Column("confidence", Float, nullable=False),
+    Column("valid_from", BigInteger),
+    Column("valid_from_offset", Integer),
     *_derived(),
 )
 
@@ -352,11 +436,13 @@ profile = Table(
     Column("change_no", Integer, primary_key=True),
     Column("value", Text),
     Column("set_by", Text, nullable=False),
+    Column("valid_from", BigInteger),
+    Column("valid_from_offset", Integer),
     *_derived(),
 )
 
-# Down to the utterance and its characters: what each derived item rests on. `item` is chain, segment, fact, trait or
-# profile; `item_id` its id, dimension or name.
+# Down to the utterance and its characters: what each derived item rests on. `item` is chain, segment, fact, trait,
+# profile, link or evolution; `item_id` its id, dimension or name.
 source = Table(
     "source",
     metadata,
@@ -413,5 +499,19 @@ record_value = Table(
     Column("data", LargeBinary),
 )
 
-DERIVED = (note, membership, chain, segment, segment_text, fact, trait, profile, source)
+DERIVED = (
+    note,
+    membership,
+    chain,
+    segment,
+    segment_text,
+    fact,
+    fact_state,
+    conflict,
+    link,
+    evolution,
+    trait,
+    profile,
+    source,
+)
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""

@@ -146,7 +146,7 @@ class Work(Transactions):
                 _write_vectors(c, owner.id, change.no, vectors)
             sums = {key: (embedder, vector) for key, vector in (segment_vectors or {}).items()}
             applying = Applying(c, owner.id)
-            applying.gather(change.no, now, change.decisions)
+            applying.gather(change)
             applying.write(sums)
         return change
 

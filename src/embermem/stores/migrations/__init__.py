@@ -15,7 +15,7 @@ from embermem.errors import SchemaMismatch, StoreCorrupt, StoreError
 from embermem.stores import schema
 from embermem.stores.sqlite import APPLICATION_ID
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest revision in versions/; a test holds this and `schema.metadata` equal to what the migrations make."""
 VERSION_TABLE = "ember_version"
 

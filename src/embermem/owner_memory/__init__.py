@@ -1,0 +1,200 @@
+"""One owner's memory: what is added to it, read, corrected and forgotten."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from embermem import messages, telemetry
+from embermem.errors import InputError, KeyReused, StoreError
+from embermem.messages import At
+from embermem.owner_memory.forgetting import Forgetting
+from embermem.owner_memory.handle import zone_of
+from embermem.owner_memory.ruling import Ruling
+from embermem.types import Added, Hit, PageId, Tier
+
+if TYPE_CHECKING:
+    from embermem.chat import ChatReply, ChatStream
+    from embermem.rebuilding import Difference
+
+__all__ = ["OwnerMemory", "zone_of"]
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_KEY = 256
+
+
+class OwnerMemory(Ruling, Forgetting):
+    """One owner's memory. It reaches no other owner's."""
+
+    @telemetry.spanned(telemetry.CREATE)
+    def add(
+        self,
+        query: str | None,
+        response: str | None = None,
+        *,
+        at: At = None,
+        thread: str = "main",
+        key: str | None = None,
+    ) -> PageId:
+        """Add an exchange; the id of its page. When it returns, the page is on disk and can be recalled.
+
+        `at` is when it was said (a datetime or ISO 8601; now by default). A side that is None is missing: a response
+        alone joins the newest page of its thread. The same `key` given twice stores one page, and what was forgotten
+        is not stored again. Raises InputError, of which KeyReused for a key of other content, or of what was forgotten.
+        """
+        made, digest = self._inbox().exchange(query, response, at, thread)
+        added = self._observe(made, key, digest, fresh=query is not None)
+        if not added.page_ids:
+            raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
+        return added.page_ids[-1]
+
+    @telemetry.spanned(telemetry.CREATE)
+    def add_messages(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        thread: str = "main",
+        at: At = None,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> Added:
+        """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
+
+        They may come one at a time and in separate calls: the pages are the same. With `fresh`, the first that the user
+        says begins a page of its own, as `add` does. With a `key` given before, what of it was forgotten since is not
+        stored again, nor named. Raises InputError.
+        """
+        made, digest = self._inbox().openai(messages, at, thread)
+        return self._observe(made, key, digest, fresh=bool(fresh))
+
+    def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Understand what is pending, now; the number of pages placed into segments.
+
+        With a model, what was understood by extraction before it was set is read again too. Where the model fails or
+        its budget is spent, pages stay pending and are tried later: `stats().failed` counts them, `page.error` says
+        why. Raises EmbedderError, StoreError.
+        """
+        return self._memory._system.settle(self.owner, progress)
+
+    def understand_anew(
+        self, *, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> Difference:
+        """Read every page again with the present analyst, and say what came of it: see `rebuilding.understand_anew`.
+
+        What callers set stays. With `dry_run` that happens in a copy of the store in a temporary folder: here nothing
+        changes, but for the ledger, since a model's calls are made, and count.
+        """
+        from embermem import rebuilding
+
+        memory = self._memory
+        short = memory.settings.short_term_pages
+        if not dry_run:
+            return rebuilding.understand_anew(memory._store, memory._system, self.owner, short, memory._clock, progress)
+        with memory._copied() as (store, system):
+            return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
+
+    def _observe(self, made: Sequence[Any], key: str | None, digest: str, fresh: bool) -> Added:
+        if key is not None:
+            messages.name(key, "key", longest=_LONGEST_KEY)
+        added = self._memory._system.observe(self.owner, made, key=key, digest=digest, fresh=fresh)
+        self._memory._added()
+        return added
+
+    # ------------------------------------------------------------------------------------------------------- chat
+
+    @overload
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[False] = ...,
+    ) -> ChatReply: ...
+
+    @overload
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[True],
+    ) -> ChatStream: ...
+
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = "main",
+        at: At = None,
+        system: str | None = None,
+        style: str | None = None,
+        budget: int | None = None,
+        stream: bool = False,
+    ) -> ChatReply | ChatStream:
+        """The model's reply to what the user says, with the memory of what was known before; both are stored.
+
+        The user's message is stored first: if the model fails, its page stays open, and what is said next joins it.
+        `system` takes the place of our system prompt, `style` says how to reply ("short, warm"), `budget` is that of
+        `recall`. With `stream` the reply comes piece by piece, and is stored when it was taken to its end.
+
+        Raises ModelMissing without a model and InputError, before anything is stored; then ModelError, ModelWait.
+        """
+        from embermem import chat as chatting
+        from embermem.protocols import Purpose, Scope
+
+        asker = self._memory._asker
+        if asker is None:
+            raise chatting.no_model()
+        settings = self._memory.settings
+        for text, where in ((system, "system"), (style, "style")):
+            if text is not None:
+                messages.checked(text, where, settings.max_text_chars)
+        if budget is not None:
+            messages.whole(budget, "budget", 1)
+        if not messages.checked(query, "query", 2 * settings.max_text_chars).strip():
+            raise InputError("query is empty: there is nothing to reply to")
+        added = self.add_messages([{"role": "user", "content": query}], thread=thread, at=at)
+        page = self.page(added.page_ids[-1])
+        asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
+        context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
+        key = self._memory.nonce_key()
+        shown = chatting.turns(
+            self.pages(Tier.SHORT), asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter
+        )
+        prompt = chatting.compose(
+            asked,
+            shown,
+            context,
+            now=asked.said_at.astimezone(self._inbox().zone),
+            system=system,
+            style=style,
+            agent=self.agent_profile(),
+            key=key,
+        )
+
+        def keep(text: str) -> ChatReply:
+            kept = chatting.cleaned(text, key)
+            self.add_messages([{"role": "assistant", "content": kept}], thread=thread, at=at)
+            self._count_visit(context.packed)
+            return chatting.ChatReply(text=kept, context=context, page_id=page.id)
+
+        pieces = asker.stream(self.owner, Purpose.CHAT, prompt)
+        reply = chatting.ChatStream(pieces, keep, context=context, page_id=page.id)
+        return reply if stream else reply.whole()
+
+    def _count_visit(self, hits: Iterable[Hit]) -> None:
+        """Count a visit where that can be done: a reply that is stored does not fail for a counter."""
+        try:
+            self.visit(hits)
+        except StoreError as error:
+            logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)
