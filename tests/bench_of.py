@@ -7,7 +7,7 @@ from typing import Any
 
 from embermem import Tier, ids
 from embermem.analysts import ExtractiveAnalyst, keywords
-from embermem.bootstrap import open_store, theta_of
+from embermem.bootstrap import open_store, summarise, theta_of
 from embermem.changes import Cause, Noted
 from embermem.config import load
 from embermem.embedders.hashed import HashedNgrams
@@ -43,6 +43,7 @@ class Bench:
             theta=theta_of(self.store, embedder, load(None, **{**SMALL, **settings})),
             settings=load(None, **{**SMALL, "batch_wait_s": 0.0, **settings}),
             clock=clock,
+            summarise=summarise,
         )
         self.system = MemoryOS(self.parts)
 

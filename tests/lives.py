@@ -132,11 +132,12 @@ def ties(store: SqlStore, mine: OwnerMemory) -> None:
             reason="new",
             sources=one.sources,
         ),
-        TextsBarred(messages=("1" * 40,), texts=("2" * 40,)),
     ]
-    state = store.owner_state(mine.owner.id)
-    assert state is not None
-    store.apply(mine.owner, Cause.LINKING, "", decisions, now=NOW, revision=state.revision, lease=None)
+    barred = TextsBarred(messages=("1" * 40,), texts=("2" * 40,))
+    for cause, decided in ((Cause.LINKING, decisions), (Cause.FORGETTING, [barred])):
+        state = store.owner_state(mine.owner.id)
+        assert state is not None
+        store.apply(mine.owner, cause, "", decided, now=NOW, revision=state.revision, lease=None)
 
 
 def key(store: SqlStore, name: str = "k1") -> None:

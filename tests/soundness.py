@@ -178,7 +178,9 @@ def assert_sources(look: Look, mine: str) -> None:
         "chain": "SELECT chain_id AS id, change_no FROM chain WHERE owner_id = ? AND summary != ''",
         "segment": """SELECT segment_id AS id, change_no FROM segment_text
                       WHERE owner_id = ? AND parts LIKE '%"text":"_%'""",
-        "fact": "SELECT fact_id AS id, change_no FROM fact WHERE owner_id = ?",
+        "fact": """SELECT fact_id AS id, change_no FROM fact f WHERE owner_id = ? AND EXISTS
+                   (SELECT 1 FROM change c WHERE c.owner_id = f.owner_id AND c.no = f.change_no
+                    AND c.cause NOT IN ('import', 'correction', 'anew'))""",  # what callers bring rests on nothing said
         "trait": "SELECT dimension AS id, change_no FROM trait WHERE owner_id = ?",
         "profile": """SELECT whose || '.' || name AS id, change_no FROM profile
                       WHERE owner_id = ? AND set_by != 'caller' AND value IS NOT NULL""",

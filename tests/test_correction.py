@@ -136,6 +136,12 @@ def test_a_denied_value_is_not_learnt_from_what_is_older() -> None:
     assert learn(laon(denied=denied), "Nantes.", 11, single=False) == ["FactAdded"]
 
 
+def test_a_denied_value_is_not_learnt_in_other_words_either() -> None:
+    denied = {("user", "user", "lives_in", "old hills of nantes"): 10}
+    assert learn(laon(denied=denied), "the old hills of Nantes", 10, single=False) == []
+    assert learn(laon(denied=denied), "the hills of Nantes", 10, single=False) == ["FactAdded"]
+
+
 def test_a_correction_is_undone_and_then_the_older_word_counts_again(alice: OwnerMemory) -> None:
     say(alice, "I live in Lyon.")
     alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")

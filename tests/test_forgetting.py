@@ -110,7 +110,6 @@ def test_what_goes_with_a_page_is_named_and_all_else_stays(opened: Opener) -> No
     assert len(forgotten.utterances) == 2
     assert moved.id in forgotten.facts
     assert {"user.home", "user.name"} <= set(forgotten.profile)
-    assert forgotten.rewritten
     assert alice.changes()[-1].no == forgotten.change_no
     assert {fact.value for fact in alice.facts()} == before - {SECRET, "Wrenfield"}
     assert [page.id for page in alice.pages()] == [one for one in pages.values() if one != pages["secret"]]
@@ -155,8 +154,8 @@ def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
             done = copy.of("alice").forget(**chosen)
         assert told(done) == told(tried)
         assert not done.dry_run
-    tried = alice.forget_all(dry_run=True)
-    assert told(alice.forget_all()) == told(tried)
+    tried = alice.forget_owner(dry_run=True)
+    assert told(alice.forget_owner()) == told(tried)
 
 
 def test_exactly_one_thing_is_named_and_it_must_be_there(alice: OwnerMemory) -> None:
@@ -170,7 +169,7 @@ def test_exactly_one_thing_is_named_and_it_must_be_there(alice: OwnerMemory) -> 
     with pytest.raises(NotFound):
         alice._memory.of("nobody").forget(page="p1")
     with pytest.raises(NotFound):
-        alice._memory.of("nobody").forget_all()
+        alice._memory.of("nobody").forget_owner()
 
 
 def test_what_another_page_says_too_is_kept_with_that_page_alone(alice: OwnerMemory) -> None:
@@ -398,7 +397,7 @@ def test_forgetting_all_leaves_no_row_and_nothing_of_others_is_touched(opened: O
         return {table: found for table, found in owned.items() if found}
 
     before = of(bob)
-    forgotten = alice.forget_all()
+    forgotten = alice.forget_owner()
     assert (len(forgotten.pages), forgotten.change_no, forgotten.scrubbed) == (8, None, True)
     assert of(alice) == {}
     assert of(bob) == before
@@ -412,12 +411,12 @@ def test_a_reader_takes_no_new_owner_for_one_of_the_same_name_that_was_forgotten
     alice.settle()
     seen = other.recall("Where?", budget=2000)
     assert SECRET in seen.text
-    alice.forget_all()
+    alice.forget_owner()
     assert other.recall("Where?").hits == ()
     tell(alice, f"I live in {SECRET}.")
     alice.settle()
     assert SECRET in other.recall("Where?").text
-    alice.forget_all()
+    alice.forget_owner()
     tell(alice, "I live in Nantes.")  # as many utterances and changes as before, at the same time
     alice.settle()
     assert SECRET not in found_by(other, "Where?", SECRET)
@@ -539,12 +538,17 @@ def test_a_key_of_a_forgotten_page_stores_nothing_again(alice: OwnerMemory, plac
     assert len(after["digest"]) == 64
 
 
-def test_what_was_forgotten_cannot_be_undone_and_neither_can_what_rested_on_it(alice: OwnerMemory) -> None:
+def test_what_was_forgotten_is_not_brought_back_by_an_undo_and_neither_can_what_rested_on_it(
+    alice: OwnerMemory,
+) -> None:
     pages = lived(alice)
     taught = next(c.no for c in alice.changes() for d in c.decisions if isinstance(d, FactAdded) and d.value == SECRET)
     forgotten = alice.forget(page=pages["secret"])
-    with pytest.raises(InputError, match="cannot be undone"):
-        alice.undo(forgotten.change_no or 0)
+    plan = alice.undo_plan(forgotten.change_no or 0)
+    assert pages["secret"] in {left.item for left in plan.refused}  # gone for good
+    if plan.decisions:  # its bars are lifted
+        alice.undo(alice.undo(forgotten.change_no or 0))
+    assert SECRET not in {fact.value for fact in (*alice.facts(), *alice.past_facts())}
     try:
         alice.undo(taught)  # what else it taught is taken back
     except InputError:

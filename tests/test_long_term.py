@@ -47,8 +47,8 @@ def home(city: str, seq: int, **more: object) -> FactProposal:
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def likes(thing: str, seq: int, about: About = About.USER) -> FactProposal:
-    return home(thing, seq, attribute="likes", text=f"likes {thing}", single=False, about=about)
+def likes(thing: str, seq: int, about: About = About.USER, *, retracts: bool = False) -> FactProposal:
+    return home(thing, seq, attribute="likes", text=f"likes {thing}", single=False, about=about, retracts=retracts)
 
 
 class Learner:
@@ -129,6 +129,22 @@ def test_said_again_in_other_letters_strengthens_and_adds_a_source() -> None:
     assert isinstance(again, FactStrengthened)
     assert again.sources == (source(5),)
     assert [s.seq for s in learner.knowledge.current()[0].sources] == [1, 5]
+
+
+def test_said_again_in_other_words_strengthens_too() -> None:
+    learner = Learner()
+    learner.learn(likes("hiking in the hills", 1))
+    (again,) = learner.learn(likes("to hike in hills", 2))
+    assert isinstance(again, FactStrengthened)
+    assert learner.current("likes") == ["hiking in the hills"]
+    assert kinds(learner.learn(likes("hiking in the Alps", 3))) == ["FactAdded"]
+
+
+def test_a_retraction_in_other_words_ends_the_fact() -> None:
+    learner = Learner()
+    learner.learn(likes("green tea", 1), likes("tea", 1))
+    assert kinds(learner.learn(likes("the green tea", 2, retracts=True))) == ["FactRetired"]
+    assert learner.current("likes") == ["tea"]
 
 
 def test_a_value_that_comes_back_is_a_new_fact() -> None:

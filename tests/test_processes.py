@@ -176,7 +176,7 @@ for n in range(12):
         with suppress(NotFound):  # all may have been forgotten since
             alice.forget(page=page)
     if n == 8 and worker == "0":
-        alice.forget_all()
+        alice.forget_owner()
 page = alice.add(f"worker {worker} is done", "I see.", thread=worker)
 print(page)
 """

@@ -287,7 +287,7 @@ def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(place: Place
         lambda alice: alice.changes(before="x"),
         lambda alice: alice.changes(cause="weather"),
         lambda alice: alice.change(0),
-        lambda alice: alice.undoing(0),
+        lambda alice: alice.undo_plan(0),
         lambda alice: alice.pages(thread=""),
         lambda alice: alice.visit([5]),
         lambda alice: alice.visit(None),

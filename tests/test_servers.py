@@ -52,7 +52,7 @@ def test_what_one_server_acknowledged_every_other_finds_at_once(place: Any) -> N
         page = second.of("alice").pages(limit=1)[0]
         second.of("alice").forget(page=page.id)
         assert "jacket" not in first.of("alice").recall("jacket").text
-        second.of("alice").forget_all()
+        second.of("alice").forget_owner()
         assert first.of("alice").search("apple", k=9) == ()
         first.of("alice").add("I drew the kettle.", "I see.")
         assert second.of("alice").search("kettle", k=9)[0].utterance.text == "I drew the kettle."
@@ -78,7 +78,7 @@ def test_a_memory_opened_to_be_read_only_recalls_and_never_writes(opened: Opener
         assert reader.work() == 0
         for write in (
             lambda: mine.add("And today?"),
-            lambda: mine.forget_all(),
+            lambda: mine.forget_owner(),
             lambda: mine.set_profile(name="Alice"),
             lambda: mine.correct(mine.facts()[0].id, "lives in Nantes"),
             lambda: reader.reindex("hashed"),

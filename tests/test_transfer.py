@@ -171,7 +171,7 @@ def test_who_was_forgotten_may_be_brought_back_and_no_reader_takes_the_one_for_t
     imported(memory, sample)
     mine = memory.of("alice")
     before = mine.recall("Where do I live?").text
-    mine.forget_all()
+    mine.forget_owner()
     assert not mine.recall("Where do I live?").hits
     imported(memory, sample)
     assert mine.recall("Where do I live?").text == before

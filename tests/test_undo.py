@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,23 +16,33 @@ from embermem.changes import (
     BegunAnew,
     Cause,
     Change,
+    ConflictSettled,
     Decision,
+    Erased,
+    Evicted,
     FactAdded,
     FactArchived,
+    FactBarred,
+    FactExpires,
     FactRestored,
     FactRetired,
+    FactsConflict,
     FactStrengthened,
+    Linked,
     ProfileSet,
+    SegmentEvolved,
+    TextsBarred,
     TraitCleared,
     TraitSet,
     Undone,
+    Unlinked,
 )
 from embermem.config import load
 from embermem.errors import InputError, NotFound
-from embermem.systems.memoryos.undoing import undoing
-from embermem.types import About, FactId, Source, UtteranceId
+from embermem.systems.memoryos.undoing import undo_plan, undoing
+from embermem.types import About, FactId, LinkId, PageId, SegmentId, Source, UtteranceId
 from scripted import NOW, SMALL, Opener, Place
-from soundness import assert_sound
+from soundness import assert_sound, rows
 
 SETTINGS = load(None, **SMALL)
 SOURCE = Source(seq=1, utterance_id=UtteranceId("u1"))
@@ -169,6 +181,55 @@ def test_what_was_undone_is_not_learnt_again_from_the_same_words(alice: OwnerMem
     assert alice.facts() == ()
 
 
+def test_a_forgotten_value_may_be_learnt_again_when_the_forgetting_is_undone(alice: OwnerMemory) -> None:
+    alice.add("I live in Lyon.", None)
+    alice.settle()
+    alice.forget(fact=alice.facts()[0].id)
+    forgotten = newest(alice, Cause.FORGETTING)
+    alice.add(None, "Nice.")  # its page is read again
+    alice.settle()
+    assert alice.facts() == ()
+    plan = alice.undo_plan(forgotten)
+    assert [one.reason for one in plan.refused] == ["it was forgotten, and is gone for good"]
+    undone = alice.undo(forgotten)
+    alice.add(None, "Very nice.")
+    alice.understand_anew()
+    assert [fact.value for fact in alice.facts()] == ["Lyon"]
+    assert undone in {change.no for change in alice.changes()}
+
+
+def test_texts_are_barred_by_each_forgetting_that_stands_also_after_a_rebuild(opened: Opener, place: Place) -> None:
+    memory = opened()
+    alice, other = memory.of("alice"), memory.of("other")
+    store = memory._store
+    for one in (alice, other):
+        one.set_profile(name="A")
+        for marks in (("aa", "bb"), ("bb",)):
+            texts = TextsBarred(messages=("cc",), texts=marks)
+            store.apply(one.owner, Cause.FORGETTING, "", [texts], now=NOW, revision=len(one.changes()), lease=None)
+
+    def barred() -> list[tuple[str, int]]:
+        found = rows(place(), "SELECT mark, change_no FROM barred WHERE owner_id = ? ORDER BY 1, 2", alice.owner.id)
+        return [(row["mark"], row["change_no"]) for row in found]
+
+    first, second = [("aa", 2), ("bb", 2), ("cc", 2)], [("bb", 3), ("cc", 3)]
+    assert barred() == sorted(first + second)
+    undone = alice.undo(2)
+    assert barred() == second
+    again = alice.undo(undone)
+    assert barred() == sorted(first + second)
+    alice.undo(2)
+    alice.undo(3)
+    assert barred() == []
+    with pytest.raises(InputError):
+        alice.undo(again)
+    alice.undo(newest(alice, Cause.UNDO))
+    assert barred() == second
+    assert all(found.same for found in memory.rebuild())
+    assert barred() == second
+    assert len(rows(place(), "SELECT mark FROM barred WHERE owner_id = ?", other.owner.id)) == 5
+
+
 def test_an_undo_is_of_one_owner_alone(memory: Memory) -> None:
     alice, bob = memory.of("alice"), memory.of("bob")
     for one in (alice, bob):
@@ -266,6 +327,148 @@ def test_what_was_before_memory_was_begun_anew_cannot_be_undone() -> None:
         with pytest.raises(InputError, match="began memory anew"):
             undoing(done, no, SETTINGS)
     assert undoing(done, 3, SETTINGS)
+
+
+def made(decisions: Iterable[Decision], cause: Cause, log: list[Change]) -> list[Change]:
+    """The log with one more change."""
+    return [*log, Change(no=len(log) + 1, cause=cause, analyst="", recorded_at=NOW, decisions=tuple(decisions))]
+
+
+def undone(log: list[Change], no: int) -> list[Change]:
+    return made(undoing(log, no, SETTINGS), Cause.UNDO, log)
+
+
+def test_the_plan_names_what_is_refused_the_reason_and_the_change_that_rests_on_it() -> None:
+    tea, figs = fact("tea"), fact("figs")
+    line = ProfileSet(whose=About.USER, name="drink", value="tea", sources=(), set_by="caller")
+    done = log(
+        (tea, figs, trait(0.1), line),
+        (FactStrengthened(fact_id=tea.fact_id, sources=(SOURCE,)),),
+        (FactRetired(fact_id=figs.fact_id, superseded_by=tea.fact_id, valid_to=NOW),),
+        (trait(0.2), ProfileSet(whose=About.USER, name="drink", value=None, sources=(), set_by="caller")),
+    )
+    plan = undo_plan(done, 1, SETTINGS)
+    assert plan.decisions == ()
+    assert [(one.item, one.change_no) for one in plan.refused] == [
+        ("tea", 2),
+        ("figs", 3),
+        ("openness", 4),
+        ("user.drink", 4),
+    ]
+    with pytest.raises(InputError) as refused:
+        undoing(done, 1, SETTINGS)
+    for reason in ("tea: it has been said again", "figs: fact tea has taken its place since (change 3)"):
+        assert reason in str(refused.value)
+
+
+def test_what_a_fact_ended_does_not_hold_again_beside_it_where_it_stays() -> None:
+    lyon, nantes = fact("lyon"), fact("nantes")
+    superseded = FactRetired(fact_id=lyon.fact_id, superseded_by=nantes.fact_id, valid_to=NOW)
+    line = ProfileSet(whose=About.USER, name="home", value="nantes", sources=(SOURCE,), set_by="analyst")
+    done = log(
+        (lyon,),
+        (nantes, superseded, line, fact("figs")),
+        (FactStrengthened(fact_id=nantes.fact_id, sources=(SOURCE,)),),
+    )
+    plan = undo_plan(done, 2, SETTINGS)
+    assert plan.decisions == (Undone(no=2), FactRetired(fact_id=FactId("figs"), superseded_by=None, valid_to=NOW))
+    assert [(one.item, one.change_no) for one in plan.refused] == [("nantes", 3), ("lyon", 3), ("user.home", 3)]
+    assert "which it goes with, is left as it is" in plan.refused[1].reason
+
+
+def test_of_three_values_undoing_the_second_brings_the_first_back_only_when_the_third_is_undone() -> None:
+    lyon, nantes, oslo = fact("lyon"), fact("nantes"), fact("oslo")
+    done = log(
+        (lyon,),
+        (nantes, FactRetired(fact_id=lyon.fact_id, superseded_by=nantes.fact_id, valid_to=NOW)),
+        (oslo, FactRetired(fact_id=nantes.fact_id, superseded_by=oslo.fact_id, valid_to=NOW)),
+    )
+    assert [(one.item, one.change_no) for one in undo_plan(done, 2, SETTINGS).refused] == [("nantes", 3), ("lyon", 3)]
+    back = undone(done, 3)
+    assert undone(back, 2)[-1].decisions[1:] == (
+        FactRestored(fact_id=lyon.fact_id),
+        FactRetired(fact_id=nantes.fact_id, superseded_by=None, valid_to=NOW),
+    )
+
+
+def test_links_conflicts_and_what_segments_evolved_to_are_taken_back_and_brought_again() -> None:
+    link = Linked(link_id=LinkId("l1"), from_id=FactId("tea"), to_id=FactId("figs"), reason="both are food", sources=())
+    before, after = (
+        SegmentEvolved(
+            segment_id=SegmentId("s1"), keywords=(word,), tags=(), context="", reason="newer", sources=(SOURCE,)
+        )
+        for word in ("tea", "figs")
+    )
+    conflict = FactsConflict(fact_id=FactId("tea"), other_id=FactId("figs"), reason="of one day")
+    first = log((fact("tea"), fact("figs"), before))
+    done = made((link, after, conflict), Cause.PROMOTION, first)
+    back = undone(done, 2)
+    assert set(back[-1].decisions) == {
+        Undone(no=2),
+        Unlinked(link_id=link.link_id),
+        before,
+        ConflictSettled(fact_id=conflict.fact_id, other_id=conflict.other_id),
+    }
+    assert set(undone(back, 3)[-1].decisions) == {Undone(no=3), link, after, conflict}
+    alone = undone(made((replace(after, segment_id=SegmentId("s2")),), Cause.PROMOTION, first), 2)
+    assert alone[-1].decisions[1] == SegmentEvolved(
+        segment_id=SegmentId("s2"), keywords=(), tags=(), context="", reason="", sources=()
+    )
+
+
+def test_a_link_that_was_taken_back_by_the_caller_stands_again() -> None:
+    link = Linked(link_id=LinkId("l1"), from_id=FactId("tea"), to_id=FactId("figs"), reason="food", sources=())
+    done = made((Unlinked(link_id=link.link_id),), Cause.LINKING, made((link,), Cause.LINKING, log()))
+    assert undoing(done, 2, SETTINGS) == [Undone(no=2), link]
+    with pytest.raises(InputError, match="it has been ended since"):
+        undoing(done, 1, SETTINGS)
+
+
+def test_a_fact_whose_end_is_undone_does_not_expire_at_once_again() -> None:
+    until = NOW + timedelta(days=1)
+    tea = replace(fact("tea"), expires_at=until)
+    ended = FactRetired(fact_id=tea.fact_id, superseded_by=None, valid_to=until)
+    done = made((ended,), Cause.EXPIRY, log((tea,)))
+    back = undone(done, 2)
+    assert back[-1].decisions == (
+        Undone(no=2),
+        FactRestored(fact_id=tea.fact_id),
+        FactExpires(fact_id=tea.fact_id, at=None),
+    )
+    assert undone(back, 3)[-1].decisions == (Undone(no=3), ended, FactExpires(fact_id=tea.fact_id, at=until))
+
+
+def test_when_a_fact_expires_is_set_back_to_what_it_was() -> None:
+    first, second = NOW + timedelta(days=1), NOW + timedelta(days=2)
+    done = made(
+        (FactExpires(fact_id=FactId("tea"), at=second),),
+        Cause.CORRECTION,
+        log((replace(fact("tea"), expires_at=first),)),
+    )
+    assert undoing(done, 2, SETTINGS) == [Undone(no=2), FactExpires(fact_id=FactId("tea"), at=first)]
+
+
+def test_what_faded_holds_again_and_a_segment_that_left_stays_in_the_archive() -> None:
+    faded = (FactArchived(fact_id=FactId("tea")), Evicted(segment_id=SegmentId("s1")))
+    plan = undo_plan(made(faded, Cause.RETENTION, log((fact("tea"),))), 2, SETTINGS)
+    assert plan.decisions == (Undone(no=2), FactRestored(fact_id=FactId("tea")))
+    assert [one.item for one in plan.refused] == ["s1"]
+
+
+def test_of_a_forgetting_what_it_decided_is_taken_back_and_what_it_erased_is_gone() -> None:
+    erased = Erased(pages=(PageId("p1"),), facts=(FactId("figs"),), utterances=2)
+    barred = FactBarred(mark="00", upto_seq=9)
+    ended = FactRetired(fact_id=FactId("tea"), superseded_by=None, valid_to=NOW)
+    done = made((erased, barred, ended), Cause.FORGETTING, log((fact("tea"),)))
+    plan = undo_plan(done, 2, SETTINGS)
+    assert plan.decisions == (Undone(no=2), FactRestored(fact_id=FactId("tea")))
+    assert [(one.item, one.reason) for one in plan.refused] == [
+        (item, "it was forgotten, and is gone for good") for item in ("p1", "figs")
+    ]
+    assert undone(undone(done, 2), 3)[-1].decisions == (Undone(no=3), ended)
+    only = made((erased,), Cause.FORGETTING, log((fact("tea"),)))
+    with pytest.raises(InputError, match="gone for good"):
+        undoing(only, 2, SETTINGS)
 
 
 FACTS = tuple(f"f{n}" for n in range(7))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
     from embermem.config import Settings
     from embermem.protocols import LanguageModel
+    from embermem.sensitive import Finder
     from embermem.telemetry import Done
 
 __all__ = ["AsyncChatStream", "AsyncMemory", "AsyncOwnerMemory"]
@@ -158,6 +159,7 @@ class AsyncMemory(_Async[Memory]):
         reindex: bool = False,
         model: str | LanguageModel | None = None,
         read_only: bool = False,
+        filter: Finder | None = None,
         threads: int = THREADS,
         long_threads: int = LONG_THREADS,
         **settings: object,
@@ -174,6 +176,7 @@ class AsyncMemory(_Async[Memory]):
             reindex=reindex,
             model=model,
             read_only=read_only,
+            filter=filter,
             **settings,
         )
 
@@ -237,6 +240,9 @@ class AsyncMemory(_Async[Memory]):
     replica_lag_s = _reading(Memory.replica_lag_s)
     calls = _reading(Memory.calls)
     check = _working(Memory.check)
+    repair = _working(Memory.repair)
+    forget_user = _writing(Memory.forget_user)
+    scrub = _working(Memory.scrub)
 
     async def aclose(self) -> None:
         """Wait for every call that was made, then close the store. Calls made from now on raise StoreClosed."""
@@ -325,8 +331,21 @@ class AsyncOwnerMemory(_Async[OwnerMemory]):
     pin = _writing(OwnerMemory.pin)
     retire = _writing(OwnerMemory.retire)
     forget = _writing(OwnerMemory.forget)
-    forget_all = _writing(OwnerMemory.forget_all)
-    undoing = _reading(OwnerMemory.undoing)
+    forget_pages = _writing(OwnerMemory.forget_pages)
+    forget_owner = _writing(OwnerMemory.forget_owner)
+    diff = _reading(OwnerMemory.diff)
+    why = _reading(OwnerMemory.why)
+    conflicts = _reading(OwnerMemory.conflicts)
+    settle_conflict = _writing(OwnerMemory.settle_conflict)
+    learn = _writing(OwnerMemory.learn)
+    links = _reading(OwnerMemory.links)
+    link = _writing(OwnerMemory.link)
+    unlink = _writing(OwnerMemory.unlink)
+    retention = _reading(OwnerMemory.retention)
+    fade = _writing(OwnerMemory.fade)
+    expire = _writing(OwnerMemory.expire)
+    verify = _working(OwnerMemory.verify)
+    undo_plan = _reading(OwnerMemory.undo_plan)
     undo = _writing(OwnerMemory.undo)
     understand_anew = _working(OwnerMemory.understand_anew)
     state = _reading(OwnerMemory.state)

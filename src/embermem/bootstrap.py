@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,7 +80,11 @@ def copy_store(
     if not store_exists(source, settings):
         raise NotFound(f"there is no store at {source}")
     ends = [place if on_a_server(place) else store_path(place).resolve() for place in (source, target)]
-    return copying.copy(_database(ends[0], settings, read_only=True), _database(ends[1], settings), now, told)
+    done = copying.copy(_database(ends[0], settings, read_only=True), _database(ends[1], settings), now, told)
+    if isinstance(ends[1], Path):
+        with suppress(StoreError), closing(open_store(source, settings)) as store:  # not one that is read only
+            store.remember_copy(ends[1])
+    return done
 
 
 def on_a_server(place: object) -> bool:
@@ -268,6 +273,13 @@ def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:
     return ModelAnalyst(asker, settings)
 
 
+def extractive_name() -> str:
+    """The analyst whose every text says what it was taken from."""
+    from embermem.analysts import ExtractiveAnalyst
+
+    return ExtractiveAnalyst().name
+
+
 def summarise(before: str, page: Page) -> tuple[str, tuple[Source, ...]]:
     """A chain's summary after a page, by extraction, and where its new sentences stand."""
     from embermem.analysts.summary import summarise as extract
@@ -376,5 +388,6 @@ def make_system(
             theta=theta_of(store, embedder, settings),
             settings=settings,
             clock=clock,
+            summarise=summarise,
         )
     )

@@ -8,6 +8,7 @@ every word of what is forgotten out of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -375,3 +376,45 @@ class Change:
     analyst: str
     recorded_at: datetime
     decisions: tuple[Decision, ...] = field(default=())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refused:
+    """What an undo leaves as it is: an id, the name of a trait or of a profile line; why, in words; and the change that
+    rests on it or that keeps it so."""
+
+    item: str
+    reason: str
+    change_no: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoPlan:
+    """What undoing a change would decide now, and what of it cannot be taken back. No decisions: nothing can."""
+
+    decisions: tuple[Decision, ...]
+    refused: tuple[Refused, ...]
+
+
+def undone(log: Iterable[Change]) -> dict[int, int]:
+    """By the number of each change that is undone, the number of the one that did so."""
+    by: dict[int, int] = {}
+    for change in log:
+        for no in (d.no for d in change.decisions if isinstance(d, Undone)):
+            by[no] = change.no
+            for earlier in [one for one, later in by.items() if later == no]:
+                del by[earlier]  # what was undone by a change that is undone now, stands again
+    return by
+
+
+def barred_by(log: Iterable[Change]) -> Iterator[tuple[int, TextsBarred]]:
+    """The texts that stand as barred, each with the number of the change that did so."""
+    log = tuple(log)
+    lifted = undone(log)
+    return (
+        (change.no, d)
+        for change in log
+        if change.no not in lifted
+        for d in change.decisions
+        if isinstance(d, TextsBarred)
+    )

@@ -152,6 +152,9 @@ class Settings:
     recall_segment: float = _number(0.15, _FITTED)
     recall_question: float = _number(-0.2, _FITTED)
     recall_hop: float = _number(0.2, "a second hop where several things are asked for; docs/retrieval.md has the table")
+    recall_links: float = _number(
+        0.0, "what is linked to one of the first three found; 0: no link is followed", low=0.0
+    )
     late_candidates: int = _number(192, "best rows by the other channels on which late interaction is measured", low=1)
     recall_told: float = _number(
         2.0, "taken off for ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
@@ -221,6 +224,21 @@ class Settings:
     # Input
     timezone: str = _plain("UTC", "zone of a time that comes without one")
     max_text_chars: int = _number(1_000_000, "longest text of one message", low=1)
+    redact: Literal["none", "secrets"] = _choice(
+        "none", "what is taken out of a text before it is stored; docs/sensitive.md", "none", "secrets"
+    )
+
+    # Retention
+    retention: bool = _plain(False, "whether what is neither recalled nor said again fades; docs/retention.md")
+    retention_strength_days: float = _number(
+        30.0, "S of MemoryBank §2.3 before the first recall; the paper counts days from S = 1", above=0.0, high=36_500
+    )
+    retention_floor: float = _number(
+        0.05, "R below which a memory fades: with S = 30 days after 90 days (ours)", low=0.0, high=1.0
+    )
+    retention_every_s: float = _number(
+        86_400.0, "how often consolidation looks for what fades, per owner", above=0.0, high=_LONGEST_S
+    )
 
     # Parts
     embedder: str = _plain("auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
@@ -347,6 +365,29 @@ class ExtractiveSettings:
     """The same where either page has no vector: only words and cues speak."""
     few_terms: int = 2
     """A page of so few content words ("yes, sure!") says no topic of its own: it continues unless a cue turns away."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkNumbers:
+    """Links between memories, and what a newer one makes of an older segment (all ours). Lengths are in characters."""
+
+    neighbours: int = 3
+    """Segments shown to a model at a promotion, each for some 30 tokens; A-MEM shows 10 notes in calls of their own."""
+    neighbour_chars: int = 70
+    """Of a shown segment's context or summary, and of its words."""
+    neighbour_keywords: int = 5
+    links: int = 8
+    """Links made by one promotion at most; more would be a list of likenesses."""
+    segments_by_name: int = 2
+    """Segments that a fact is linked to because they tell of its subject: the newest. Of facts it is one, the last
+    before it, from which the next one can be reached."""
+    sources: int = 8
+    """Utterances that a link names at most: the newest."""
+    reason_chars: int = 120
+    context_chars: int = 200
+    keywords: int = 6
+    tags: int = 5
+    tag_chars: int = 30
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

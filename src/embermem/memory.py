@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from embermem import config as configuration
-from embermem import ids, messages, nonces, telemetry
+from embermem import ids, messages, nonces, sensitive, telemetry
 from embermem.config import Settings
+from embermem.errors import StoreError
 from embermem.owner_memory import OwnerMemory, zone_of
+from embermem.sensitive import Finder
 from embermem.types import Owner
 
 if TYPE_CHECKING:
-    from embermem.protocols import Asker, Call, Finding, KeyStore, LanguageModel, Stats, Store
+    from embermem.protocols import Asker, Bounds, Call, Finding, KeyStore, LanguageModel, Stats, Store
     from embermem.rebuilding import Difference
     from embermem.systems.memoryos.system import MemoryOS
-    from embermem.types import Vectors
+    from embermem.types import Forgotten, Vectors
 
 __all__ = ["Memory", "OwnerMemory"]
 
@@ -41,7 +43,8 @@ class Memory:
     are of another embedder than the one set: until `reindex()` is called, recall goes by words. `model` is the setting
     of that name, or a language model of your own; without one, memory is understood by extraction. `read_only` opens
     what is there, a replica of a PostgreSQL server too, and never writes: no thread works behind, no visit is counted,
-    and what would change something raises StoreReadOnly.
+    and what would change something raises StoreReadOnly. `filter` finds what is sensitive in a text, beside what the
+    setting `redact` names: it is taken out before anything is stored (docs/sensitive.md).
 
     Raises ConfigError for a bad setting, StoreError for a store that cannot be opened, EmbedderMismatch for one whose
     vectors are of another embedder, ModelMissing if the package for the model is not installed.
@@ -57,6 +60,7 @@ class Memory:
         reindex: bool = False,
         model: str | LanguageModel | None = None,
         read_only: bool = False,
+        filter: Finder | None = None,
         **settings: object,
     ) -> None:
         from embermem import bootstrap
@@ -66,6 +70,7 @@ class Memory:
         self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
         self._clock = clock or bootstrap.wall_clock
         self.read_only = read_only
+        self.finders = sensitive.finders(self.settings.redact, filter)
         self._store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
             bootstrap.claim(self._store, "memoryos")
@@ -155,7 +160,9 @@ class Memory:
         Owners take turns, those who have waited longest first; `owner_done` is told of each turn. Many threads and
         processes may do so at once. See docs/workers.md.
         """
-        return self._system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
+        placed = self._system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
+        self._scrub_if_due()
+        return placed
 
     def wake(self) -> None:
         """Let the background thread look for due work now, and from now on; without `background`, nothing."""
@@ -209,13 +216,36 @@ class Memory:
         """The ledger of model calls from a time on, of all owners, oldest first: what was asked, and what it cost."""
         return self._store.calls(since)
 
-    def check(self) -> tuple[Finding, ...]:
-        """Whether the store is sound, and what to do if not."""
-        return self._store.check()
+    def check(self, *, deep: bool = False) -> tuple[Finding, ...]:
+        """Whether the store is sound: every invariant of every owner's memory, and what to do about one that is broken.
+
+        With `deep`, what was derived is compared row by row with what the log of changes gives; on SQLite nobody
+        writes while one owner's is. Nothing is changed.
+        """
+        return self._store.check(now=self._clock(), bounds=self._bounds(), deep=deep)
+
+    def repair(self) -> tuple[Finding, ...]:
+        """Put right what can be without losing a word; what was mended, and what is left, with what to do about it.
+
+        What was derived is derived again from the log where it differs, pages are told again by their utterances,
+        vectors that are damaged are due. Neither log is touched. Raises StoreError.
+        """
+        return self._store.repair(now=self._clock(), bounds=self._bounds())
+
+    def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
+        """Take a user away, with all agents: every row of each memory. The receipts by agent, none for no such user."""
+        mine = [owner for owner in self.owners() if owner.user == user]
+        return {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
+
+    def scrub(self) -> bool:
+        """Finish what a forgetting could not while others read the file: whether it holds no deleted byte any more."""
+        return self._store.scrub()
 
     def close(self) -> None:
-        """End the background thread after its step in hand, and close the store."""
+        """End the background thread after its step in hand, finish a scrub that is due if nobody is in the way, and
+        close the store."""
         self._background.stop()
+        self._scrub_if_due()
         self._store.close()
 
     def __enter__(self) -> Memory:
@@ -225,6 +255,17 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _bounds(self) -> Bounds:
+        from embermem.protocols import Bounds
+
+        settings = self.settings
+        return Bounds(
+            short=settings.short_term_pages,
+            segments=settings.mid_term_segments,
+            user_facts=settings.user_facts,
+            agent_facts=settings.agent_facts,
+        )
 
     def _make_system(self, store: Store | None = None) -> MemoryOS:
         from embermem import bootstrap
@@ -248,6 +289,13 @@ class Memory:
 
     def _work_behind(self) -> None:
         self._system.work(stopping=lambda: self._background.stopping)
+        self._scrub_if_due()
+
+    def _scrub_if_due(self) -> None:
+        if not self.read_only:
+            with suppress(StoreError):  # it stays due
+                if self._store.scrub_due():
+                    self._store.scrub()
 
     def _added(self) -> None:
         if self.settings.background and not self.read_only:

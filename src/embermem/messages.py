@@ -5,17 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from embermem import nonces
 from embermem.errors import InputError
-from embermem.types import Message, Owner, Role, ThreadId
+from embermem.sensitive import Finder, redacted
+from embermem.types import Message, Owner, Redaction, Role, ThreadId
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
+Expiry = datetime | date | str | timedelta | None
+"""When something ends, as callers give it: a time as above, or how long from now."""
+Given = tuple[list[Message], str, tuple[Redaction, ...]]
+"""What was given as messages, its digest, and what was taken out of it before."""
 
 _ROLES = {
     "user": Role.USER,
@@ -34,8 +40,9 @@ _ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there
 class Inbox:
     """How an owner's input is read: who speaks, in which zone, what time it is, how long a text may be.
 
-    `nonce_key` gives the key of the blocks that Ember put into prompts; they are taken out of every text. It is asked
-    only where a text may hold one. A message that held nothing else is left out.
+    What `finders` find is taken out of every text and every speaker's name (`embermem.sensitive`), before anything
+    else sees it. `nonce_key` gives the key of the blocks that Ember put into prompts; they are taken out of every text.
+    It is asked only where a text may hold one. A message that held nothing else is left out.
     """
 
     owner: Owner
@@ -43,15 +50,20 @@ class Inbox:
     now: datetime
     max_chars: int
     nonce_key: Callable[[], bytes] = bytes
+    finders: tuple[Finder, ...] = ()
 
-    def exchange(self, query: str | None, response: str | None, at: At, thread: str) -> tuple[list[Message], str]:
+    def exchange(self, query: str | None, response: str | None, at: At, thread: str) -> Given:
         """One exchange as messages, and the digest of what was given. A side that is None is missing, and so is one
         that holds nothing but our own blocks."""
         sides = [(Role.USER, query, "query"), (Role.ASSISTANT, response, "response")]
         given = [(role, text, where) for role, text, where in sides if text is not None]
         if not given:
             raise InputError("query and response are both None: there is nothing to add")
-        read = [(role, text) for role, raw, where in given if (text := self._text(raw, where)) is not None]
+        read = [
+            (place, role, text)
+            for place, (role, raw, where) in enumerate(given)
+            if (text := self._text(raw, where)) is not None
+        ]
         if not read:
             raise InputError(f"{given[0][2]} {_ONLY_OURS}")
         said_at = self.moment(at, "at")
@@ -63,17 +75,18 @@ class Inbox:
                 said_at=said_at,
                 thread=thread_id(thread),
             )
-            for role, text in read
+            for _, role, text in read
         ]
-        return messages, _digest(messages, [at] * len(messages))
+        messages, took = self._without_secrets(messages, [place for place, _, _ in read], named=frozenset())
+        return messages, _digest(messages, [at] * len(messages)), took
 
-    def openai(self, messages: Sequence[Mapping[str, Any]], at: At, thread: str) -> tuple[list[Message], str]:
+    def openai(self, messages: Sequence[Mapping[str, Any]], at: At, thread: str) -> Given:
         """Messages of OpenAI's format (each may carry `name`, and an `at` of its own), and their digest."""
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         if not messages:
             raise InputError("messages is empty: there is nothing to add")
-        made, times = [], []
+        made, times, places, named = [], [], list[int](), set[int]()
         for place, message in enumerate(messages):
             where = f"messages[{place}]"
             if not isinstance(message, Mapping):
@@ -82,9 +95,27 @@ class Inbox:
             if (read := self._message(message, said_at, thread, where)) is not None:
                 times.append(said_at)
                 made.append(read)
+                places.append(place)
+                named |= {place} if message.get("name") is not None else set()
         if not made:
             raise InputError(f"messages {_ONLY_OURS}")
-        return made, _digest(made, times)
+        made, took = self._without_secrets(made, places, named=named)
+        return made, _digest(made, times), took
+
+    def expiry(self, expires_at: Expiry, where: str = "expires_at") -> datetime | None:
+        """When something ends: a time later than now, or a span from now. Raises InputError for one that is over."""
+        if expires_at is None:
+            return None
+        if isinstance(expires_at, timedelta):
+            try:
+                ends = self.now.astimezone(self.zone) + expires_at
+            except OverflowError as error:
+                raise InputError(f"{where} = {expires_at} from now is outside the times that can be stored") from error
+        else:
+            ends = self.moment(expires_at, where)
+        if ends <= self.now:
+            raise InputError(f"{where} = {ends.isoformat()} is over already: it would be gone at once")
+        return ends
 
     def moment(self, at: At, where: str) -> datetime:
         """A time with a zone. Raises InputError."""
@@ -142,6 +173,29 @@ class Inbox:
             return checked(text, where, self.max_chars)
         theirs = nonces.strip(text, self.nonce_key())
         return checked(theirs, where, self.max_chars) if theirs.strip() or theirs == text else None
+
+    def _without_secrets(
+        self, messages: list[Message], places: Sequence[int], named: AbstractSet[int]
+    ) -> tuple[list[Message], tuple[Redaction, ...]]:
+        """The messages without what the finders find, in their texts and in the names that were given with them, and
+        what that was. What is found in one is taken out of all."""
+        if not self.finders:
+            return messages, ()
+        names = [message.speaker if place in named else "" for message, place in zip(messages, places, strict=True)]
+        wheres = [*(f"the text of message {place}" for place in places), *(f"its name {place}" for place in places)]
+        left = redacted([*(message.text for message in messages), *names], self.finders, wheres)
+        texts, speakers = left[: len(messages)], left[len(messages) :]
+        clean = [
+            replace(message, text=text.text, speaker=speaker.text[:_LONGEST_NAME] or message.speaker)
+            for message, text, speaker in zip(messages, texts, speakers, strict=True)
+        ]
+        took = [
+            Redaction(message=place, kind=one.kind, start=one.start, end=one.end, where=where)
+            for place, text, speaker in zip(places, texts, speakers, strict=True)
+            for where, said in (("text", text), ("name", speaker))
+            for one in said.places
+        ]
+        return clean, tuple(took)
 
 
 def checked(text: object, where: str, longest: int) -> str:

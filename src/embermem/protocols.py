@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from embermem.changes import Cause, Change, Decision, KeywordCount, SummaryPart
 from embermem.types import (
@@ -17,10 +17,14 @@ from embermem.types import (
     Chain,
     ChainId,
     ChainTail,
+    Conflict,
     Context,
     Fact,
     FactId,
     Hit,
+    ItemId,
+    Link,
+    LinkId,
     Message,
     Owner,
     OwnerId,
@@ -29,11 +33,13 @@ from embermem.types import (
     PageView,
     Persona,
     PersonaChange,
+    ProfileField,
     Role,
     Segment,
     SegmentId,
     ThreadId,
     Tier,
+    Trait,
     Utterance,
     UtteranceId,
 )
@@ -205,6 +211,7 @@ class Call:
 
 
 _Answer = TypeVar("_Answer")
+_Item = TypeVar("_Item")
 
 
 class Asker(Protocol):
@@ -235,13 +242,15 @@ class Asker(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileRequest:
-    """What an analyst is shown at a promotion: a segment, its pages not yet analysed, and what is known."""
+    """What an analyst is shown at a promotion: a segment, its pages not yet analysed, and what is known. `neighbours`
+    are the segments nearest to the pages, nearest first."""
 
     owner: Owner
     segment: Segment
     pages: tuple[PageView, ...]
     persona: Persona
     nearest: tuple[Fact, ...]
+    neighbours: tuple[Segment, ...] = ()
 
 
 class Analyst(Protocol):
@@ -279,8 +288,9 @@ class Delta:
 
     `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for; `tokens` (n) are their
     packed token vectors (index/late.py), empty where the embedder gives none. `persona` is whole,
-    and None if nothing of it changed. `archived_facts` are those the cap moved out since. `pages` are those
-    that a change touched: a page not named yet is in no segment.
+    and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts`
+    those that ended since. `pages` are those that a change touched: a page not named yet is in no segment.
+    `expiring` are all pages that expire, and when; None where nothing is newer.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild, a forgetting). `born` tells
     an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing.
     """
@@ -295,8 +305,64 @@ class Delta:
     persona: Persona | None
     tokens: tuple[bytes, ...] = ()
     archived_facts: tuple[Fact, ...] = ()
+    ended_facts: tuple[Fact, ...] = ()
+    expiring: tuple[tuple[PageId, datetime], ...] | None = None
     reset: bool = False
     born: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moment:
+    """What a read of the past goes by. `seq` and `revision`: what was known when the logs stood there, the last
+    utterance and the last change. `valid_at`: what was true then. None: as it stands now, and true at any time."""
+
+    seq: int | None = None
+    revision: int | None = None
+    valid_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version(Generic[_Item]):
+    """An item as change `no` left it, until change `until` (None: it stands). `gone`: from then on there is none, and
+    the item only says whose end it is. `order` is its place among its like, where they have one."""
+
+    item: _Item
+    no: int
+    until: int | None
+    gone: bool = False
+    order: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placing:
+    """A page in a segment; `at` is when it was recorded that it is."""
+
+    page_id: PageId
+    segment_id: SegmentId
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentTimeline:
+    """Every version of what a recall looks at of segments, as the changes up to `revision` left them: what stood at any
+    of these. Changes only add to it, until a reader is told to begin from nothing (`Delta.reset`)."""
+
+    revision: int
+    placings: tuple[Version[Placing], ...]
+    keywords: tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]
+    evicted: Mapping[SegmentId, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonaTimeline:
+    """The same of the persona. Facts come whole in each version: their `order` is the change that confirmed them last,
+    and those that ended, or were archived, say so; which of them conflict is said apart."""
+
+    revision: int
+    facts: tuple[Version[Fact], ...]
+    conflicts: tuple[Version[tuple[FactId, FactId]], ...]
+    profile: tuple[Version[ProfileField], ...]
+    traits: tuple[Version[Trait], ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -359,6 +425,10 @@ class SegmentState:
     unanalysed: int
     last_access: datetime
     vector_sum: Vector | None = field(default=None, compare=False)
+    evolved: tuple[str, ...] = ()
+    """Keywords that newer memories gave it; places are found by the counted ones alone."""
+    tags: tuple[str, ...] = ()
+    context: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -443,7 +513,7 @@ class KeyStore(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One thing that `doctor` looked at. `level` is ok, warning or error."""
+    """One thing that `doctor` looked at. `level` is ok, warning or error; mended, for what a repair put right."""
 
     level: str
     what: str
@@ -451,13 +521,67 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """What the settings bound an owner's memory by: pages of short-term memory, segments, and facts of each kind."""
+
+    short: int
+    segments: int
+    user_facts: int
+    agent_facts: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Losing:
+    """A segment that tells of pages that are to go: how many of them were placed in it (`lost`), how many pages it
+    keeps (`left`), which change placed the first of those (0: one before the pages that go), when they were said
+    (None: from and to as before), and the keywords that none of them has."""
+
+    lost: int
+    left: int
+    first_no: int
+    said_from: datetime | None
+    said_to: datetime | None
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trail:
+    """What an owner's logs say of pages and facts that are to be forgotten, at one revision.
+
+    `changes` are those that may tell of them, whole and in order. `begun` is the change that began memory anew last
+    (0: none): what came before stands in the log only. `chains` are those of the pages, each with the pages that it
+    keeps, in order; `segments` those that hold them or their chains' summaries; `facts` all that rest on them;
+    `repeated` the texts, in lower case, that pages which stay say too.
+    """
+
+    begun: int
+    changes: tuple[Change, ...]
+    chains: Mapping[ChainId, tuple[Page, ...]]
+    segments: Mapping[SegmentId, Losing]
+    facts: frozenset[FactId]
+    repeated: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Use:
+    """How a fact or segment that is held was used: how often it was recalled, and when it was last recalled, said again
+    or ruled on (by when it was recorded)."""
+
+    item: Fact | Segment
+    visits: int
+    last: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Erasure:
-    """What forgetting does to both logs, decided before: `pages` that go, each with the seq of its last utterance;
-    changes that lose decisions, each with those that stay; the decisions of the change that says so; and the segments
-    whose vector is to be made again from the pages left."""
+    """What forgetting does to both logs, decided before: `pages` that go, each with the seq of its last utterance; the
+    changes of a Trail as they were and as they are to be, and its `begun`; the decisions of the change that says so;
+    and the segments whose vector is to be made again from the pages left."""
 
     pages: Mapping[PageId, int]
-    rewritten: Mapping[int, tuple[Decision, ...]]
+    before: tuple[Change, ...]
+    after: tuple[Change, ...]
+    begun: int
     decisions: tuple[Decision, ...]
     segments: tuple[SegmentId, ...]
 
@@ -491,17 +615,36 @@ class Store(KeyStore, Protocol):
     def replica_lag_s(self) -> float | None:
         """How far what is read is behind the primary, in seconds, where this is a replica of one; else None."""
 
-    def check(self) -> tuple[Finding, ...]:
-        """Whether the file is sound."""
+    def check(
+        self, *, now: datetime | None = None, bounds: Bounds | None = None, deep: bool = False
+    ) -> tuple[Finding, ...]:
+        """What is sound, and every invariant that is broken, owner by owner. Nothing is written.
+
+        What has to do with the time or with settings is looked at where they are given. `deep`: whether what was
+        derived is, row by row, what the log of changes gives; each owner waits for as long as that takes.
+        """
+
+    def repair(self, *, now: datetime, bounds: Bounds | None = None) -> tuple[Finding, ...]:
+        """Put right what can be without losing a word: what was derived, from the log; pages, from their utterances;
+        vectors and work, by making them due. Neither log is touched. What was mended, and what is left."""
 
     # -- what was said
 
     def append(
-        self, owner: Owner, messages: Sequence[Message], *, now: datetime, key: str | None, digest: str, fresh: bool
+        self,
+        owner: Owner,
+        messages: Sequence[Message],
+        *,
+        now: datetime,
+        key: str | None,
+        digest: str,
+        fresh: bool,
+        expires_at: datetime | None = None,
     ) -> Added:
         """Store messages, durably, in one transaction; a key used before gives what it gave then.
 
-        `fresh`: the first user-side message begins a page of its own. Raises KeyReused.
+        `fresh`: the first user-side message begins a page of its own. `expires_at` is that of the pages they make; one
+        that they join keeps the earlier of both. Raises KeyReused.
         """
 
     def owner_state(self, owner_id: OwnerId) -> OwnerState | None: ...
@@ -607,22 +750,96 @@ class Store(KeyStore, Protocol):
     def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
         """From now on the store is of this embedder; every owner's vectors are to be made again."""
 
-    def visit(self, owner_id: OwnerId, segments: Mapping[SegmentId, int], now: datetime) -> None:
+    def visit(
+        self,
+        owner_id: OwnerId,
+        segments: Mapping[SegmentId, int],
+        now: datetime,
+        facts: Mapping[FactId, int] | None = None,
+    ) -> None:
         """Count visits; the owner is due, since heat may have passed τ."""
 
-    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
-        """Take out of both logs what is to be forgotten, write the change that says so, and derive all again.
+    def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
+        """How each held fact, and each segment of mid-term memory (without its pages), was used."""
 
-        One transaction. Counters, vectors and waits of what stays are kept. Raises RevisionMoved if another change
-        came first, or if a page that is to go has grown.
+    def expired_pages(self, owner_id: OwnerId, now: datetime) -> tuple[PageId, ...]:
+        """Pages that have expired and are still there, in order."""
+
+    def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
+        """These pages again, and the seqs of their utterances. One indexed read where there are none."""
+
+    def expired_facts(self, owner_id: OwnerId, now: datetime) -> tuple[Fact, ...]:
+        """Facts, archived ones too, that have expired and are still held."""
+
+    def next_expiry(self, owner_id: OwnerId) -> datetime | None:
+        """When the next page or held fact expires, or the first one did that is still there; None: none does."""
+
+    def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
+        """When a page expires from now on (None: never). False for no such page. Readers are told, and it is due."""
+
+    def pages_named(
+        self,
+        owner_id: OwnerId,
+        *,
+        ids: Collection[PageId] = (),
+        thread: ThreadId | None = None,
+        segment: SegmentId | None = None,
+        before: datetime | None = None,
+    ) -> tuple[Page, ...]:
+        """The pages of these ids, or all of a thread, of a segment, or wholly said before a time; in order."""
+
+    def trail(
+        self,
+        owner_id: OwnerId,
+        pages: Sequence[Page],
+        facts: Collection[FactId],
+        *,
+        said: Collection[tuple[str, str]],
+        probes: Collection[str],
+        whole: bool,
+    ) -> Trail:
+        """What the log says of pages and facts. `said` are attributes and values whose every proposal is meant,
+        `probes` texts that give a page away in a summary. With `whole` all changes since the pages were read."""
+
+    def wrote(self, owner_id: OwnerId, others: Collection[str]) -> bool:
+        """Whether an analyst that is none of `others` wrote anything of this owner's."""
+
+    def texts(self, owner_id: OwnerId) -> Mapping[int, str]:
+        """Everything that was said, by seq, in order."""
+
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
+        """Take out of both logs what is to be forgotten, bring the tables to what the logs now say, and write the
+        change that says so.
+
+        One transaction; it remembers that a scrub is due. Counters, vectors and waits of what stays are kept. Raises
+        RevisionMoved if another change came first, or if a page that is to go has grown.
         """
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
-        """Delete every row of an owner, in one transaction."""
+        """Delete every row of an owner, in one transaction; it remembers that a scrub is due."""
 
     def scrub(self) -> bool:
         """Bring the file to where it holds nothing that was deleted. False: a reader of an older state is in the
-        way; a later checkpoint, or the next call, does it."""
+        way; the store remembers that it is due, and the next call does it."""
+
+    def scrub_due(self) -> bool:
+        """Whether something was deleted since the last scrub that was whole."""
+
+    def remember_copy(self, place: Path) -> None:
+        """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
+
+    def backups(self, ids: Collection[str]) -> tuple[str, ...]:
+        """The paths of backups and copies, as far as this store knows them, that still hold one of these utterances or
+        facts."""
+
+    def bars(self, owner_id: OwnerId) -> bool:
+        """Whether any words of this owner's were forgotten."""
+
+    def barred(self, owner_id: OwnerId, marks: Collection[str]) -> frozenset[str]:
+        """Those of the marks that are keyed hashes of what was forgotten."""
+
+    def said_of(self, owner_id: OwnerId, ids: Collection[str]) -> tuple[str, ...]:
+        """Those of the ids that stand in any table, or in the log but for what says that they were forgotten."""
 
     def secret(self) -> bytes:
         """The key of what the file keeps as a keyed hash. It lies outside the file; made when it is first asked for."""
@@ -706,7 +923,81 @@ class Store(KeyStore, Protocol):
     def decisions(self, owner_id: OwnerId, kinds: Collection[type[Decision]]) -> tuple[Change, ...]:
         """All changes in order, each with its decisions of these kinds alone. The others are not even decoded."""
 
+    def links(self, owner_id: OwnerId, item_id: str | None = None, moment: Moment = ...) -> tuple[Link, ...]:
+        """The links both of whose ends stand, in the order in which they were made; all, or those of one fact or
+        segment. Of a moment its revision counts."""
+
+    def link(self, owner_id: OwnerId, link_id: LinkId) -> Link | None:
+        """One link, whether it stands or was taken back."""
+
+    def linked_pairs(self, owner_id: OwnerId, item_ids: Sequence[str]) -> tuple[tuple[ItemId, ItemId], ...]:
+        """Both ends of each link that one of these items has, or had before it was taken back."""
+
+    def conflicts(self, owner_id: OwnerId, moment: Moment = ...) -> tuple[Conflict, ...]:
+        """The open conflicts: both facts are held, and nobody has settled it. Of a moment its revision counts."""
+
+    def superseded(self, owner_id: OwnerId, fact_ids: Sequence[FactId]) -> tuple[Fact, ...]:
+        """The facts of which one of these took the place, the last one ended first."""
+
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats: ...
+
+    # -- reading the past: what a copy taken then would give, without counters, and without what was forgotten since
+
+    def moment(self, owner_id: OwnerId, as_of: datetime) -> tuple[int, int]:
+        """The seq and the revision at which the logs stood at a time: those of the last utterance and the last change
+        recorded at or before it; 0 and 0 before the first. Where clocks disagreed, the time counts, not the number.
+
+        Raises InputError where what was derived by then was put away since (`rebuild --anew`).
+        """
+
+    def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
+        """All versions of what a recall looks at of segments: any moment is a choice among them."""
+
+    def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
+        """The same of facts, traits and profiles."""
+
+    def revision_at(self, owner_id: OwnerId, at: datetime) -> int:
+        """The number of the last change recorded at or before a time, whatever of it is kept."""
+
+    def page_marks_at(self, owner_id: OwnerId, moment: Moment) -> tuple[PageMark, ...]:
+        """Where each page stood, in order: those of which something was said by then."""
+
+    def pages_at(
+        self,
+        owner_id: OwnerId,
+        short: int,
+        moment: Moment,
+        *,
+        tier: Tier | None = None,
+        before: int | None = None,
+        limit: int | None = None,
+        thread: ThreadId | None = None,
+    ) -> tuple[Page, ...]:
+        """As `pages`, each with what of it was said by then."""
+
+    def page_at(self, owner_id: OwnerId, page_id: PageId, short: int, moment: Moment) -> Page | None: ...
+
+    def segments_at(
+        self, owner_id: OwnerId, moment: Moment, *, archived: bool | None, only: SegmentId | None = None
+    ) -> tuple[Segment, ...]:
+        """As `segments`, without vectors. With `valid_at`: those of which something was said by then, with those pages,
+        and with the newest summary that tells of nothing later; an empty one where there is none."""
+
+    def chains_at(self, owner_id: OwnerId, moment: Moment) -> tuple[Chain, ...]:
+        """As `chains`; with `valid_at` as `segments_at`."""
+
+    def persona_at(self, owner_id: OwnerId, moment: Moment) -> Persona:
+        """As `persona`. With `valid_at`: the traits and lines as the newest change that reaches back to then says, and
+        the facts that were true."""
+
+    def facts_at(self, owner_id: OwnerId, moment: Moment, *, about: About | None, archived: bool) -> tuple[Fact, ...]:
+        """As `facts`. With `valid_at`: those that were true then, superseded since or not."""
+
+    def history_at(self, owner_id: OwnerId, moment: Moment) -> tuple[Fact, ...]:
+        """As `history`; `valid_at` counts for nothing."""
+
+    def fact_at(self, owner_id: OwnerId, fact_id: FactId, moment: Moment) -> Fact | None:
+        """As `fact`; None if it was not known then. `valid_at` counts for nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

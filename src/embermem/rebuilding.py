@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
 
-from embermem.changes import BegunAnew, Cause, Decision, FactAdded, FactAffirmed, FactPinned, ProfileSet
+from embermem.changes import (
+    BegunAnew,
+    Cause,
+    Decision,
+    FactAdded,
+    FactAffirmed,
+    FactArchived,
+    FactPinned,
+    FactRetired,
+    FactsConflict,
+    ProfileSet,
+)
+from embermem.differing import pairs
 from embermem.errors import RevisionMoved
 from embermem.protocols import MemorySystem, Store
 from embermem.rulings import RULING, Rulings, plain, rulings_of
-from embermem.types import About, Fact, FactId, Owner, Persona, ProfileField, Segment, Tier, Trait
+from embermem.types import About, Conflict, Fact, FactId, Owner, Persona, ProfileField, Segment, Tier, Trait
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
 
 _CALLER = "caller"
 _TRIES = 16
 """How often memory is begun anew when another change came first."""
-_Name = TypeVar("_Name")
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,12 +100,15 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         revision = 0 if state is None else state.revision
         persona = store.persona(owner.id)
         rulings = rulings_of(store.changes_of(owner.id, RULING), store.secret)
+        archived, past = store.facts(owner.id, about=None, archived=True), store.history(owner.id)
+        conflicts = store.conflicts(owner.id)
+        kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
         try:
             change = store.apply(
                 owner,
                 Cause.ANEW,
                 "",
-                [BegunAnew(), *_set_by_callers(persona), *_kept_by_callers(persona, rulings, revision + 1)],
+                [BegunAnew(), *_set_by_callers(persona), *kept],
                 now=clock(),
                 revision=revision,
                 lease=None,
@@ -110,26 +122,42 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
 
 
 def _set_by_callers(persona: Persona) -> list[Decision]:
-    return [
-        ProfileSet(whose=line.whose, name=line.name, value=line.value, sources=line.sources, set_by=line.set_by)
-        for line in (*persona.profile, *persona.agent_profile)
-        if line.set_by == _CALLER
+    return [_set_again(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == _CALLER]
+
+
+def _set_again(line: ProfileField) -> ProfileSet:
+    return ProfileSet(
+        whose=line.whose,
+        name=line.name,
+        value=line.value,
+        sources=line.sources,
+        set_by=line.set_by,
+        valid_from=line.valid_from,
+    )
+
+
+def _kept_by_callers(
+    persona: Persona,
+    archived: Iterable[Fact],
+    past: Iterable[Fact],
+    conflicts: Iterable[Conflict],
+    rulings: Rulings,
+    no: int,
+) -> list[Decision]:
+    """The facts that callers brought, corrected or pinned, as facts of change `no`. What rests on nothing that was said
+    was brought; it is kept too where it has ended since."""
+    ended = [fact for fact in past if not fact.sources and fact.valid_to != fact.valid_from]
+    held = [
+        fact
+        for fact in (*archived, *persona.facts, *persona.agent_facts)
+        if fact.id in rulings.affirmed or fact.pinned or not fact.sources
     ]
-
-
-def _kept_by_callers(persona: Persona, rulings: Rulings, no: int) -> list[Decision]:
-    """The facts that callers corrected or pinned, as facts of change `no`."""
+    ids = {fact.id: FactId(f"f{no}-{ordinal:03}") for ordinal, fact in enumerate((*ended, *held))}
     made: list[Decision] = []
-    ordinal = 0
-    for fact in (*persona.facts, *persona.agent_facts):
-        upto = rulings.affirmed.get(fact.id)
-        if upto is None and not fact.pinned:
-            continue
-        fact_id = FactId(f"f{no}-{ordinal:03}")
-        ordinal += 1
+    for fact in (*ended, *held):
         made.append(
             FactAdded(
-                fact_id=fact_id,
+                fact_id=ids[fact.id],
                 about=fact.about,
                 subject=fact.subject,
                 attribute=fact.attribute,
@@ -137,19 +165,32 @@ def _kept_by_callers(persona: Persona, rulings: Rulings, no: int) -> list[Decisi
                 text=fact.text,
                 sources=fact.sources,
                 valid_from=fact.valid_from,
+                expires_at=fact.expires_at,
             )
         )
+        if fact.retired_at is not None:
+            by = None if fact.superseded_by is None else ids.get(fact.superseded_by)
+            made.append(FactRetired(fact_id=ids[fact.id], superseded_by=by, valid_to=fact.valid_to))
+            continue
+        upto = rulings.affirmed.get(fact.id)
         if upto is not None:
-            made.append(FactAffirmed(fact_id=fact_id, upto_seq=upto))
+            made.append(FactAffirmed(fact_id=ids[fact.id], upto_seq=upto))
             made += [
-                ProfileSet(whose=line.whose, name=line.name, value=line.value, sources=line.sources, set_by=line.set_by)
+                _set_again(line)
                 for line in persona.profile
                 if line.set_by != _CALLER
                 and plain(line.value) == plain(fact.value)
                 and {*line.sources} & {*fact.sources}
             ]
         if fact.pinned:
-            made.append(FactPinned(fact_id=fact_id, pinned=True))
+            made.append(FactPinned(fact_id=ids[fact.id], pinned=True))
+        if fact.archived:
+            made.append(FactArchived(fact_id=ids[fact.id]))
+    made += [
+        FactsConflict(fact_id=ids[one.older.id], other_id=ids[one.newer.id], reason=one.reason)
+        for one in conflicts
+        if {one.older.id, one.newer.id} <= ids.keys()
+    ]
     return made
 
 
@@ -177,8 +218,8 @@ def difference(owner: Owner, before: Picture, after: Picture) -> Difference:
         same=before == after,
         facts_gone=tuple(fact for key, fact in facts_was.items() if key not in facts_now),
         facts_new=tuple(fact for key, fact in facts_now.items() if key not in facts_was),
-        traits=_pairs(*({t.dimension: (t, (t.level, t.confidence)) for t in one.traits} for one in (was, now))),
-        profile=_pairs(
+        traits=pairs(*({t.dimension: (t, (t.level, t.confidence)) for t in one.traits} for one in (was, now))),
+        profile=pairs(
             *(
                 {
                     (line.whose, line.name): (line, (line.value, line.set_by))
@@ -197,15 +238,3 @@ def difference(owner: Owner, before: Picture, after: Picture) -> Difference:
 
 def _facts(persona: Persona) -> Mapping[tuple[About, str, str, str], Fact]:
     return {(f.about, f.subject, f.attribute, f.value): f for f in (*persona.facts, *persona.agent_facts)}
-
-
-def _pairs(
-    before: Mapping[_Name, tuple[_Item, object]], after: Mapping[_Name, tuple[_Item, object]]
-) -> tuple[tuple[_Item | None, _Item | None], ...]:
-    """Items of one name that do not say the same; each is given with what it says."""
-    found: list[tuple[_Item | None, _Item | None]] = []
-    for name in dict.fromkeys([*before, *after]):
-        old, new = before.get(name), after.get(name)
-        if old is None or new is None or old[1] != new[1]:
-            found.append((None if old is None else old[0], None if new is None else new[0]))
-    return tuple(found)

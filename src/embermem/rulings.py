@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from embermem.changes import Cause, Change, FactAffirmed, FactBarred, FactDenied, Undone
+from embermem.changes import Cause, Change, ConflictSettled, FactAffirmed, FactBarred, FactDenied, undone
 from embermem.text import fold
 from embermem.types import About, FactId
 
-__all__ = ["RULING", "Rulings", "mark_of", "plain", "rulings_of"]
+__all__ = ["RULING", "Rulings", "mark_of", "mark_of_message", "mark_of_text", "plain", "rulings_of"]
 
-RULING = (Cause.CORRECTION, Cause.FORGETTING, Cause.UNDO, Cause.ANEW)
+RULING = (Cause.CORRECTION, Cause.FORGETTING, Cause.UNDO, Cause.ANEW, Cause.IMPORT)
 """The causes of changes that hold rulings, or take them back."""
 _MARK_HEX = 32
+_TEXT_MARK_HEX = 40
 _Said = tuple[str, str, str, str]
 """about, subject, attribute and value, as they are compared."""
 
@@ -30,6 +32,8 @@ class Rulings:
     affirmed: Mapping[FactId, int] = field(default_factory=dict)
     denied: Mapping[_Said, int] = field(default_factory=dict)
     barred: Mapping[str, int] = field(default_factory=dict)
+    settled: frozenset[frozenset[FactId]] = frozenset()
+    """Pairs of facts that may both stand, though one was said to end the other."""
     key: bytes = b""
 
     def keeps(self, fact_id: FactId, seq: int) -> bool:
@@ -42,6 +46,11 @@ class Rulings:
             return True
         return bool(self.barred) and seq <= self.barred.get(mark_of(self.key, about, subject, attribute, value), 0)
 
+    def denied_of(self, about: About, subject: str, attribute: str) -> Iterator[tuple[str, int]]:
+        """The values of a subject's attribute that are ruled out, and up to which seq."""
+        of = (about.value, fold(subject), attribute)
+        return ((said[-1], upto) for said, upto in self.denied.items() if said[:-1] == of)
+
 
 def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
     """The rulings that stand after these changes, which are all of an owner's with a cause of `RULING`, in order.
@@ -49,17 +58,13 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
     `key` is asked for only where a forgotten value is barred.
     """
     changes = tuple(changes)
-    undone: dict[int, int] = {}
-    for change in changes:
-        for no in (d.no for d in change.decisions if isinstance(d, Undone)):
-            undone[no] = change.no
-            for earlier in [one for one, by in undone.items() if by == no]:
-                del undone[earlier]  # what was undone by a change that is undone now, stands again
+    lifted = undone(changes)
     affirmed: dict[FactId, int] = {}
     denied: dict[_Said, int] = {}
     barred: dict[str, int] = {}
+    settled: set[frozenset[FactId]] = set()
     for change in changes:
-        for d in change.decisions if change.no not in undone else ():
+        for d in change.decisions if change.no not in lifted else ():
             match d:
                 case FactAffirmed():
                     affirmed[d.fact_id] = max(d.upto_seq, affirmed.get(d.fact_id, 0))
@@ -68,9 +73,17 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
                     denied[said] = max(d.upto_seq, denied.get(said, 0))
                 case FactBarred():
                     barred[d.mark] = max(d.upto_seq, barred.get(d.mark, 0))
+                case ConflictSettled():
+                    settled.add(frozenset((d.fact_id, d.other_id)))
                 case _:
                     pass
-    return Rulings(affirmed=affirmed, denied=denied, barred=barred, key=key() if barred else b"")
+    return Rulings(
+        affirmed=affirmed,
+        denied=denied,
+        barred=barred,
+        settled=frozenset(settled),
+        key=key() if barred else b"",
+    )
 
 
 def mark_of(key: bytes, about: About, subject: str, attribute: str, value: str) -> str:
@@ -79,6 +92,21 @@ def mark_of(key: bytes, about: About, subject: str, attribute: str, value: str) 
         len(raw).to_bytes(8, "big") + raw for raw in map(str.encode, _said(about, subject, attribute, value))
     )
     return hmac.digest(key, parts, hashlib.sha256).hex()[:_MARK_HEX]
+
+
+def mark_of_text(key: bytes, text: str) -> str:
+    """The keyed hash of words, however they are written: of any case and with any spaces."""
+    return _text_mark(key, "text", text)
+
+
+def mark_of_message(key: bytes, role: str, text: str, said_at: datetime) -> str:
+    """The keyed hash of a message: who said what, and when."""
+    return _text_mark(key, f"message {role} {said_at.timestamp():.6f}", text)
+
+
+def _text_mark(key: bytes, kind: str, text: str) -> str:
+    said = f"{kind}\n{' '.join(fold(text).split())}"
+    return hmac.digest(key, said.encode(), hashlib.sha256).hex()[:_TEXT_MARK_HEX]
 
 
 def plain(value: str) -> str:

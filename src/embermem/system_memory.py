@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from embermem import config as configuration
-from embermem import ids, messages
+from embermem import ids, messages, sensitive
 from embermem.messages import At, Inbox
 from embermem.protocols import Scope
 from embermem.types import Added, Context, Hit, Owner
@@ -143,14 +143,14 @@ class OwnerSystem:
         key: str | None = None,
     ) -> Added:
         """Keep one exchange; durable when it returns. Raises InputError, KeyReused, StoreError."""
-        made, digest = self._inbox().exchange(query, response, at, thread)
+        made, digest, _ = self._inbox().exchange(query, response, at, thread)
         return self._memory.system.observe(self.owner, made, key=key, digest=digest, fresh=query is not None)
 
     def add_messages(
         self, given: Sequence[Mapping[str, Any]], *, at: At = None, thread: str = "default", key: str | None = None
     ) -> Added:
         """Keep messages of OpenAI's format, each of which may carry `name` and `at`. Raises as `add`."""
-        made, digest = self._inbox().openai(given, at, thread)
+        made, digest, _ = self._inbox().openai(given, at, thread)
         return self._memory.system.observe(self.owner, made, key=key, digest=digest)
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -182,11 +182,17 @@ class OwnerSystem:
         """Count what was recalled and used, for systems that do."""
         self._memory.system.visit(self.owner, hits)
 
-    def forget_all(self) -> None:
+    def forget_owner(self) -> None:
         """Take away every row of this owner."""
         self._memory._store.forget_owner(self.owner.id, self._memory._clock())
 
     def _inbox(self) -> Inbox:
         memory = self._memory
         zone = ZoneInfo(memory.settings.timezone)
-        return Inbox(owner=self.owner, zone=zone, now=memory._clock(), max_chars=memory.settings.max_text_chars)
+        return Inbox(
+            owner=self.owner,
+            zone=zone,
+            now=memory._clock(),
+            max_chars=memory.settings.max_text_chars,
+            finders=sensitive.finders(memory.settings.redact),
+        )

@@ -158,12 +158,14 @@ class Added:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redaction:
     """What the filter of sensitive texts took out before anything was stored: no word of it. `message` counts the
-    messages of the call from 0; [start, end) are the characters of what now stands in its place."""
+    messages of the call from 0; [start, end) are the characters of what now stands in its place, in the message's text
+    or, where `where` is "name", in its speaker's name."""
 
     message: int
     kind: str
     start: int
     end: int
+    where: str = "text"
 
 
 # ------------------------------------------------------------------------------------------- what was understood
@@ -321,6 +323,75 @@ class Persona:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Diff:
+    """What came to be known of an owner from one time to another, without what was forgotten since.
+
+    `changes` are the numbers of those between. A fact that came and ended between is in `facts_added` and in
+    `facts_ended`; `facts_changed` were said again, pinned, archived, given an end, or hold again. Pairs are (before,
+    after), with None where there is none. `segments_rewritten` say something else now.
+    """
+
+    earlier: datetime
+    later: datetime
+    changes: tuple[int, ...] = ()
+    pages_added: tuple[PageId, ...] = ()
+    facts_added: tuple[Fact, ...] = ()
+    facts_ended: tuple[Fact, ...] = ()
+    facts_changed: tuple[tuple[Fact, Fact], ...] = ()
+    traits: tuple[tuple[Trait | None, Trait | None], ...] = ()
+    profile: tuple[tuple[ProfileField | None, ProfileField | None], ...] = ()
+    segments_opened: tuple[Segment, ...] = ()
+    segments_rewritten: tuple[tuple[Segment, Segment], ...] = ()
+    segments_archived: tuple[Segment, ...] = ()
+    conflicts_added: tuple[Conflict, ...] = ()
+    conflicts_ended: tuple[Conflict, ...] = ()
+    links_added: tuple[Link, ...] = ()
+    links_ended: tuple[Link, ...] = ()
+
+    def __str__(self) -> str:
+        numbers = f"changes {self.changes[0]} to {self.changes[-1]}" if self.changes else "no change"
+        lines = [f"{self.earlier.isoformat()} to {self.later.isoformat()}: {numbers}"]
+        lines += [f"+ page {page_id}" for page_id in self.pages_added]
+        lines += [f"+ fact {fact.id}: {_line(fact.text)}" for fact in self.facts_added]
+        lines += [
+            f"- fact {fact.id}: {_line(fact.text)}"
+            + ("" if fact.superseded_by is None else f" (superseded by {fact.superseded_by})")
+            for fact in self.facts_ended
+        ]
+        lines += [f"~ fact {new.id}: {_line(new.text)}" for _, new in self.facts_changed]
+        lines += [_moved(_told_trait(old), _told_trait(new)) for old, new in self.traits]
+        lines += [_moved(_told_field(old), _told_field(new)) for old, new in self.profile]
+        lines += [f"+ segment {one.id}: {_line(one.summary)}" for one in self.segments_opened]
+        lines += [f"~ segment {new.id}: {_line(new.summary)}" for _, new in self.segments_rewritten]
+        lines += [f"- segment {one.id}: archived" for one in self.segments_archived]
+        lines += [f"+ conflict {one.older.id} {one.newer.id}: {_line(one.reason)}" for one in self.conflicts_added]
+        lines += [f"- conflict {one.older.id} {one.newer.id}" for one in self.conflicts_ended]
+        lines += [f"+ link {one.id} {one.from_id} {one.to_id}: {_line(one.reason)}" for one in self.links_added]
+        lines += [f"- link {one.id} {one.from_id} {one.to_id}" for one in self.links_ended]
+        return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _told_trait(trait: Trait | None) -> tuple[str, str] | None:
+    return None if trait is None else (f"trait {trait.dimension}", f"{trait.level:+.2f}")
+
+
+def _told_field(field: ProfileField | None) -> tuple[str, str] | None:
+    return None if field is None else (f"profile {field.whose}.{field.name}", _line(field.value))
+
+
+def _moved(old: tuple[str, str] | None, new: tuple[str, str] | None) -> str:
+    """A line of a diff; each side is a name and what stands under it."""
+    if old is not None and new is not None:
+        return f"~ {old[0]}: {old[1]} → {new[1]}"
+    name, value = new or old or ("", "")
+    return f"{'-' if new is None else '+'} {name}: {value}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
     """What `forget` took away, or with `dry_run` would take: ids and names, no word of it.
 
@@ -328,7 +399,10 @@ class Forgotten:
     `rewritten` are the segments and chains that stay, whose text was made anew from what is left. `change_no` is None
     for a dry run, and where the whole memory went. `scrubbed`: whether the file holds no byte of it any more; False
     for a dry run, and while another reader keeps the old text in the WAL until a later checkpoint. `sha256` is over
-    the sorted ids of all pages, utterances, facts, segments and chains that went, one a line.
+    the sorted ids of all pages, utterances, facts, segments and chains that went, one a line. `marks` are keyed hashes
+    of the texts that went and that nothing else says, and of the facts that were to go; `backups` are files, as far as
+    the store knows them, that still hold what went. It is also the receipt that `verify` checks later: as JSON it can
+    be kept anywhere, since it says no word of what went.
     """
 
     dry_run: bool
@@ -344,6 +418,170 @@ class Forgotten:
     recorded_at: datetime
     scrubbed: bool
     sha256: str
+    marks: tuple[str, ...] = ()
+    backups: tuple[str, ...] = ()
+
+    @property
+    def scrub_pending(self) -> bool:
+        """Whether the disk may still hold bytes of what went, until a later scrub."""
+        return not self.dry_run and not self.scrubbed
+
+    def to_json(self) -> str:
+        """The receipt as one line of JSON."""
+        import msgspec
+
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> Forgotten:
+        """The receipt of `to_json`. Raises ValueError for what is none."""
+        import msgspec
+
+        try:
+            return msgspec.json.decode(text, type=cls, strict=False)
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"this is no receipt of a forgetting: {error}") from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verified:
+    """Whether what a receipt says is gone is gone. `found` are ids and marks of it that stand in a table or a log;
+    `scrubbed`, whether no file of the store holds a byte of what was deleted; `backups` are files that hold what went.
+    `ok`: nothing was found, and the store is scrubbed. Backups are not the store: they are named, and not counted."""
+
+    ok: bool
+    found: tuple[str, ...]
+    scrubbed: bool
+    backups: tuple[str, ...]
+
+
+# ----------------------------------------------------------------------------------- why something is remembered
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quote:
+    """What was said that something rests on: an utterance, and its characters [start, end) where it was extracted."""
+
+    utterance: Utterance
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The words meant; the whole utterance, where no characters are named."""
+        return self.utterance.text[self.start : self.end]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MadeBy:
+    """A change that made an item what it is."""
+
+    no: int
+    cause: str
+    analyst: str
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Why:
+    """Why something is remembered. `kind` is fact, segment, chain, link, trait or profile; inside `behind` also
+    evolution.
+
+    `quotes` are the words said that it rests on, oldest first; `changes` those that made it. `behind` are the facts
+    behind a line or trait, both ends of a link, or what a newer memory made of a segment. `replaced` is what it took
+    the place of, the oldest last; `replaced_by` what took its place, up to what holds. `conflicts` are facts that
+    cannot be so beside it. `left_out` counts quotes and changes beyond those told.
+    """
+
+    item_id: str
+    kind: str
+    text: str
+    quotes: tuple[Quote, ...] = ()
+    changes: tuple[MadeBy, ...] = ()
+    held: bool = True
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    behind: tuple[Why, ...] = ()
+    replaced: tuple[Why, ...] = ()
+    replaced_by: tuple[Why, ...] = ()
+    links: tuple[Link, ...] = ()
+    conflicts: tuple[Why, ...] = ()
+    left_out: int = 0
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> list[str]:
+        """Text of others on one line each, without characters that control a terminal or cannot be seen."""
+        lines = [f"{self.kind} {self.item_id}: {_seen(self.text)}{self._times()}"]
+        for quote in self.quotes:
+            said = quote.utterance
+            when = said.said_at.isoformat(sep=" ", timespec="minutes")
+            lines.append(f'  said #{said.seq} {when} {_seen(said.speaker)}: "{_seen(quote.text)}"')
+        for change in self.changes:
+            by = f" by {_seen(change.analyst)}" if change.analyst else ""
+            lines.append(f"  change {change.no}, {change.cause}{by}, {change.recorded_at.date()}")
+        if self.left_out:
+            lines.append(f"  and {self.left_out} more quotes and changes")
+        groups = (
+            ("rests on", self.behind),
+            ("took the place of", self.replaced),
+            ("its place was taken by", self.replaced_by),
+            ("in conflict with", self.conflicts),
+        )
+        for title, items in groups:
+            lines += [f"  {title}"] * bool(items) + [f"    {line}" for item in items for line in item._lines()]
+        for link in self.links:
+            other = link.to_id if link.from_id == self.item_id else link.from_id
+            lines.append(f"  linked to {other}: {_seen(link.reason)} ({link.id})")
+        return lines
+
+    def _times(self) -> str:
+        told = [] if self.valid_from is None else [f"from {self.valid_from.date()}"]
+        told += [] if self.valid_to is None else [f"until {self.valid_to.date()}"]
+        told += [] if self.held else ["held no longer"]
+        return f" ({', '.join(told)})" if told else ""
+
+
+_SEEN = 300
+"""Characters of one text in a `Why` as it is printed."""
+
+
+def _seen(text: str) -> str:
+    shown = "".join(one if one.isprintable() else " " for one in text[: 4 * _SEEN])
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= _SEEN else f"{shown[: _SEEN - 1]}…"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retention:
+    """How much of a held fact or of a segment is retained (MemoryBank, arXiv 2305.10250, §2.3): R = exp(−t/S), in
+    [0, 1]. `t` are days since it was last recalled or said again, `S` its strength, in days; it grows with each recall.
+
+    `kind` is "fact" or "segment"; `archives`: whether it leaves for the archive now, and `reason` says why it does or
+    stays.
+    """
+
+    item_id: ItemId
+    kind: str
+    text: str
+    S: float
+    t: float
+    R: float
+    archives: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Faded:
+    """What left for the archive because it was not used, or with `dry_run` would. `change_no` is that of the change
+    that says so, whose undo restores the facts; None where nothing left."""
+
+    dry_run: bool
+    facts: tuple[FactId, ...]
+    segments: tuple[SegmentId, ...]
+    change_no: int | None
+    recorded_at: datetime
 
 
 # -------------------------------------------------------------------------------------- what an analyst answers
@@ -359,11 +597,13 @@ class PageView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChainTail:
-    """The newest page of a thread and the chain that it ends: what the next page may continue."""
+    """The newest page of a thread and the chain that it ends: what the next page may continue. `sources` are those of
+    the chain's summary, in order."""
 
     view: PageView
     chain_id: ChainId
     summary: str
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -404,6 +644,30 @@ class ProfileProposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LinkProposal:
+    """A link as an analyst found it: of a memory that was shown (`from_id`), or of a fact that it proposes beside
+    (`from_fact`), to one that was shown."""
+
+    from_id: ItemId | None
+    from_fact: FactProposal | None
+    to_id: ItemId
+    reason: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvolutionProposal:
+    """What new pages teach of an older segment that was shown: what it is to be found by, and a line of context."""
+
+    segment_id: SegmentId
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    context: str
+    reason: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Annotation:
     """What an analyst says of one page: does it continue the page before, its chain's summary, its keywords.
 
@@ -429,6 +693,8 @@ class PersonaChange:
     profile: tuple[ProfileProposal, ...] = ()
     segment_summary: str | None = None
     summary_sources: tuple[Source, ...] = ()
+    links: tuple[LinkProposal, ...] = ()
+    evolutions: tuple[EvolutionProposal, ...] = ()
 
 
 # ---------------------------------------------------------------------------------------------- what is recalled

@@ -158,3 +158,61 @@ def test_only_the_beginning_of_a_very_long_text_is_read_for_facts() -> None:
 
 def test_the_moment_of_the_tests_is_the_one_the_examples_assume() -> None:
     assert NOW.weekday() == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I'm not allergic to hazelnuts after all.", ("-allergic_to", "hazelnuts")),
+        ("It turns out I'm not allergic to nuts after all.", ("-allergic_to", "nuts")),
+        ("It turned out that I'm allergic to sesame.", ("allergic_to", "sesame")),
+        ("My dog Rex died last night.", ("-has_pet", "dog Rex")),
+        ("My dog Rex died last night.", ("-has_pet", "a dog named Rex")),
+        ("My old cat Momo had to be put down on Friday.", ("-has_pet", "cat Momo")),
+        ("I finally learned to swim.", ("-wants_to", "learn to swim")),
+        ("I've learnt to drive.", ("-wants_to", "learn to drive")),
+        ("I work as a translator.", ("works_as", "translator")),
+        ("I got a job as a nurse last week.", ("works_as", "nurse")),
+        ("我上个月搬家了，现在住在杭州。", ("lives_in", "杭州")),
+        ("我换工作了，现在在腾讯上班。", ("works_at", "腾讯")),
+    ],
+)
+def test_what_turns_out_dies_or_is_learned_changes_what_holds(text: str, found: tuple[str, str]) -> None:
+    assert found in [("-" * f.retracts + f.attribute, f.value) for f in facts(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm not allergic to nuts, after all the tests they made.",
+        "I learned to swim when I was five.",
+        "I learned to live with it.",
+        "Translate this, please: I live in Lyon.",
+        "Act as a translator. I live in Lyon.",
+        "我搬家了，他现在住在成都。",
+        "我朋友搬家了，现在住在成都。",
+        "我换工作了，现在在想你。",
+    ],
+)
+def test_what_only_sounds_like_a_turn_is_left(text: str) -> None:
+    assert facts(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["My dog Rex died laughing at us.", "My dog Rex almost died last year.", "My dog Rex was dead tired."]
+)
+def test_a_pet_that_is_only_said_to_die_lives_on(text: str) -> None:
+    assert [(f.attribute, f.value, f.retracts) for f in facts(text)] == [("has_pet", "dog Rex", False)]
+
+
+def test_a_second_phrase_holds_from_the_same_day_as_the_first() -> None:
+    told = facts("I started working as a bookseller at Quai Noir on Monday.")
+    assert {(f.attribute, f.valid_from) for f in told} == {
+        ("works_as", datetime(2026, 11, 16, tzinfo=UTC)),
+        ("works_at", datetime(2026, 11, 16, tzinfo=UTC)),
+    }
+
+
+def test_last_weekend_is_the_saturday_before_this_week() -> None:
+    (fact,) = facts("I went to Lisbon last weekend.")
+    assert fact.valid_from == datetime(2026, 11, 14, tzinfo=UTC)

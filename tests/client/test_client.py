@@ -67,7 +67,17 @@ def test_methods_are_those_of_a_memory_with_the_same_parameters_and_defaults() -
 
 
 def test_what_the_api_does_not_offer_is_this() -> None:
-    left_out = {"chains", "chat", "state", "understand_anew", "undoing", "utterances", "visit"}
+    left_out = {
+        "chains",
+        "chat",
+        "diff",
+        "forget_pages",
+        "state",
+        "understand_anew",
+        "undo_plan",
+        "utterances",
+        "visit",
+    }
     assert set(public(OwnerMemory)) - set(public(OwnerClient)) == left_out
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from embermem import OwnerMemory
 from embermem.changes import Cause, FactAdded
 from embermem.errors import InputError, KeyReused, NotFound
 from embermem.types import About, Role, Tier
+from scripted import Clock
 
 Of = Callable[..., OwnerMemory]
 """Gives an owner's memory, as one of the faces."""
+DAY = 86_400.0
 
 
 @pytest.fixture
@@ -257,6 +260,160 @@ def test_a_change_is_undone_and_restored(alice: OwnerMemory) -> None:
     assert "name" in [line.name for line in alice.profile()]
 
 
+# ------------------------------------------------------------------------------------------------------ the past
+
+
+LYON = {"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon", "valid_from": "2026-05-01"}
+NANTES = {"text": "lives in Nantes", "attribute": "lives_in", "value": "Nantes", "valid_from": "2026-05-01"}
+
+
+def moved(alice: OwnerMemory, clock: Clock) -> datetime:
+    """She told where she lives, and ten days later that she moved; the time of asking between the two."""
+    alice.add("I live in Lyon.", "Nice.", thread="a")
+    alice.settle()
+    clock.go(5 * DAY)
+    between = clock.now
+    clock.go(5 * DAY)
+    alice.add("I moved to Nantes.", "Oh.", thread="b")
+    alice.settle()
+    clock.go(DAY)
+    return between
+
+
+@pytest.mark.parametrize("name", ["as_of", "valid_at"])
+def test_every_read_looks_back(of: Of, clock: Clock, name: str) -> None:
+    alice = of("alice")
+    between = moved(alice, clock)
+    for given in (between, between.isoformat(), between.date() + timedelta(days=1)):
+        then: dict[str, Any] = {name: given}
+        assert [fact.value for fact in alice.facts(**then)] == ["Lyon"]
+        assert [fact.value for fact in alice.persona(**then).facts] == ["Lyon"]
+        assert [line.value for line in alice.profile(**then)] == ["Lyon"]
+        assert [page.query for page in alice.pages(**then)] == ["I live in Lyon."]
+    then = {name: between}
+    assert alice.agent_profile(**then) == ()
+    assert alice.traits(**then) == ()
+    assert "Nantes" not in alice.recall("Where do I live?", **then).text
+    assert [hit.utterance.text for hit in alice.search("live", **then)][:1] == ["I live in Lyon."]
+    late, early = alice.pages()[1], alice.pages()[0]
+    assert alice.page(early.id, **then).query == "I live in Lyon."
+    with pytest.raises(NotFound):
+        alice.page(late.id, **then)
+    assert [fact.value for fact in alice.facts()] == ["Nantes"]
+
+
+def test_what_stood_then_is_told_without_counters(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    told(alice)
+    then = clock.now
+    clock.go(DAY)
+    (fact,) = (one for one in alice.facts() if one.attribute == "lives_in")
+    alice.retire(fact.id)
+    assert alice.fact(fact.id, as_of=then).current
+    assert not alice.fact(fact.id).current
+    assert alice.past_facts(as_of=then) == ()
+    assert [one.id for one in alice.past_facts()] == [fact.id]
+    segments = alice.segments(as_of=then)
+    assert [one.id for one in segments] == [one.id for one in alice.segments()]
+    assert alice.segment(segments[0].id, as_of=then).page_ids == segments[0].page_ids
+    assert [one.cause for one in alice.changes(then)] == [Cause.CORRECTION]
+    assert alice.changes(clock.now + timedelta(days=1)) == ()
+
+
+def test_why_tells_the_words_and_what_they_replaced(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    moved(alice, clock)
+    (fact,) = alice.facts()
+    found = alice.why(fact.id)
+    assert (found.kind, found.item_id, found.held) == ("fact", fact.id, True)
+    assert [quote.utterance.text for quote in found.quotes] == ["I moved to Nantes."]
+    assert [one.text for one in found.replaced] == [one.text for one in alice.past_facts()]
+    assert "I moved to Nantes" in str(alice.why("user.home"))
+
+
+def test_facts_are_brought_and_conflict_until_both_are_let_stand(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    ends = clock.now + timedelta(days=3)
+    lyon, nantes, visitor = alice.learn([LYON, NANTES, {"text": "has a visitor", "expires_at": ends}])
+    assert (lyon.value, nantes.value, visitor.expires_at) == ("Lyon", "Nantes", ends)
+    assert [fact.value for fact in alice.facts()][:2] == ["Lyon", "Nantes"]
+    (one,) = alice.conflicts()
+    assert (one.older.id, one.newer.id) == (lyon.id, nantes.id)
+    assert one.older.conflicts == (nantes.id,)
+    then = clock.now
+    clock.go(60)
+    alice.settle_conflict(lyon.id, nantes.id)
+    assert alice.conflicts() == ()
+    assert [again.change_no for again in alice.conflicts(then)] == [one.change_no]
+    with pytest.raises(InputError):
+        alice.settle_conflict(lyon.id, nantes.id)
+
+
+def test_links_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    one, two, three = alice.learn([{"text": text} for text in ("likes tea", "has a teapot", "sails")])
+    link = alice.link(one.id, two.id, "both are of tea")
+    assert (link.from_id, link.to_id, link.reason) == (one.id, two.id, "both are of tea")
+    assert alice.links() == alice.links(two.id) == (link,)
+    assert alice.links(three.id) == ()
+    then = clock.now
+    clock.go(60)
+    assert alice.unlink(link.id).retired_at == clock.now
+    assert alice.links() == ()
+    assert [again.id for again in alice.links(as_of=then)] == [link.id]
+    with pytest.raises(InputError):
+        alice.unlink(link.id)
+
+
+def test_pages_and_facts_end_by_themselves(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    ends = clock.now + timedelta(days=2)
+    kept = alice.add("I keep a heron.", "Since when?")
+    gone = alice.add("The code of the door is 8812.", "Noted.", expires_at=ends)
+    added = alice.add_messages(
+        [{"role": "user", "content": "I have a visitor."}], thread="t", expires_at=ends.isoformat()
+    )
+    (fact,) = alice.learn([{"text": "has a visitor"}])
+    alice.expire(fact_id=fact.id, at=ends)
+    alice.expire(page_id=kept, at=ends)
+    assert {page.expires_at for page in alice.pages()} == {ends}
+    assert alice.fact(fact.id).expires_at == ends
+    alice.expire(page_id=kept, at=None)
+    assert alice.page(kept).expires_at is None
+    clock.go(3 * DAY)
+    assert [page.id for page in alice.pages()] == [kept]
+    assert alice.facts() == ()
+    for page_id in (gone, *added.page_ids):
+        with pytest.raises(NotFound):
+            alice.page(page_id)
+
+
+def test_a_span_is_counted_from_now(of: Of, clock: Clock) -> None:
+    clock.now = datetime.now(UTC)  # where a server is asked, the span is counted by the caller's clock
+    alice = of("alice")
+    page_id = alice.add("Hello", expires_at=timedelta(days=2))
+    ends = alice.page(page_id).expires_at
+    assert ends is not None
+    assert abs(ends - clock.now - timedelta(days=2)) < timedelta(minutes=5)
+
+
+def test_what_is_unused_fades_and_a_dry_run_says_what_would(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    told(alice)
+    assert {one.kind for one in alice.retention()} == {"fact", "segment"}
+    assert all(one.R == 1.0 for one in alice.retention())
+    later = alice.retention(clock.now + timedelta(days=400))
+    assert all(one.R < 0.1 for one in later)
+    clock.go(400 * DAY)
+    dry = alice.fade(dry_run=True)
+    assert (dry.dry_run, dry.change_no, bool(dry.facts)) == (True, None, True)
+    faded = alice.fade()
+    assert (faded.facts, faded.segments) == (dry.facts, dry.segments)
+    assert alice.facts() == ()
+    alice.undo(alice.changes()[-1].no)
+    assert {fact.id for fact in alice.facts()} == set(faded.facts)
+
+
 # ------------------------------------------------------------------------------------------------------ forgotten
 
 
@@ -277,12 +434,40 @@ def test_a_page_a_fact_and_a_thread_are_forgotten_and_a_dry_run_forgets_nothing(
     assert [page.query for page in alice.pages()] == ["I live in Lyon."]
 
 
+def test_segments_what_is_old_and_what_matches_are_forgotten(of: Of) -> None:
+    alice = of("alice")
+    told(alice)
+    (segment, *_) = alice.segments()
+    assert set(alice.forget(segment=segment.id, dry_run=True).pages) == set(segment.page_ids)
+    heron = next(page for page in alice.pages() if "heron" in page.query)
+    assert alice.forget(matching="heron", dry_run=True).pages == (heron.id,)
+    assert {heron.id} < set(alice.forget(matching="heron", limit=3, dry_run=True).pages)
+    assert len(alice.forget(before="2026-05-02", dry_run=True).pages) == 2
+    assert len(alice.pages()) == 6
+    gone = alice.forget(before="2026-05-01T11:30:00+02:00")
+    assert len(gone.pages) == 2
+    assert gone.marks
+    assert [page.no for page in alice.pages()] == [3, 4, 5, 6]
+
+
+def test_a_receipt_is_verified(of: Of) -> None:
+    alice = of("alice")
+    told(alice)
+    gone = alice.forget(matching="heron")
+    assert alice.verify(gone) == alice.verify(gone.to_json())
+    assert alice.verify(gone).found == ()
+    kept = replace(gone, pages=(alice.pages()[0].id,))
+    assert not alice.verify(kept).ok
+    with pytest.raises(InputError):
+        alice.verify(alice.forget(matching="tulip", dry_run=True))
+
+
 def test_everything_is_forgotten_of_one_owner_alone(of: Of) -> None:
     alice, bob = of("alice"), of("bob")
     alice.add("I keep a heron.")
     bob.add("I keep a stork.")
-    assert len(alice.forget_all(dry_run=True).pages) == 1
-    assert len(alice.forget_all().pages) == 1
+    assert len(alice.forget_owner(dry_run=True).pages) == 1
+    assert len(alice.forget_owner().pages) == 1
     assert alice.pages() == ()
     assert [page.query for page in bob.pages()] == ["I keep a stork."]
 
@@ -328,6 +513,30 @@ REFUSED: list[Callable[[Any], object]] = [
     lambda alice: alice.changes(-1),
     lambda alice: alice.forget(),
     lambda alice: alice.forget(page="p1", fact="f1"),
+    lambda alice: alice.forget(thread="2026", before="2026", matching="2026"),
+    lambda alice: alice.forget(before="soon"),
+    lambda alice: alice.forget(matching=""),
+    lambda alice: alice.forget(matching="a", limit=0),
+    lambda alice: alice.changes("soon"),
+    lambda alice: alice.changes(True),
+    lambda alice: alice.facts(as_of="soon"),
+    lambda alice: alice.facts(valid_at=""),
+    lambda alice: alice.pages(as_of=7),
+    lambda alice: alice.profile(valid_at="２０２６"),
+    lambda alice: alice.recall("Hello", as_of="soon"),
+    lambda alice: alice.search("Hello", valid_at="soon"),
+    lambda alice: alice.add("Hello", expires_at="2020-01-01"),
+    lambda alice: alice.add("Hello", expires_at=timedelta.max),
+    lambda alice: alice.learn([]),
+    lambda alice: alice.learn("lives in Lyon"),
+    lambda alice: alice.learn([{}]),
+    lambda alice: alice.learn(["lives in Lyon"]),
+    lambda alice: alice.learn([{"text": "sails", "since": "2020"}]),
+    lambda alice: alice.learn([{"text": "sails", "expires_at": "2020-01-01"}]),
+    lambda alice: alice.expire(at=None),
+    lambda alice: alice.expire(fact_id="f1", page_id="p1", at=None),
+    lambda alice: alice.verify("{}"),
+    lambda alice: alice.retention("soon"),
 ]
 
 
@@ -362,6 +571,14 @@ def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
         lambda item: alice.correct(item, "lives in Lyon"),
         lambda item: alice.forget(page=item),
         lambda item: alice.forget(fact=item),
+        lambda item: alice.forget(segment=item),
+        lambda item: alice.expire(page_id=item, at=None),
+        lambda item: alice.expire(fact_id=item, at=None),
+        lambda item: alice.settle_conflict(item, item),
+        lambda item: alice.link(item, "f1-000", "both"),
+        alice.why,
+        alice.unlink,
+        alice.links,
     ]
     for use, name in itertools.product(uses, NO_IDS):
         with pytest.raises(NotFound):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from embermem import equations
 from embermem.errors import EmbedderMismatch
+from embermem.index.segments import SegmentTable
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import PageMark
 from embermem.types import About, Fact, FactId, PageId, Persona, Segment, SegmentId, Utterance
@@ -183,15 +184,17 @@ def mark(page: str, segment_id: str | None) -> PageMark:
 def test_a_segment_replaces_the_one_with_its_id() -> None:
     old = empty().extended(delta([said(1, "a"), said(2, "b")], pages=[mark("p1", "s")], segments=[segment("s", "one")]))
     new = old.extended(delta(pages=[mark("p1", None), mark("p2", "t")], segments=[segment("s", "two"), segment("t")]))
-    assert old.segment(0) == segment("s", "one")
-    assert (new.segment(0), new.segment(1)) == (None, segment("t"))
+    assert (old.segment(0), new.segment(0), new.segment(1)) == (("s", False), None, ("t", False))
+    assert isinstance(old.segments, SegmentTable)
+    assert isinstance(new.segments, SegmentTable)
+    assert old.segments.get(SegmentId("s")) == segment("s", "one")
     assert new.segments.get(SegmentId("s")) == segment("s", "two")
 
 
 @given(st.lists(st.sets(st.sampled_from(WORDS)), max_size=5), st.frozensets(st.sampled_from(WORDS)))
 def test_f_scores_of_all_segments_equal_equation_1(keywords: list[set[str]], asked: frozenset[str]) -> None:
     segments = [segment(f"s{i}", keywords=tuple(sorted(words))) for i, words in enumerate(keywords)]
-    table = empty().segments.replaced(segments)
+    table = SegmentTable(empty().dim).replaced(segments)
     query = np.array([1, 2, 0, 1], dtype=np.float32)
     expected = [
         equations.f_score(s.embedding, query, frozenset(s.keywords), asked) for s in segments if s.embedding is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 
@@ -451,11 +452,78 @@ def test_every_decision_has_words_of_its_own(full: OwnerMemory, browser: httpx2.
     fact = next(one for one in full.facts() if "rabbit" in one.text)
     full.pin(full.correct(fact.id, "has a hare named Biscuit").id)
     full.forget(page=full.pages()[3].id)
+    home = {"attribute": "lives_in", "valid_from": "2026-04-20"}
+    one, other = full.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
+    full.settle_conflict(one.id, other.id)
+    full.unlink(full.link(one.id, full.segments()[0].id, "it is where she lived").id)
+    full.expire(fact_id=one.id, at=timedelta(days=9))
     kinds = {type(decision).__name__ for change in full.changes() for decision in change.decisions}
-    assert {"FactPinned", "FactDenied", "Erased"} <= kinds
+    assert {"FactPinned", "FactDenied", "Erased", "TextsBarred", "FactExpires"} <= kinds
+    assert {"FactsConflict", "ConflictSettled", "Linked", "Unlinked"} <= kinds
     for change in full.changes():
         text = Read(get(browser, f"/changes/{change.no}").text).text
         assert not [kind for kind in kinds if re.search(rf"\b{kind}\b", text) and kind not in ("Embedded", "Undone")]
+
+
+# -------------------------------------------------------------------------------------------------------- the past
+
+
+HOME = {"attribute": "lives_in", "valid_from": "2026-04-20"}
+BERN = {"text": "lives in Bern", "value": "Bern", **HOME}
+BASEL = {"text": "lives in <b>Basel</b>", "value": "Basel", **HOME}
+
+
+def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memory, browser: httpx2.Client) -> None:
+    alice = memory.of("alice")
+    alice.set_profile(tea="oolong")
+    alice.learn([BERN])
+    now = Read(get(browser, "/persona").text)
+    assert "lives in Bern" in now.text
+    assert now.hooks("edit-user-profile")
+    for name in ("as_of", "valid_at"):
+        for state in ("current", "past", "archived"):
+            then = Read(get(browser, "/persona", state=state, **{name: "2020-01-01"}).text)
+            assert "lives in Bern" not in then.text
+            assert "oolong" not in then.text
+            assert not then.hooks("edit-user-profile")
+    assert get(browser, "/persona", as_of="soon").status_code == 422
+
+
+def test_the_recall_lab_looks_back(full: OwnerMemory, browser: httpx2.Client) -> None:
+    query = full.pages()[-1].query
+    assert Read(get(browser, "/recall", q=query).text).hooks("hit")
+    assert not Read(get(browser, "/recall", q=query, as_of="2020-01-01").text).hooks("hit")
+    assert not Read(get(browser, "/recall", q=query, valid_at="2020-01-01").text).hooks("hit")
+    assert get(browser, "/recall", q=query, valid_at="soon").status_code == 422
+
+
+def test_a_conflict_is_shown_until_both_are_let_stand(full: OwnerMemory, browser: httpx2.Client) -> None:
+    one, other = full.learn([BERN, BASEL])
+    page = get(browser, "/persona")
+    assert len(Read(page.text).hooks("conflict")) == 1
+    assert "<b>Basel" not in page.text
+    assert Read(get(browser, f"/facts/{one.id}").text).hooks("in-conflict")
+    assert post(browser, f"/facts/{one.id}/settle", other="none").status_code == 404
+    assert post(browser, f"/facts/{one.id}/settle", other=other.id).status_code == 200
+    assert full.conflicts() == ()
+    assert not Read(get(browser, "/persona").text).hooks("conflicts")
+
+
+def test_a_fact_tells_what_it_replaced_what_it_is_linked_to_and_when_it_ends(
+    full: OwnerMemory, browser: httpx2.Client
+) -> None:
+    (old,) = full.learn([BERN])
+    (new,) = full.learn([{**BASEL, "valid_from": "2026-04-25"}])
+    full.link(new.id, full.segments()[0].id, "it is <i>where</i> she lives")
+    full.expire(fact_id=new.id, at=timedelta(days=9))
+    answer = get(browser, f"/facts/{new.id}")
+    page = Read(answer.text)
+    assert page.hooks("replaced")
+    assert old.text in page.text
+    assert "Expires" in page.text
+    assert "it is <i>where</i> she lives" in page.text
+    (segment,) = [attrs["href"] for _, attrs in page.elements if "/segments/" in (attrs.get("href") or "")]
+    assert browser.get(str(segment)).status_code == 200
 
 
 # --------------------------------------------------------------------------------------------------------- import

@@ -225,6 +225,50 @@ def test_why_tells_of_utterances_pages_and_segments_too(known: Memory) -> None:
     assert "Placed" in of_page["changes"][-1]["did"] or any("Placed" in one["did"] for one in of_page["changes"])
 
 
+def test_why_tells_of_lines_of_a_profile_and_of_links_too(known: Memory) -> None:
+    alice = tutor_of(known)
+    link = alice.link(alice.facts()[0].id, alice.segments()[0].id, "both are of the north")
+
+    async def script(client: Client) -> list[dict[str, Any]]:
+        return [await told(client, "why", id=item) for item in ("user.home", link.id)]
+
+    home, linked = talk(known, script)
+    assert (home["kind"], home["text"], home["state"]) == ("profile", "Oslo", "current")
+    assert [said["text"] for said in home["said"]][-1] == "I live in Oslo now."
+    assert [old["text"] for old in home["replaces"]] == ["Lyon"]
+    assert home["changes"][0]["no"] > 0
+    assert (linked["kind"], linked["id"]) == ("link", link.id)
+
+    async def ask(client: Client) -> list[str]:
+        return [await refused(client, "why", id=item) for item in ("user.nothing", "l99-00", "c99", "x1", "..")]
+
+    assert all("\n" not in words for words in talk(known, ask))
+
+
+def test_reading_tools_look_back(known: Memory) -> None:
+    async def script(client: Client) -> list[dict[str, Any]]:
+        then = {"valid_at": "2026-04-01T20:00:00Z"}
+        return [
+            await told(client, "get_user_profile", **then),
+            await told(client, "retrieve_memory", query="Where do I live?", **then),
+            await told(client, "search_memory", query="live", **then),
+            await told(client, "get_user_profile", as_of="2020-01-01", valid_at=None),
+        ]
+
+    profile, recalled, found, before = talk(known, script)
+    assert [fact["text"] for fact in profile["knowledge"]] == ["lives in Lyon"]
+    assert "Oslo" not in recalled["text"]
+    assert {one["text"] for one in found["results"]} <= {"I live in Lyon.", "I see."}
+    assert (before["knowledge"], before["user"]) == ([], {})
+    assert sum(segment.visits for segment in tutor_of(known).segments()) == 0
+
+    async def ask(client: Client) -> list[str]:
+        tools = ("retrieve_memory", "search_memory")
+        return [await refused(client, tool, query="home", as_of="soon") for tool in tools]
+
+    assert all("as_of" in words for words in talk(known, ask))
+
+
 def test_of_a_long_segment_why_and_a_preview_show_a_part_and_count_all(opened: Opener) -> None:
     memory = opened("long.db", short_term_pages=1, batch_pages=50)
     for n in range(60):

@@ -229,7 +229,7 @@ def test_an_owner_that_is_forgotten_is_gone(system_opened: SystemOpener, name: s
     alice = told(memory.of("alice"))
     alice.settle()
     alice.recall("Which bird did I see?")
-    alice.forget_all()
+    alice.forget_owner()
     assert alice.recall("Which bird did I see in the park?").hits == ()
     assert memory.owners() == ()
     alice.add("I bought a kettle.", "Good.", at="2026-05-01T18:00:00+00:00")

@@ -405,7 +405,7 @@ def test_what_an_update_replaced_stands_nowhere_any_more(
         Mem0Update=operation("UPDATE", "quokkas", "Alice keeps cats"),
     )
     assert "quokkas" not in "".join(dump(tmp_path / "one.db"))
-    alice.forget_all()
+    alice.forget_owner()
     assert "Alice keeps" not in "".join(dump(tmp_path / "one.db"))
 
 

@@ -281,14 +281,14 @@ def test_an_agent_that_was_forgotten_and_begins_again_may_write_again(
     tutor, coach = shared(memory, "tutor"), shared(memory, "coach")
     tutor.add("Ana is my sister.", at=AT)
     tutor.settle()
-    tutor.forget_all()
+    tutor.forget_owner()
     assert lines_of(memory, coach) == ["Ana is my sister."]
     assert [block.label for block in system_of(memory).blocks(tutor.owner)] == ["human", "persona"]
     tutor = shared(memory, "tutor")
     tutor.add("Ana bakes.", at=AT)
     tutor.settle()
     assert lines_of(memory, coach) == ["Ana is my sister.", "Ana bakes."]
-    memory.of("alice", agent="block:household").forget_all()
+    memory.of("alice", agent="block:household").forget_owner()
     assert lines_of(memory, coach) == lines_of(memory, tutor) == []
 
 

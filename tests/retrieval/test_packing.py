@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -228,3 +229,12 @@ def test_a_long_question_or_answer_is_no_neighbour_to_be_added() -> None:
 def test_a_speaker_who_goes_on_after_a_question_has_not_answered_it() -> None:
     lines = [Line("Guess what?"), Line("A heron came.")]
     assert len(packed(lines, [0.0, 15.0], 400, **SURE).places) == 1
+
+
+@pytest.mark.parametrize(("value", "told"), [("Laon", True), ("Lyon", False)])
+def test_a_fact_is_told_early_where_its_own_source_says_something_else(value: str, told: bool) -> None:
+    lines = [Line("Maj lives in Lyon."), *(Line(f"Maj lives with heron number {n}.") for n in range(30))]
+    corrected = replace(fact("f", f"Maj's home is {value}", 1), value=value)
+    made = context(lines, Persona(facts=(corrected,)), 60, "words", "Where does Maj live?")
+    assert "#1 " in made.text
+    assert (made.facts == (corrected,)) is told

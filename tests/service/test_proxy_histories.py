@@ -71,6 +71,15 @@ def test_a_restart_in_between_changes_nothing(opened: Opener, model: ModelServer
     assert list(held.values()) == [contents(history)]
 
 
+def test_a_history_from_which_secrets_are_taken_out_is_known_again(opened: Opener, model: ModelServer) -> None:
+    with proxied(opened(proxy_url=model.url, redact="secrets"), model) as proxy:
+        history = talk(proxy.client(), [], "My card is 4111 1111 1111 1111.", "Thanks.", "password: hunter2x")
+        assert proxy.shown()[-1]["content"] == "password: hunter2x"  # the model is asked what the user asked
+        kept = [text.replace("4111 1111 1111 1111", "[redacted: card number]") for text in contents(history)]
+        kept = [text.replace("hunter2x", "[redacted: password]") for text in kept]
+        assert list(threads(proxy.owner()).values()) == [kept]
+
+
 def test_a_history_that_was_never_seen_is_taken_over_whole(proxy: Proxied) -> None:
     history = talk(proxy.client(), [user("One."), assistant("First."), user("Two."), assistant("Second.")], "Three.")
     assert list(threads(proxy.owner()).values()) == [contents(history)]

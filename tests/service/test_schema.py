@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 from serving import Server
 
-from embermem import Memory
+from embermem import Memory, OwnerMemory
 from embermem.apps.http.app import create_app
 from scripted import SMALL, Clock
 
@@ -105,6 +105,20 @@ def test_every_route_is_described_with_a_stable_name_and_all_that_may_go_wrong(h
     assert len(names) == len(set(names)) >= 28
 
 
+def fields_of(alice: OwnerMemory, path: str) -> dict[str, Any]:
+    """What a route asks for that is of this memory alone: ids, and a time."""
+    if path == "/v1/diff":
+        return {"earlier": "2026-05-01"}
+    if path == "/v1/links":
+        one, other = alice.facts()[-2:]
+        return {"from_id": one.id, "to_id": other.id}
+    if path == "/v1/conflicts/settle":
+        home = {"attribute": "lives_in", "valid_from": "2026-05-02"}
+        one, other = alice.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
+        return {"fact_id": one.id, "other_id": other.id}
+    return {}
+
+
 def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx2.Client) -> None:
     talk(server.memory)
     alice = server.memory.of("alice")
@@ -119,16 +133,19 @@ def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx
         alice.add(f"My sister {chr(ord('A') + number)}na lives in Bern.", "Good.")
         alice.settle()
         fact = alice.facts()[-1]
+        if path == "/v1/links/{item_id}":
+            ids["/v1/links/"] = alice.link(fact.id, alice.facts()[-3].id, "both are of where they live").id
         prefix = next((known for known in ids if path.startswith(known)), None)
         place = path.replace("{item_id}", fact.id if prefix is None else ids[prefix])
         place = place.replace("{change_no}", str(fact.change_no))
         if "requestBody" in said:
             named = said["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             (example,) = schemas[named]["examples"]
-            new = {"text": f"alice lives in house {number}"} if "text" in example else {}
+            new = {"text": f"alice lives in house {number}"} if "text" in example else fields_of(alice, path)
             answer = http.request(method, place, json={**example, **new, **ALICE})
         else:
             more = {"confirm": True} if path == "/v1/memories" and method == "DELETE" else {}
-            answer = http.request(method, place, params={**ALICE, **more})
+            asked = fields_of(alice, path) if path == "/v1/diff" else {}
+            answer = http.request(method, place, params={**ALICE, **more, **asked})
         assert answer.status_code in (200, 201, 202), (method, place, answer.text)
         assert str(answer.status_code) in said["responses"], (method, place)

@@ -789,14 +789,17 @@ def test_counts_agree_with_what_is_there(store: Store) -> None:
 def erasure(*pages: Any, **more: Any) -> Erasure:
     """Of pages as (id, last seq)."""
     erased = Erased(pages=tuple(page_id for page_id, _ in pages), facts=(), utterances=len(pages))
-    return Erasure(**{"pages": dict(pages), "rewritten": {}, "decisions": (erased,), "segments": (), **more})
+    told: dict[str, Any] = {"before": (), "after": (), "begun": 0, "decisions": (erased,), "segments": ()}
+    return Erasure(pages=dict(pages), **{**told, **more})
 
 
 def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(store: Store) -> None:
     first, second = (append(store, message(text), fresh=True, key=text, digest="d").page_ids[0] for text in "ab")
     made = ProfileSet(whose=About.USER, name="town", value="Lyon", sources=(), set_by="caller")
-    apply(store, made, Embedded(first_seq=1, last_seq=2, embedder="e1"))
-    change = store.forget(ALICE, erasure((first, 1), rewritten={1: ()}), now=NOW, revision=1)
+    apply(store, made)
+    before = store.changes(ALICE.id, 0)
+    after = tuple(replace(one, decisions=()) for one in before)
+    change = store.forget(ALICE, erasure((first, 1), before=before, after=after), now=NOW, revision=1)
     assert (change.no, change.cause) == (2, Cause.FORGETTING)
     assert [page.id for page in store.pages(ALICE.id, SHORT, tier=None, before=None, limit=None)] == [second]
     assert [one.decisions for one in store.changes(ALICE.id, 0)] == [(), change.decisions]
@@ -810,7 +813,7 @@ def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(st
     assert state is not None
     assert (state.seq, state.revision) == (3, 2)
     assert store.scrub()
-    assert [finding.level for finding in store.check()] == ["ok"] * len(store.check())
+    assert [one for one in store.check() if one.level != "ok"] == []
 
 
 def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: Store) -> None:

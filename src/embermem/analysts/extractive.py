@@ -40,6 +40,8 @@ from embermem.types import (
     Utterance,
 )
 
+_Tail = tuple[PageView, str, tuple[Source, ...]]
+"""The page before, its chain's summary, and where that stands."""
 _AGENT = "agent"
 _SELF = re.compile(r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? |我|咱")
 """A text without any of these says nothing of its speaker."""
@@ -60,11 +62,11 @@ class ExtractiveAnalyst:
         self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
     ) -> tuple[Annotation, ...]:
         """One annotation a page, in the batch's order; facts, traits and profile fields are filled."""
-        latest: dict[ThreadId, tuple[PageView, str]] = {t: (tail.view, tail.summary) for t, tail in tails.items()}
+        latest: dict[ThreadId, _Tail] = {t: (tail.view, tail.summary, tail.sources) for t, tail in tails.items()}
         annotations = []
         for view in batch:
             annotation = self._annotate(view, latest.get(view.page.thread))
-            latest[view.page.thread] = (view, annotation.chain_summary)
+            latest[view.page.thread] = (view, annotation.chain_summary, annotation.summary_sources)
             annotations.append(annotation)
         return tuple(annotations)
 
@@ -87,10 +89,11 @@ class ExtractiveAnalyst:
         named = all(not generic_speaker(u.speaker) for u in page.utterances)
         return _merged(fact for u in page.utterances for fact in self._facts(u, named))
 
-    def _annotate(self, view: PageView, before: tuple[PageView, str] | None) -> Annotation:
+    def _annotate(self, view: PageView, before: _Tail | None) -> Annotation:
         settings = self._settings
         goes_on = before is not None and continues(before[0], before[1], view, settings)
-        summary, sources = summarise(before[1] if before and goes_on else "", view.page, settings)
+        so_far, told = (before[1], before[2]) if before is not None and goes_on else ("", ())
+        summary, sources = summarise(so_far, view.page, settings, told)
         facts = self.facts(view.page)
         text = "\n".join(u.text[: settings.max_chars] for u in view.page.utterances)
         return Annotation(

@@ -33,7 +33,7 @@ _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s 
 _LEAD = re.compile(
     r"(?:^|[,;!.—–(]|\s-|\b(?:and|but|because|cause|so|plus|also|well|oh|ah|hi|hello|hey|yes|yeah|yep|no|actually|honestly|btw"
     r"|by the way|currently|now|nowadays|these days|though|although|since|anyway|ok|okay|haha|lol|fyi|fun fact:|besides"
-    r"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{2,12}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you))"
+    r"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{2,12}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you|(?:it )?turn(?:s|ed) out(?: that)?))"
     r"[\s\"]*$",
     re.IGNORECASE,
 )
@@ -196,8 +196,10 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
             if attribute in OPPOSITE:
                 for said, until in ((value, last), *((m.value, m.end) for m in more)):
                     yield Finding(subject=subject, attribute=OPPOSITE[attribute], value=said, start=pos, end=until, retracts=True)  # fmt: skip
+        if retracts and attribute == "has_pet":
+            yield from _other_names(value, subject, pos, last)
         if not retracts:
-            yield from _second(sentence, pos, end, subject, attribute)
+            yield from _second(sentence, pos, end, subject, attribute, when)
         if (attribute, value) == ("works_as", ""):
             yield Finding(subject=subject, attribute="works_at", value="", start=pos, end=last, retracts=True)
         return
@@ -240,12 +242,27 @@ _SECOND = {
 }
 
 
-def _second(sentence: str, pos: int, end: int, subject: str, attribute: str) -> Iterator[Finding]:
-    """What a second phrase adds: "a nurse at Mercy Hospital"."""
+def _second(sentence: str, pos: int, end: int, subject: str, attribute: str, when: When | None) -> Iterator[Finding]:
+    """What a second phrase adds: "a nurse at Mercy Hospital"; both hold from the same day on."""
     if attribute in _SECOND and (match := _SECOND[attribute][1].match(sentence, end)):
         found = _organisation(sentence, match.end())
         if found is not None:
-            yield Finding(subject=subject, attribute=_SECOND[attribute][0], value=found[0], start=pos, end=found[1])
+            yield Finding(
+                subject=subject, attribute=_SECOND[attribute][0], value=found[0], start=pos, end=found[1], when=when
+            )  # fmt: skip
+
+
+_PET_NAMED = re.compile(r"(?P<kind>[a-z ]+) (?P<name>[A-Z][a-z]+)")
+
+
+def _other_names(value: str, subject: str, start: int, end: int) -> Iterator[Finding]:
+    """Who says "my dog Rex died" may have said "I have a dog named Rex": no longer so either."""
+    named = _PET_NAMED.fullmatch(value)
+    if named is not None:
+        article = "an" if named["kind"][0] in "aeiou" else "a"
+        for word in ("named", "called"):
+            said = f"{article} {named['kind']} {word} {named['name']}"
+            yield Finding(subject=subject, attribute="has_pet", value=said, start=start, end=end, retracts=True)
 
 
 _LIST = re.compile(
@@ -545,7 +562,7 @@ def _organisation(sentence: str, pos: int) -> tuple[str, int] | None:
 
 
 _OCC = re.compile(
-    r"an? ((?:[A-Za-z-]+ ){0,3}?[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|by|now|too|here|with|working|from|and|who|since|but|because|so|specializing|specialising|on|any ?more|any longer)\b)"
+    r"an? ((?:[A-Za-z-]+ ){0,3}?[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|by|now|too|here|with|working|from|and|who|since|but|because|so|specializing|specialising|on|last|yesterday|any ?more|any longer)\b)"
 )
 _NOT_OCC = frozenset(
     """bad good great terrible horrible decent fast slow big quick lifelong visual former ex aspiring future wannabe would-be amateur lousy
@@ -841,10 +858,12 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("works_at", rf"(?:[Ii] (?:got|was) {_ADV}(?:laid off|fired)|{_IM}unemployed){_END_OR_TIME}", _nothing, retracts=True),
         _rule("allergic_to", rf"{_NO_LONGER}allergic to ", _allergen, retracts=True),
         _rule("allergic_to", rf"{_IM}not allergic to (?={_ANY_MORE})", _allergen, retracts=True),
+        _rule("allergic_to", rf"{_IM}not (?:actually |really |even )?allergic to (?=[^.,;!?]{{2,40}} after all\b)", _after_all, retracts=True),
         _rule("has_condition", r"[Ii] no longer have ", _regex(_CONDITIONS), retracts=True),
         _rule("has_condition", rf"[Ii] don't have (?={_ANY_MORE})", _regex(_CONDITIONS), retracts=True),
         _rule("has_pet", r"(?:[Ii]|[Ww]e) no longer (?:have|own) ", _pets, retracts=True),
         _rule("has_pet", rf"(?:[Ii]|[Ww]e) (?:don't|do not) (?:have|own) (?={_ANY_MORE})", _pets, retracts=True),
+        _rule("has_pet", rf"[Mm]y (?:(?:dear|old|poor|beloved|sweet|little) )?(?=(?:{_LIST_PETS}),? [A-Z])", _dead_pet, retracts=True),
         _rule("marital_status", _NO_LONGER, _regex(_MARITAL, 1), retracts=True),
         _rule("marital_status", rf"{_IM}not (?={_ANY_MORE})", _regex(re.compile(r"(married|single|engaged)(?= any)"), 1), retracts=True),
         _rule("plays", rf"[Ii] (?:no longer play |don't play (?={_ANY_MORE}))", _regex(_SKILLS), retracts=True),
@@ -855,6 +874,7 @@ def _rules() -> tuple[_Rule, ...]:
         _rule("wants_to", rf"[Ii](?:'m| am) not (?:trying|planning) to (?={_ANY_MORE})", named_goal, retracts=True),
         _rule("wants_to", r"(?:[Ii] (?:have )?|[Ii]'ve )(?:finally )?(?:stopped|quit|gave up|given up) trying to ", named_goal, retracts=True),
         _rule("wants_to", r"(?:[Ii] (?:have )?|[Ii]'ve )(?:finally |actually |successfully )?(?=quit )", _reached, retracts=True),
+        _rule("wants_to", r"(?:[Ii] (?:have )?|[Ii]'ve )(?:(?:finally|now|actually|also) )?(?=learn(?:ed|t) )", _learned, retracts=True),
         _rule("prepares_for", rf"[Ii](?:'m| am) (?:no longer |not (?={_ANY_MORE}))(?:preparing|studying|training) for ", _test, retracts=True),
         _rule("prepares_for", r"(?:[Ii] (?:have )?|[Ii]'ve )(?:finally |just |already )?(?:passed|failed|finished|ran|completed|done) (?=(?:my|the|an?|our) )", _test, retracts=True),
         _rule("on_diet", r"(?:[Ii]'m|[Ii] am) (?:no longer on|off) (?=an? |my )", _diet_ended, retracts=True),
@@ -1111,6 +1131,34 @@ def _called_pet(sentence: str, pos: int) -> tuple[str, int] | None:
     if match is None or match[2].lower() in _NO_PLACE or match[2].lower() in _NO_NAME:
         return None
     return f"{match[1]} {match[2]}", match.end()
+
+
+def _dead_pet(sentence: str, pos: int) -> tuple[str, int] | None:
+    """ "My dog Rex died": what `has_pet` holds of it, no longer."""
+    match = _DEAD_PET.match(sentence, pos)
+    return None if match is None else (f"{match['kind']} {match['name']}", match.end())
+
+
+_DEAD_PET = re.compile(
+    rf"(?P<kind>{_LIST_PETS}),? (?P<name>[A-Z][a-z]+),? (?:has |was |had to be |is )?(?:just |sadly |finally |already )?"
+    r"(?:died|dead|passed (?:away|on)|put (?:down|to sleep))(?=\s*(?:[,.;!)]|$)|\s+(?:last|yesterday|today|this|on|in|at|two|three|a|an|\d+|and|of|peacefully|suddenly)\b)"
+)
+
+
+def _after_all(sentence: str, pos: int) -> tuple[str, int] | None:
+    """ "I'm not allergic to nuts after all": what was taken for true."""
+    end = sentence.find(" after all", pos)
+    found = _allergen(sentence[:end], pos)
+    return None if found is None or found[1] != end else (found[0], end + len(" after all"))
+
+
+def _learned(sentence: str, pos: int) -> tuple[str, int] | None:
+    """A goal of learning that is reached: the value as it was wanted, "learn to swim"."""
+    verb = re.compile(r"learn(?:ed|t) ").match(sentence, pos)
+    if verb is None:
+        return None
+    wanted = named_goal("learn " + sentence[verb.end() :], 0)
+    return None if wanted is None else (wanted[0], verb.end() + wanted[1] - len("learn "))
 
 
 def _nothing(sentence: str, pos: int) -> tuple[str, int] | None:

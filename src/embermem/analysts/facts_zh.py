@@ -43,6 +43,8 @@ _CARRIED = re.compile(
 _TAIL = r"(?:了|的|啦|呀|哦|啊|呢|哈|嘛|~|～)*$"
 _ADV = r"(?:现在|目前|一直|也|还|都|就|最近|已经|一个人|刚|刚刚|今年|平时|真的|特别|非常|很|超级|超|最|比较|挺|十分|真|从小就?|其实|本来就|上个?月|去年|前年|昨天|前天|上周|今年|这个月|这周|\d{1,2}个?[月年天]前|[一二两三四五六七八九十]{1,2}个?[月年]前|(?:19|20)\d\d年(?:\d{1,2}月)?|\d{1,2}月份?|[一二三四五六七八九十]{1,3}月份?|从(?:19|20)\d\d年(?:起|开始)(?:就)?|和\w{1,4}一起){0,3}"
 _I = rf"(?:我|我们|咱们|俺)(?:家)?{_ADV}"
+_TURN = re.compile(rf"{_I}(?:又|终于)?(?:搬家|换工作|换公司|跳槽|毕业|回国)了{_TAIL}")
+"""A turn in the speaker's life, of which the next clause says where to."""
 _KIN = (
     r"妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|母亲|父亲|老婆|老公|妻子|丈夫|太太|先生|儿子|女儿|女朋友|男朋友|女友|男友|爷爷|奶奶|外公|外婆|姥姥|姥爷|叔叔|阿姨|舅舅|姑姑|"
     r"表妹|表姐|表哥|表弟|堂妹|堂姐|堂哥|堂弟|闺蜜|室友|同事|老板|朋友|大女儿|小女儿|大儿子|小儿子|妈(?!妈)|爸(?!爸)|姐(?!姐|夫)|哥(?!哥)|妹(?!妹|夫)|弟(?!弟|妹|媳)"
@@ -119,7 +121,7 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
                 of_me = False
                 continue
             body_at, body = 0, "我" + words_.removeprefix("但是").removeprefix("但").removeprefix("而且")
-        of_me = False
+        of_me = _TURN.fullmatch(body) is not None
         following = clauses[i + 1].group() if i + 1 < len(clauses) else ""
         for subject, attribute, value, retracts, extra in _statement(body, following):
             is_goal = standing(attribute) == "goal"

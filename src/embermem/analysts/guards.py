@@ -33,7 +33,7 @@ _ORDER = re.compile(
     r"|(?:系统|开发者)(?:提示|消息|指令|通知)|(?:新的|以下)(?:指令|指示)"
     r"|你(?:必须|应该|要|只能)(?:只)?(?:输出|回答|返回|回复)(?:以下|下面|JSON|json)"
     r"|(?:写入|记入|存入|更新|清空|删除)(?:到)?(?:你的|用户)?(?:长期)?(?:记忆|档案|画像|知识库)"
-    r"|[{,\[]\s*\\?[\"'](?:summary|profile|facts|traits|pages|evidence|dimension|attribute|keywords|continues|action)\\?[\"']\s*:"
+    r"|[{,\[]\s*\\?[\"'](?:summary|profile|facts|traits|pages|evidence|dimension|attribute|keywords|continues|action|links)\\?[\"']\s*:"
     r"|(?:^|[\s>])(?:u\d{1,4} (?:user|agent|system|tool)\b|p\d{1,4} t\d)|<<\s{0,4}[a-z]{6,40}|\b[a-z]{6,40}\s{0,4}>>|(?:^|\s)f\d{1,4} (?:user|agent) \w+="
     r"|<\|im_(?:start|end)\|>|\[/?INST\]|<<SYS>>|^\s*#{2,} *(?:instruction|system|response)",
     re.IGNORECASE | re.MULTILINE,
@@ -51,6 +51,8 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 _READ = 10_000
+_SHORTEST_QUOTE = 2
+"""Characters: a single letter stands everywhere."""
 _LETTER = re.compile(r"[^\W_]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMBER = re.compile(r"(?<!\d)\d{1,3}(?!\d)")
@@ -101,6 +103,25 @@ def stated(name: str, value: str, said: Sequence[tuple[str, int]]) -> bool:
         return _word_for_word(value, texts)
     wanted = set(terms(value))
     return bool(wanted) and 2 * len(wanted & _terms_of(texts)) >= len(wanted)
+
+
+def may_be_kept(text: str) -> bool:
+    """Whether a line that a model wrote of its own, such as a reason, says anything, and gives nobody orders."""
+    return not (says_nothing(text) or no_summary(text) or orders(text))
+
+
+def span_of(quotes: Sequence[str], text: str) -> tuple[int, int] | None:
+    """The [start, end) of the first of these quotes that stands in a text, word for word but for case and spaces."""
+    for quote in quotes:
+        words = quote.strip(" .,;!?。，；！？").split()
+        if len("".join(words)) < _SHORTEST_QUOTE:
+            continue
+        pattern = r"\s+".join(map(re.escape, words))
+        if not has_cjk(quote):
+            pattern = rf"(?<!\w){pattern}(?!\w)"
+        if found := re.search(pattern, text, re.IGNORECASE):
+            return found.span()
+    return None
 
 
 def touches(parts: Sequence[str], texts: Sequence[str]) -> bool:

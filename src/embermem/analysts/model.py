@@ -18,34 +18,48 @@ import msgspec
 from embermem import prompts
 from embermem.analysts.attributes import FAVORITE_PREFIX, attributes
 from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
-from embermem.analysts.guards import GENDERS, no_summary, orders, says_nothing, stated, touches
+from embermem.analysts.guards import (
+    GENDERS,
+    may_be_kept,
+    no_summary,
+    orders,
+    says_nothing,
+    span_of,
+    stated,
+    touches,
+)
 from embermem.analysts.keywords import keywords
 from embermem.analysts.showing import (
     batch_lines,
     fact_lines,
     language_of,
     page_lines,
+    segment_lines,
     trait_lines,
     trait_names,
 )
 from embermem.analysts.summary import generic_speaker
-from embermem.config import ModelReadingSettings, Settings
+from embermem.config import LinkNumbers, ModelReadingSettings, Settings
 from embermem.equations import idf
 from embermem.prompts.data import nonce, one_line
 from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
-from embermem.text import fold, terms
+from embermem.text import fold, has_cjk, terms
 from embermem.traits import dimensions_by_name
 from embermem.types import (
     About,
     Annotation,
     ChainTail,
+    EvolutionProposal,
     Fact,
     FactProposal,
+    ItemId,
+    LinkProposal,
     Owner,
     PageView,
     PersonaChange,
     ProfileProposal,
     Role,
+    Segment,
     Source,
     ThreadId,
     TraitProposal,
@@ -55,6 +69,8 @@ from embermem.types import (
 logger = logging.getLogger(__name__)
 
 _USER, _AGENT = "user", "agent"
+_OWN = "s0"
+"""The segment of the pages that are read."""
 _SNAKE = re.compile(r"[a-z][a-z0-9_]*")
 _NAMED = 5
 """Faults named in one message to the model; the others are like them."""
@@ -108,13 +124,25 @@ class FactNote(msgspec.Struct, frozen=True, kw_only=True):
     evidence: list[str]
 
 
+class LinkNote(msgspec.Struct, frozen=True, kw_only=True):
+    """Two memories that belong together and, where the other is a segment, what becomes of it."""
+
+    one: str
+    other: str
+    reason: str
+    keywords: list[str]
+    tags: list[str]
+    context: str
+
+
 class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `profile`."""
+    """The answer to `profile`. Without `links` it is one that links nothing."""
 
     summary: str
     profile: list[FieldNote]
     traits: list[TraitNote]
     facts: list[FactNote]
+    links: list[LinkNote] = []
 
 
 # --------------------------------------------------------------------------------------------------- the analyst
@@ -127,6 +155,7 @@ class ModelAnalyst:
         self._asker = asker
         self._settings = settings
         self._reading = reading or ModelReadingSettings()
+        self._links = LinkNumbers()
 
     @property
     def name(self) -> str:
@@ -162,24 +191,28 @@ class ModelAnalyst:
         reading = self._reading
         said, lines = page_lines(request.pages, reading)
         known, facts = fact_lines(nearest(request, reading.known_facts), reading)
+        segments, beside = segment_lines(request.neighbours, self._links)
         summary = one_line(request.segment.summary, reading.segment_chars) or "none"
         fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
         shown_facts, shown_pages = "\n".join(facts) or "no known facts", "\n".join(lines)
+        shown_segments = "\n".join(beside) or "no older segments"
         messages = _messages(
             prompts.load("profile").fill(traits=trait_lines()),
             prompts.load("profile_pages").fill(
                 language=language_of(said.values()),
-                nonce=nonce("\n".join((summary, fields, shown_facts, shown_pages))),
+                nonce=nonce("\n".join((summary, fields, shown_facts, shown_segments, shown_pages))),
                 summary=summary,
                 profile=fields or "none",
                 facts=shown_facts,
+                segments=shown_segments,
                 pages=shown_pages,
             ),
         )
         answer = self._asker.ask(
             request.owner, Purpose.PROFILE, messages, SegmentNotes, lambda notes: _check_segment(notes, said, known)
         )
-        return self._change(request, answer, _Evidence(said, reading.evidence), known)
+        evidence = _Evidence(said, reading.evidence)
+        return self._change(request, answer, evidence, known, {_OWN: request.segment, **segments})
 
     # ----------------------------------------------------------------------------------------------------- annotate
 
@@ -217,16 +250,25 @@ class ModelAnalyst:
     # ------------------------------------------------------------------------------------------------------ profile
 
     def _change(
-        self, request: ProfileRequest, answer: SegmentNotes, evidence: _Evidence, known: Mapping[str, Fact]
+        self,
+        request: ProfileRequest,
+        answer: SegmentNotes,
+        evidence: _Evidence,
+        known: Mapping[str, Fact],
+        segments: Mapping[str, Segment],
     ) -> PersonaChange:
         """The answer as proposals. An item that does not rest on what was said is left out, and counted in the log."""
         reading = self._reading
-        facts = [fact for note in answer.facts if (fact := self._fact(note, evidence, known)) is not None]
+        told = {f"n{i}": self._fact(note, evidence, known) for i, note in enumerate(answer.facts, 1)}
+        facts = [fact for fact in told.values() if fact is not None]
         traits = [trait for note in answer.traits if (trait := _trait(note, evidence)) is not None]
         fields = [field for note in answer.profile if (field := self._field(note, evidence)) is not None]
         facts, traits = facts[: reading.facts], traits[: reading.traits]
-        offered = len(answer.facts) + len(answer.traits) + len(answer.profile)
-        if left := offered - len(facts) - len(traits) - len(fields):
+        ends = _Ends(told, known, segments)
+        links = [(note, link) for note in answer.links if (link := self._link(note, evidence, ends)) is not None]
+        links = links[: self._links.links]
+        offered = len(answer.facts) + len(answer.traits) + len(answer.profile) + len(answer.links)
+        if left := offered - len(facts) - len(traits) - len(fields) - len(links):
             logger.info("%s: %d of %d items of an answer left out", self.name, left, offered)
         own = tuple(Source(seq=u.seq, utterance_id=u.id) for u in evidence.said.values())
         return PersonaChange(
@@ -235,14 +277,47 @@ class ModelAnalyst:
             profile=(*fields, *self._mirrored(facts, fields, evidence)),
             segment_summary=one_line(answer.summary, min(reading.segment_chars, self._settings.segment_summary_chars)),
             summary_sources=tuple(dict.fromkeys((*request.segment.sources, *own)))[-reading.summary_sources :],
+            links=tuple(link for _, link in links),
+            evolutions=tuple(made for note, link in links if (made := self._evolution(note, link, ends)) is not None),
         )
+
+    def _link(self, note: LinkNote, evidence: _Evidence, ends: _Ends) -> LinkProposal | None:
+        """A link of what was told or shown to what was shown, for a reason. It rests on what the told fact does, else
+        on what was said of the other end."""
+        one, other = ends.shown(_id(note.one)), ends.shown(_id(note.other))
+        fact, reason = ends.told.get(_id(note.one)), one_line(note.reason, self._links.reason_chars)
+        if (one is None and fact is None) or other is None or not may_be_kept(reason):
+            return None
+        sources = evidence.speaking_of(ends.words(_id(note.other))) if fact is None else fact.sources
+        if not sources:
+            return None
+        return LinkProposal(from_id=one, from_fact=fact, to_id=other, reason=reason, sources=sources)
+
+    def _evolution(self, note: LinkNote, link: LinkProposal, ends: _Ends) -> EvolutionProposal | None:
+        """What becomes of the segment that a link goes to, in the model's words; None where it is no other segment, or
+        nothing does."""
+        segment, numbers = ends.segments.get(_id(note.other)), self._links
+        if segment is None or _id(note.other) == _OWN:
+            return None
+        named = (word for phrase in note.keywords for word in keywords(phrase[:200], numbers.keywords))
+        tags = (one_line(tag, numbers.tag_chars) for tag in note.tags)
+        context = one_line(note.context, numbers.context_chars)
+        made = EvolutionProposal(
+            segment_id=segment.id,
+            keywords=tuple(dict.fromkeys(named))[: numbers.keywords],
+            tags=tuple({fold(tag): tag for tag in tags if may_be_kept(tag)}.values())[: numbers.tags],
+            context=context if may_be_kept(context) else "",
+            reason=link.reason,
+            sources=link.sources,
+        )
+        return made if made.keywords or made.tags or made.context else None
 
     def _fact(self, note: FactNote, evidence: _Evidence, known: Mapping[str, Fact]) -> FactProposal | None:
         reading, about = self._reading, About(note.who)
         old = known.get(_id(note.fact)) if note.action != "add" else None
         if not evidence.serves(note.evidence, about if old is None else old.about):
             return None
-        sources, said = evidence.sources(note.evidence), evidence.of(note.evidence)
+        said = evidence.of(note.evidence)
         if old is not None and note.action in ("same", "retire"):
             return FactProposal(
                 about=old.about,
@@ -250,7 +325,7 @@ class ModelAnalyst:
                 attribute=old.attribute,
                 value=old.value,
                 text=old.text,
-                sources=sources,
+                sources=evidence.sources(note.evidence, note.value, old.value),
                 single=_single(old.attribute),
                 retracts=note.action == "retire",
                 replaces=old.id if note.action == "retire" else None,
@@ -262,7 +337,7 @@ class ModelAnalyst:
         texts = [u.text for u in said]
         if not value or too_long or says_nothing(text) or not touches((value, text), texts):
             return None
-        if old is not None and (old.about is not about or fold(old.subject) != fold(subject)):
+        if old is not None and old.about is not about:
             return None
         ends = old is not None and (old.attribute == attribute or touches((old.value,), [value, text, *texts]))
         return FactProposal(
@@ -270,10 +345,10 @@ class ModelAnalyst:
             subject=subject,
             attribute=attribute,
             value=value,
-            text=text,
-            sources=sources,
+            text=one_line(_told_of(subject, text, said), reading.fact_chars),
+            sources=evidence.sources(note.evidence, value, text),
             single=_single(attribute),
-            replaces=old.id if old is not None and ends else None,  # of another matter: both may hold
+            replaces=old.id if old is not None and ends else None,  # of another matter
         )
 
     def _field(self, note: FieldNote, evidence: _Evidence) -> ProfileProposal | None:
@@ -286,7 +361,7 @@ class ModelAnalyst:
             return None
         if not stated(note.name, value, [(u.text, u.said_at.year) for u in own]):
             return None
-        return ProfileProposal(name=note.name, value=value, sources=evidence.sources(note.evidence))
+        return ProfileProposal(name=note.name, value=value, sources=evidence.sources(note.evidence, note.value))
 
     def _mirrored(
         self, facts: Iterable[FactProposal], fields: Iterable[ProfileProposal], evidence: _Evidence
@@ -340,8 +415,14 @@ class _Evidence:
         named = {_id(name) for name in ids}
         return [utterance for name, utterance in self.said.items() if name in named][: self.limit]
 
-    def sources(self, ids: Iterable[str]) -> tuple[Source, ...]:
-        return tuple(Source(seq=u.seq, utterance_id=u.id) for u in self.of(ids))
+    def sources(self, ids: Iterable[str], *quotes: str) -> tuple[Source, ...]:
+        """Those named, each with where the first of the quotes stands in it that does."""
+        return tuple(_source(u, quotes) for u in self.of(ids))
+
+    def speaking_of(self, words: Sequence[str]) -> tuple[Source, ...]:
+        """Those that share a word with these and give no orders, the newest."""
+        own = [u for u in self.said.values() if touches(words, [u.text]) and not orders(u.text)]
+        return tuple(_source(u, words) for u in own[-self.limit :])
 
     def serves(self, ids: Iterable[str], about: About) -> bool:
         """Whether a statement may rest on them: one at least gives no orders, and is the user's own for the user."""
@@ -349,6 +430,31 @@ class _Evidence:
             not orders(u.text) and (u.role is Role.USER or (about is About.AGENT and u.role is not Role.TOOL))
             for u in self.of(ids)
         )
+
+
+def _source(utterance: Utterance, quotes: Sequence[str]) -> Source:
+    start, end = span_of(quotes, utterance.text) or (None, None)
+    return Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """What a link may name: the answer's own facts n1, n2, … (None: not believed), the facts and segments shown."""
+
+    told: Mapping[str, FactProposal | None]
+    known: Mapping[str, Fact]
+    segments: Mapping[str, Segment]
+
+    def shown(self, name: str) -> ItemId | None:
+        """The id of what was shown by this name."""
+        found = self.known.get(name) or self.segments.get(name)
+        return None if found is None else found.id
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """What the one of this name is about."""
+        if (fact := self.known.get(name)) is not None:
+            return (fact.value, fact.subject)
+        return self.segments[name].keywords if name in self.segments else ()
 
 
 def _trait(note: TraitNote, evidence: _Evidence) -> TraitProposal | None:
@@ -373,6 +479,15 @@ def _subject(subject: str, about: About, said: Sequence[Utterance]) -> str:
         return _USER
     named = [speaker for speaker in speakers if not generic_speaker(speaker)]
     return named[0] if named else _AGENT
+
+
+def _told_of(subject: str, text: str, said: Sequence[Utterance]) -> str:
+    """A statement about somebody else names them, since it is read by itself: "sister Ana lives in Lyon"."""
+    speakers = (" ".join(u.speaker.split()) for u in said)
+    own = subject in (_USER, _AGENT) or fold(subject) in map(fold, speakers)
+    if own or fold(subject).split()[-1] in fold(text):
+        return text
+    return f"{subject}{text}" if has_cjk(text) else f"{subject} {text}"
 
 
 def _attribute(name: str) -> str:

@@ -18,7 +18,7 @@ _QUOTES = re.compile(r"“[^”\n]*(?:”|$)|\"[^\"\n]*(?:\"|$)|«[^»\n]*(?:»|
 _PERSON = re.compile(r"\b(?:i|i['’]?m|my|me|we|our|mine)\b|我|咱", re.IGNORECASE)
 _TRANSCRIPT = re.compile(r"^[ \t]*[^\s:：,.]{1,20}(?: [^\s:：,.]{1,20})?[:：]\s?\S", re.MULTILINE)
 _WHOLE = re.compile(
-    r"\.\s*not[.!]|\b(?:translat|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
+    r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
     r"|i'?m joking|i am joking|april fool|in character|stay in role|correct (?:this|my|the)"
     r"|(?:check|fix|improve) (?:this|my|the) (?:grammar|sentence|text|english|paragraph|email|essay)|summari[sz]e (?:this|the)"
     r"|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"

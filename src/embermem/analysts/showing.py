@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from embermem.analysts.summary import generic_speaker
-from embermem.config import ModelReadingSettings
+from embermem.config import LinkNumbers, ModelReadingSettings
 from embermem.prompts.data import one_line
 from embermem.text import STOP_WORDS, fold, has_cjk, runs
 from embermem.traits import Dimension, dimensions
-from embermem.types import ChainTail, Fact, PageView, Role, ThreadId, Utterance
+from embermem.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
 
 _KANA = re.compile("[\u3040-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
@@ -69,6 +69,21 @@ def fact_lines(facts: Sequence[Fact], reading: ModelReadingSettings) -> tuple[di
         f"{one_line(fact.value or fact.text, reading.value_chars)}"
         for name, fact in shown.items()
     ]
+
+
+def segment_lines(segments: Sequence[Segment], numbers: LinkNumbers) -> tuple[dict[str, Segment], list[str]]:
+    """Older segments by their local ids s1, s2, …, and the lines that show them: keywords and tags, then what they
+    tell."""
+    shown = {f"s{i}": segment for i, segment in enumerate(segments, 1)}
+    return shown, [
+        f"{name} {one_line(', '.join(_found_by(segment, numbers)), numbers.neighbour_chars)}: "
+        f"{one_line(segment.context or segment.summary, numbers.neighbour_chars)}"
+        for name, segment in shown.items()
+    ]
+
+
+def _found_by(segment: Segment, numbers: LinkNumbers) -> list[str]:
+    return [*segment.keywords[: numbers.neighbour_keywords], *segment.tags[: numbers.tags]]
 
 
 def language_of(utterances: Iterable[Utterance]) -> str:

@@ -38,22 +38,28 @@ class _Candidate:
     source: Source | None = None
 
 
-def summarise(before: str, page: Page, settings: ExtractiveSettings) -> tuple[str, tuple[Source, ...]]:
-    """The summary of a chain after `page`, and where its new sentences stand.
+def summarise(
+    before: str, page: Page, settings: ExtractiveSettings, told: Sequence[Source] = ()
+) -> tuple[str, tuple[Source, ...]]:
+    """The summary of a chain after `page`, and where its sentences stand.
 
-    `before` is the chain's summary so far, "" for a new chain. Sentences of `before` that are kept have no source
-    here: the caller holds it. At least one sentence of the page is taken if it has any.
+    `before` is the chain's summary so far, "" for a new chain, and `told` says where its sentences stand, in order;
+    where these are not as many, all of them stay as long as one sentence does. At least one sentence of the page is
+    taken if it has any.
     """
     new = _of_page(page, settings)
-    old = _of_texts([before]) if before else []
+    old = _of_texts([before], told) if before else []
     if not new:
-        return before[: settings.summary_chars], ()
+        return before[: settings.summary_chars], tuple(told)
     chinese = _mostly_chinese(new)
     if _mostly_chinese([*old, *new]) == chinese:
         old = [c for c in old if c.chinese == chinese]
     new = [c for c in new if c.chinese == chinese] or new
     kept = _choose([*old, *new], settings.summary_sentences, settings.summary_chars, must=max(new, key=_worth))
-    return _join(kept), tuple(c.source for c in kept if c.source is not None)
+    sources = tuple(c.source for c in kept if c.source is not None)
+    return _join(kept), sources if len(sources) == len(kept) else tuple(dict.fromkeys((*told, *sources)))[
+        -_MAX_SENTENCES:
+    ]
 
 
 def condense(texts: Sequence[str], limit: int = 600, sentences_limit: int = 6) -> str:
@@ -110,14 +116,17 @@ def _informativeness(text: str, own: frozenset[str], centre: Counter[str]) -> fl
     return worth - 0.4 * bool(_SMALL_TALK.match(text)) - 0.4 * (size < 3)
 
 
-def _of_texts(texts: Iterable[str]) -> list[_Candidate]:
+def _of_texts(texts: Iterable[str], told: Sequence[Source] = ()) -> list[_Candidate]:
+    """The sentences of texts; of a single one each with its source, where `told` has as many."""
     found: list[_Candidate] = []
     for text in texts:
-        for start, end in sentences(text[:20_000])[:_MAX_SENTENCES]:
+        spans = sentences(text[:20_000])[:_MAX_SENTENCES]
+        for i, (start, end) in enumerate(spans):
             piece = _shorten(text[start:end], 240)
             own = frozenset(terms(piece))
             if own and len(found) < 400:
-                found.append(_Candidate(piece, own, 0.0, is_chinese_like(piece)))
+                source = told[i] if len(told) == len(spans) else None
+                found.append(_Candidate(piece, own, 0.0, is_chinese_like(piece), source))
     return _weighed(found)
 
 

@@ -36,7 +36,7 @@ _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 _EN = re.compile(
     rf"""\b(?:
-      (?P<near>yesterday|today|last\ night|this\ morning|(?P<which>last|this)\ (?P<unit>week|month|year))
+      (?P<near>yesterday|today|last\ night|last\ weekend|this\ morning|(?P<which>last|this)\ (?P<unit>week|month|year))
     | (?:last\ (?P<season>spring|summer|autumn|fall|winter))
     | (?:(?:last|on)\ (?P<weekday>{"|".join(_DAYS)}))
     | {_N}\ (?P<ago>day|week|month|year)s?\ ago
@@ -134,6 +134,8 @@ def _english(match: re.Match[str], said_at: datetime) -> When | None:
             return _day(today - timedelta(days=1), end)
         if near in ("today", "this morning"):
             return _day(today, end)
+        if near == "last weekend":
+            return _day(today - timedelta(days=today.weekday() + 2), end)
         back = 1 if which == "last" else 0
         if unit == "week":
             return _day(today - timedelta(days=today.weekday() + 7 * back), end)

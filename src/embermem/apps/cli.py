@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.apps.commands import adding, bench, correcting, keys, moving, serving, showing, upkeep
+from embermem.apps.commands import adding, bench, correcting, keys, moving, past, serving, showing, upkeep
 from embermem.apps.commands.common import say
 from embermem.apps.session import Session
 from embermem.errors import EmberError
@@ -66,6 +66,14 @@ for command in (
     correcting.pin,
     correcting.retire,
     correcting.forget,
+    past.why,
+    past.diff,
+    past.conflicts,
+    past.links,
+    past.learn,
+    past.fade,
+    past.expire,
+    past.verify,
     showing.cost,
     upkeep.doctor,
     upkeep.model,

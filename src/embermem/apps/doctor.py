@@ -21,16 +21,16 @@ NO_DISK_BYTES = 10 * 2**20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """One thing looked at. `level` is ok, warning or error."""
+    """One thing looked at. `level` is ok, warning, error, or mended."""
 
     level: str
     what: str
     advice: str = ""
 
 
-def look(session: Session) -> list[Check]:
-    """Every check; nothing is written, and no store is made."""
-    return [*_environment(), *_place(session), *_memory(session)]
+def look(session: Session, *, deep: bool = False, repair: bool = False) -> list[Check]:
+    """Every check; no store is made, and nothing is written but by `repair`. `deep` derives all again to compare."""
+    return [*_environment(), *_place(session), *_memory(session, deep, repair)]
 
 
 def _environment() -> list[Check]:
@@ -68,14 +68,15 @@ def _place(session: Session) -> list[Check]:
     return checks
 
 
-def _memory(session: Session) -> list[Check]:
+def _memory(session: Session, deep: bool, repair: bool) -> list[Check]:
     if not session.exists:
         return [Check(level="ok", what=f"no store yet at {session.path}", advice="`embermem add` makes one")]
     try:
         with session.for_reading() as memory:
             embedder = Check(level="ok", what=f"embedder in use: {memory.embedder_name}")
-            found = [Check(level=f.level, what=f.what, advice=f.advice) for f in memory.check()]
-            return [embedder, *found]
+            mended = [finding for finding in memory.repair() if finding.level == "mended"] if repair else []
+            found = (*mended, *memory.check(deep=deep or repair))
+            return [embedder, *(Check(level=f.level, what=f.what, advice=f.advice) for f in found)]
     except EmberError as error:
         return [Check(level="error", what=str(error))]
 

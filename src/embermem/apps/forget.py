@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,7 +13,7 @@ from embermem.apps import render, show
 from embermem.errors import InputError, NotFound
 
 if TYPE_CHECKING:
-    from embermem.memory import OwnerMemory
+    from embermem.memory import Memory, OwnerMemory
     from embermem.types import Fact, Forgotten, Page
 
 SHOWN = 20
@@ -20,29 +21,22 @@ SHOWN = 20
 
 
 def forget(
-    owner: OwnerMemory, named: Mapping[str, str], *, everything: bool, dry_run: bool, yes: bool, as_json: bool
+    owner: OwnerMemory, named: Mapping[str, Any], *, everything: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
-    """Forget what is named, or everything, after asking; with `dry_run` only show it. Raises InputError where nobody
-    can be asked and `yes` was not given."""
-    page = named.get("page")
-    page_id = None if page is None else show.page_named(owner, page).id
+    """Forget what is named, as `OwnerMemory.forget` names it (a page also by its number), or everything, after asking;
+    with `dry_run` only show it. Raises InputError where nobody can be asked and `yes` was not given."""
+    if "page" in named:
+        named = {**named, "page": show.page_named(owner, named["page"]).id}
 
     def take(*, tried: bool) -> Forgotten:
-        if everything:
-            return owner.forget_all(dry_run=tried)
-        fact, segment, thread = named.get("fact"), named.get("segment"), named.get("thread")
-        return owner.forget(page=page_id, fact=fact, segment=segment, thread=thread, dry_run=tried)
+        return owner.forget_owner(dry_run=tried) if everything else owner.forget(**named, dry_run=tried)
 
     found = take(tried=True)
     if dry_run:
         _print(owner, found, as_json)
         return
     if not yes:
-        if not sys.stdin.isatty():
-            raise InputError("what is forgotten cannot be brought back: give --yes, or --dry-run to see what would go")
-        if not as_json:
-            _preview(owner, found)
-        typer.confirm(f"Forget {_counted(found)}, for good?", abort=True, err=True)
+        _ask(_counted(found), None if as_json else partial(_preview, owner, found))
     done = take(tried=False)
     if as_json:
         render.print_json(done)
@@ -50,12 +44,49 @@ def forget(
     render.print_text(f"forgotten: {_counted(done)}")
     if done.rewritten:
         render.note(f"made again from what is left: {len(done.rewritten)} summaries of segments and chains")
-    if not done.scrubbed:
+    _left([done])
+
+
+def forget_user(memory: Memory, user: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Forget a user with all agents, after asking; with `dry_run` only show it. Raises NotFound for no such user, and
+    InputError as `forget`."""
+    found = memory.forget_user(user, dry_run=True)
+    if not found:
+        raise NotFound(f"there is no memory of {user}")
+    if not (dry_run or yes):
+        _ask(f"all of {user}, with {len(found)} agents", None if as_json else partial(_print_agents, found))
+    done = found if dry_run else memory.forget_user(user)
+    if as_json:
+        render.print_json(done)
+        return
+    _print_agents(done)
+    render.print_text(f"{'would be forgotten' if dry_run else 'forgotten'}: {len(done)} memories")
+    if not dry_run:
+        _left(done.values())
+
+
+def _ask(what: str, show_first: Callable[[], None] | None) -> None:
+    if not sys.stdin.isatty():
+        raise InputError("what is forgotten cannot be brought back: give --yes, or --dry-run to see what would go")
+    if show_first is not None:
+        show_first()
+    typer.confirm(f"Forget {what}, for good?", abort=True, err=True)
+
+
+def _left(receipts: Collection[Forgotten]) -> None:
+    """What may still hold what was forgotten."""
+    if any(one.scrub_pending for one in receipts):
         render.note(
             "another program still reads the file as it was: its old text leaves the disk once that program is done "
-            "and the store is written to or closed",
+            "and the store is worked on or closed",
             style="yellow",
         )
+    for backup in dict.fromkeys(backup for one in receipts for backup in one.backups):
+        render.note(f"this backup still holds what was forgotten: {backup}", style="yellow")
+
+
+def _print_agents(found: Mapping[str, Forgotten]) -> None:
+    render.table("memories", ("agent", "holds"), [(agent, _counted(one)) for agent, one in found.items()])
 
 
 def _print(owner: OwnerMemory, found: Forgotten, as_json: bool) -> None:

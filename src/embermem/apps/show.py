@@ -14,6 +14,7 @@ from embermem.changes import (
     BegunAnew,
     ChainSummarised,
     Change,
+    ConflictSettled,
     Decision,
     Embedded,
     Erased,
@@ -23,81 +24,90 @@ from embermem.changes import (
     FactArchived,
     FactBarred,
     FactDenied,
+    FactExpires,
     FactPinned,
     FactRestored,
     FactRetired,
+    FactsConflict,
     FactStrengthened,
+    Linked,
     Noted,
     Placed,
     ProfileSet,
+    SegmentEvolved,
     SegmentWritten,
+    TextsBarred,
     TraitCleared,
     TraitSet,
     Undone,
+    Unlinked,
 )
 from embermem.errors import InputError, NotFound
 from embermem.types import Fact, FactId, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
 
 if TYPE_CHECKING:
+    from embermem.apps.commands.common import Then
     from embermem.memory import OwnerMemory
 
 TEXT_CHARS = 72
 SUMMARY_CHARS = 120
 HOLDS_CHARS = 240
+NOW: Then = {}
+"""No other moment than this one."""
 
 
-def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool) -> None:
+def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool, then: Then = NOW) -> None:
     """The pages of one tier."""
-    found = owner.pages(tier, limit=limit)
+    found = owner.pages(tier, limit=limit, **then)
     if as_json:
         render.print_json(found)
     else:
         _page_table(f"{tier} pages" if tier else "pages", found)
 
 
-def segments(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
-    """Mid-term memory, the hottest segment first."""
-    found = _by_heat(owner)[:limit]
+def segments(owner: OwnerMemory, limit: int | None, as_json: bool, then: Then = NOW) -> None:
+    """Mid-term memory, the hottest segment first; of another time in their order, since heat is of now."""
+    found = _by_heat(owner, then)[:limit]
     if as_json:
         render.print_json([_segment_data(segment, heat) for segment, heat in found])
     else:
         _segment_table(found)
 
 
-def persona(owner: OwnerMemory, as_json: bool) -> None:
+def persona(owner: OwnerMemory, as_json: bool, then: Then = NOW) -> None:
     """Long-term memory: profiles, traits, facts with their sources."""
     if as_json:
-        render.print_json(_persona_data(owner))
+        render.print_json(_persona_data(owner, then))
         return
-    _profile_table("profile", owner.profile())
-    _profile_table("agent profile", owner.agent_profile())
-    _trait_table(owner.traits())
-    _fact_table("facts of the user", owner.facts("user"))
-    _fact_table("facts of the agent", owner.facts("agent"))
+    _profile_table("profile", owner.profile(**then))
+    _profile_table("agent profile", owner.agent_profile(**then))
+    _trait_table(owner.traits(**then))
+    _fact_table("facts of the user", owner.facts("user", **then))
+    _fact_table("facts of the agent", owner.facts("agent", **then))
 
 
-def everything(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
+def everything(owner: OwnerMemory, limit: int | None, as_json: bool, then: Then = NOW) -> None:
     """All three tiers."""
     if as_json:
         render.print_json(
             {
-                "short": owner.pages(Tier.SHORT),
-                "pending": owner.pages(Tier.PENDING, limit=limit),
-                "mid": [_segment_data(segment, heat) for segment, heat in _by_heat(owner)[:limit]],
-                "long": _persona_data(owner),
+                "short": owner.pages(Tier.SHORT, **then),
+                "pending": owner.pages(Tier.PENDING, limit=limit, **then),
+                "mid": [_segment_data(segment, heat) for segment, heat in _by_heat(owner, then)[:limit]],
+                "long": _persona_data(owner, then),
             }
         )
         return
-    _page_table("short-term memory", owner.pages(Tier.SHORT))
-    if waiting := owner.pages(Tier.PENDING, limit=limit):
+    _page_table("short-term memory", owner.pages(Tier.SHORT, **then))
+    if waiting := owner.pages(Tier.PENDING, limit=limit, **then):
         _page_table("pending pages", waiting)
-    segments(owner, limit, as_json=False)
-    persona(owner, as_json=False)
+    segments(owner, limit, as_json=False, then=then)
+    persona(owner, as_json=False, then=then)
 
 
-def page(owner: OwnerMemory, name: str, as_json: bool) -> None:
+def page(owner: OwnerMemory, name: str, as_json: bool, then: Then = NOW) -> None:
     """One page whole, by its id or its number."""
-    found = page_named(owner, name)
+    found = page_named(owner, name, then)
     if as_json:
         render.print_json(found)
         return
@@ -112,17 +122,18 @@ def page(owner: OwnerMemory, name: str, as_json: bool) -> None:
             ("chain", found.chain_id),
             ("keywords", ", ".join(found.keywords)),
             *([("error", found.error)] if found.error else []),
+            *([("expires", found.expires_at)] if found.expires_at else []),
         ],
     )
     for utterance in found.utterances:
         render.print_text(f"#{utterance.seq} {utterance.speaker}: {utterance.text}")
 
 
-def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool) -> None:
+def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, then: Then = NOW) -> None:
     """One segment with its pages."""
-    found = owner.segment(SegmentId(name))
-    heat = owner.heat(found)
-    held = [owner.page(page_id) for page_id in found.page_ids[:limit]]
+    found = owner.segment(SegmentId(name), **then)
+    heat = None if then else owner.heat(found)
+    held = [owner.page(page_id, **then) for page_id in found.page_ids[:limit]]
     if as_json:
         render.print_json(_segment_data(found, heat) | {"pages": held})
         return
@@ -130,14 +141,15 @@ def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool) -> 
         "segment",
         [
             ("id", found.id),
-            ("heat", heat),
+            *([] if heat is None else [("heat", heat)]),
             ("pages", len(found.page_ids)),
-            ("visits", found.visits),
-            ("not analysed", found.unanalysed),
+            *([] if heat is None else [("visits", found.visits), ("not analysed", found.unanalysed)]),
             ("said", f"{render.when(found.said_from)} to {render.when(found.said_to)}"),
             ("last access", found.last_access),
             ("archived", found.archived),
             ("keywords", ", ".join(found.keywords)),
+            *([("tags", ", ".join(found.tags))] if found.tags else []),
+            *([("context", found.context)] if found.context else []),
             ("summary", found.summary),
         ],
     )
@@ -162,13 +174,13 @@ def changes(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
 def holds(change: Change, texts: Mapping[FactId, str]) -> str:
     """What a change decided, in few words: what it taught the persona, each once; what was said again; what it did,
     counted. `texts` are those of the facts it may name."""
-    taught = [_taught(decision, texts) for decision in change.decisions]
+    said = [taught(decision, texts) for decision in change.decisions]
     again = [f"again: {_text(d.fact_id, texts)}" for d in change.decisions if isinstance(d, FactStrengthened)]
     done: Counter[str] = Counter()
     for decision in change.decisions:
         done.update(_done(decision))
     counted = [f"{what}: {count}" for what, count in done.items()]
-    return "; ".join(said for said in dict.fromkeys([*taught, *again, *counted]) if said)
+    return "; ".join(one for one in dict.fromkeys([*said, *again, *counted]) if one)
 
 
 def hits(title: str, found: Iterable[Hit]) -> None:
@@ -194,7 +206,8 @@ def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
     return {**render.data(one), "holds": holds(one, texts), "decisions": decisions}
 
 
-def _taught(decision: Decision, texts: Mapping[FactId, str]) -> str:
+def taught(decision: Decision, texts: Mapping[FactId, str]) -> str:
+    """What a decision taught the persona, in few words; nothing for what teaches nothing."""
     match decision:
         case FactAdded() | FactRestored():
             return f"+ {_text(decision.fact_id, texts)}"
@@ -223,6 +236,21 @@ def _taught(decision: Decision, texts: Mapping[FactId, str]) -> str:
             return f"not: {decision.subject} {decision.attribute} {decision.value}"
         case FactBarred():
             return "a forgotten value, not to be learnt again"
+        case FactExpires():
+            until = "does not expire" if decision.at is None else f"expires {render.when(decision.at)}"
+            return f"{until}: {_text(decision.fact_id, texts)}"
+        case FactsConflict():
+            return f"in conflict: {_text(decision.fact_id, texts)} / {_text(decision.other_id, texts)}"
+        case ConflictSettled():
+            return f"both stand: {_text(decision.fact_id, texts)} / {_text(decision.other_id, texts)}"
+        case TextsBarred():
+            return "forgotten texts, not to be stored or learnt from again"
+        case Linked():
+            return f"{decision.from_id} → {decision.to_id}: {decision.reason}"
+        case Unlinked():
+            return f"no longer linked: {decision.link_id}"
+        case SegmentEvolved():
+            return f"{decision.segment_id} evolved: {decision.reason}"
         case _:
             return ""
 
@@ -251,12 +279,12 @@ def _done(decision: Decision) -> dict[str, int]:
             return {}
 
 
-def page_named(owner: OwnerMemory, name: str) -> Page:
+def page_named(owner: OwnerMemory, name: str, then: Then = NOW) -> Page:
     """A page by its id or its number. Raises NotFound."""
     if not name.isascii() or not name.isdigit():
-        return owner.page(PageId(name))
+        return owner.page(PageId(name), **then)
     number = int(name) if len(name) < 19 else 0  # SQLite's whole numbers end there
-    found = owner.pages(before=number + 1, limit=1)
+    found = owner.pages(before=number + 1, limit=1, **then)
     if not found or found[0].no != number:
         raise NotFound(f"there is no page number {name} of {owner.owner.user} / {owner.owner.agent}")
     return found[0]
@@ -272,21 +300,23 @@ def tier_of(name: str) -> Tier:
         ) from error
 
 
-def _by_heat(owner: OwnerMemory) -> list[tuple[Segment, float]]:
-    return sorted(((one, owner.heat(one)) for one in owner.segments()), key=lambda pair: -pair[1])
+def _by_heat(owner: OwnerMemory, then: Then) -> list[tuple[Segment, float | None]]:
+    if then:
+        return [(one, None) for one in owner.segments(**then)]
+    return sorted(((one, owner.heat(one)) for one in owner.segments()), key=lambda pair: -(pair[1] or 0.0))
 
 
-def _segment_data(one: Segment, heat: float) -> dict[str, Any]:
+def _segment_data(one: Segment, heat: float | None) -> dict[str, Any]:
     return {**render.data(one), "heat": heat}
 
 
-def _persona_data(owner: OwnerMemory) -> dict[str, Any]:
+def _persona_data(owner: OwnerMemory, then: Then) -> dict[str, Any]:
     return {
-        "profile": owner.profile(),
-        "agent_profile": owner.agent_profile(),
-        "traits": owner.traits(),
-        "facts": owner.facts("user"),
-        "agent_facts": owner.facts("agent"),
+        "profile": owner.profile(**then),
+        "agent_profile": owner.agent_profile(**then),
+        "traits": owner.traits(**then),
+        "facts": owner.facts("user", **then),
+        "agent_facts": owner.facts("agent", **then),
     }
 
 
@@ -305,11 +335,11 @@ def _page_table(title: str, found: Iterable[Page]) -> None:
     render.table(title, ("no", "id", "said", "thread", "query", "response"), rows)
 
 
-def _segment_table(found: Iterable[tuple[Segment, float]]) -> None:
+def _segment_table(found: Iterable[tuple[Segment, float | None]]) -> None:
     rows = [
         (
             one.id,
-            f"{heat:.2f}",
+            "" if heat is None else f"{heat:.2f}",
             len(one.page_ids),
             render.cut(", ".join(one.keywords), 48),
             render.cut(one.summary, SUMMARY_CHARS),

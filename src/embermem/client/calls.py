@@ -6,7 +6,8 @@ Each method is a generator (`wire.Steps`) that both senders run, so that the syn
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
@@ -19,23 +20,31 @@ from embermem.protocols import OwnerStats
 from embermem.types import (
     About,
     Added,
+    Conflict,
     Context,
     Fact,
+    Faded,
     Forgotten,
     Hit,
+    Link,
     Owner,
     Page,
     PageId,
     Persona,
     ProfileField,
+    Retention,
     Segment,
     Tier,
     Trait,
     Utterance,
+    Verified,
+    Why,
 )
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
+Expiry = datetime | date | str | timedelta | None
+"""When something ends: a time as above, or how long from now, by the clock of this machine."""
 
 MOST_AT_ONCE = 200
 """Items asked for at once where a list comes in parts: as many as the API gives."""
@@ -81,18 +90,23 @@ class OwnerCalls:
         at: At = None,
         thread: str = "main",
         key: str | None = None,
+        expires_at: Expiry = None,
     ) -> Steps[PageId]:
         """Add an exchange; the id of its page. When it returns, the page is on the server's disk.
 
         It is sent with a key, yours or one made here, so an answer that is lost never doubles it. A response alone
-        joins the newest page of its thread. Raises InputError, of which KeyReused for a key of other content, or of
-        what was forgotten.
+        joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. Raises InputError, of
+        which KeyReused for a key of other content, or of what was forgotten.
         """
         sides = (("user", query), ("assistant", response))
         messages = [{"role": role, "content": text} for role, text in sides if text is not None]
         if not messages:
             raise InputError("query and response are both None: there is nothing to add")
-        added = yield from self.add_messages(messages, thread=thread, at=at, key=key, fresh=query is not None)
+        added = yield from self.add_messages(
+            messages, thread=thread, at=at, key=key, fresh=query is not None, expires_at=expires_at
+        )
+        if not added.page_ids and key is None:
+            raise InputError("these words, said then, were forgotten; they are not stored again")
         if not added.page_ids:
             raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
         return added.page_ids[-1]
@@ -105,19 +119,23 @@ class OwnerCalls:
         at: At = None,
         key: str | None = None,
         fresh: bool = False,
+        expires_at: Expiry = None,
     ) -> Steps[Added]:
         """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
 
         With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
-        yours or one made here. Raises InputError.
+        yours or one made here. `redactions` of the answer say what the server took out before. Raises InputError.
         """
         headers = {"Idempotency-Key": self._new_key() if key is None else _header(key)}
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
-        body = wire.encoded({"messages": messages, "run_id": thread, "at": at, "fresh": bool(fresh), **self._owner})
+        times = {"at": at, "expires_at": _end(expires_at)}
+        body = wire.encoded({"messages": messages, "run_id": thread, "fresh": bool(fresh), **times, **self._owner})
         answer = yield Request(method="POST", path="/v1/memories", headers=headers, body=body, repeatable=True)
         added = reading.read(answer, reading.Added)
-        return Added(page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results))
+        return Added(
+            page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results), redactions=added.redactions
+        )
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> Steps[int]:
         """Understand what is pending, now; the number of pages placed into segments.
@@ -139,33 +157,51 @@ class OwnerCalls:
     # -------------------------------------------------------------------------------------------------------- out
 
     def recall(
-        self, query: str, *, at: At = None, budget: int | None = None, thread: str | None = None
+        self,
+        query: str,
+        *,
+        at: At = None,
+        budget: int | None = None,
+        thread: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> Steps[Context]:
         """The little that matters for a query, as text within `budget` tokens, with its sources.
 
-        The server counts what it packed as visited. `hits` are those that were packed; the persona is not told: ask
-        `persona()` for it.
+        `as_of`: by what was known then. `valid_at`: by what was true then. The server counts what it packed as visited,
+        unless it was asked of another time. `hits` are those that were packed; the persona is not told: ask `persona()`
+        for it.
         """
         if budget is not None:
             _whole(budget, "budget")
-        body = {"query": query, "at": at, "budget": budget, "run_id": thread, "explain": True}
+        times = {"at": at, "as_of": as_of, "valid_at": valid_at}
+        body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
         return reading.read((yield self._post("/v1/context", body)), reading.ContextAnswer).made(query)
 
-    def search(self, query: str, k: int = 10) -> Steps[tuple[Hit, ...]]:
-        """The best `k` utterances for a query. Writes nothing."""
-        asked = self._post("/v1/search", {"query": query, "top_k": _whole(k, "k")}, repeatable=True)
-        return reading.read((yield asked), reading.Found).made()
+    def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
+        """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
+        nothing."""
+        body = {"query": query, "top_k": _whole(k, "k"), "as_of": as_of, "valid_at": valid_at}
+        return reading.read((yield self._post("/v1/search", body, repeatable=True)), reading.Found).made()
 
     def pages(
-        self, tier: Tier | str | None = None, *, limit: int | None = None, thread: str | None = None
+        self,
+        tier: Tier | str | None = None,
+        *,
+        limit: int | None = None,
+        thread: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> Steps[tuple[Page, ...]]:
-        """Pages in order of arrival; of one tier; of one thread; the newest `limit`."""
-        found = yield from self._list("/v1/pages", {"tier": tier, "run_id": thread}, reading.Pages, limit)
+        """Pages in order of arrival; of one tier; of one thread; the newest `limit`. At a time: as they stood `as_of`
+        it; what was said by `valid_at`."""
+        asked = {"tier": tier, "run_id": thread, **_then(as_of, valid_at)}
+        found = yield from self._list("/v1/pages", asked, reading.Pages, limit)
         return tuple(one.made() for one in reversed(found))
 
-    def page(self, page_id: str) -> Steps[Page]:
-        """One page. Raises NotFound."""
-        answer = yield self._get(f"/v1/pages/{_path(page_id, 'page')}")
+    def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Page]:
+        """One page; as it stood at a time. Raises NotFound."""
+        answer = yield self._get(f"/v1/pages/{_path(page_id, 'page')}", _then(as_of, valid_at))
         return reading.read(answer, reading.PageItem).made()
 
     def utterance(self, utterance_id: str) -> Steps[Utterance]:
@@ -173,24 +209,26 @@ class OwnerCalls:
         answer = yield self._get(f"/v1/memories/{_path(utterance_id, 'utterance')}")
         return reading.read(answer, reading.UtteranceItem).made()
 
-    def segments(self, archived: bool = False) -> Steps[tuple[Segment, ...]]:
-        """The segments of mid-term memory, or of the archive, oldest first."""
-        found = yield from self._list("/v1/segments", {"archived": "true" if archived else None}, reading.Segments)
+    def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Segment, ...]]:
+        """The segments of mid-term memory, or of the archive, oldest first; as they stood at a time, without visits."""
+        asked = {"archived": "true" if archived else None, **_then(as_of, valid_at)}
+        found = yield from self._list("/v1/segments", asked, reading.Segments)
         return tuple(one.made() for one in reversed(found))
 
-    def segment(self, segment_id: str) -> Steps[Segment]:
-        """One segment, of mid-term memory or of the archive. Raises NotFound."""
-        return (yield from self._segment(segment_id)).made()
+    def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Segment]:
+        """One segment, of mid-term memory or of the archive; as it stood at a time. Raises NotFound."""
+        return (yield from self._segment(segment_id, _then(as_of, valid_at))).made()
 
     def heat(self, segment: Segment) -> Steps[float]:
         """The segment's heat now (paper, Eq. 3)."""
-        return (yield from self._segment(segment.id)).heat
+        return (yield from self._segment(segment.id, {})).heat
 
-    def persona(self) -> Steps[Persona]:
-        """Profiles, traits and current facts. Read in parts: what changes between them may show."""
-        profiles = yield from self._profiles()
-        traits = yield from self.traits()
-        facts = yield from self.facts()
+    def persona(self, *, as_of: At = None, valid_at: At = None) -> Steps[Persona]:
+        """Profiles, traits and current facts; as they were known `as_of` a time, or were true `valid_at` one. Read in
+        parts: what changes between them may show."""
+        profiles = yield from self._profiles(as_of, valid_at)
+        traits = yield from self.traits(as_of=as_of, valid_at=valid_at)
+        facts = yield from self.facts(as_of=as_of, valid_at=valid_at)
         return Persona(
             profile=profiles.made(About.USER),
             agent_profile=profiles.made(About.AGENT),
@@ -199,30 +237,35 @@ class OwnerCalls:
             agent_facts=tuple(fact for fact in facts if fact.about is About.AGENT),
         )
 
-    def facts(self, about: About | str | None = None, archived: bool = False) -> Steps[tuple[Fact, ...]]:
-        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive."""
-        return (yield from self._facts(about, "archived" if archived else "current"))
+    def facts(
+        self, about: About | str | None = None, archived: bool = False, *, as_of: At = None, valid_at: At = None
+    ) -> Steps[tuple[Fact, ...]]:
+        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive. At a
+        time: what was known `as_of` it, or was true then by what is known now."""
+        return (yield from self._facts(about, "archived" if archived else "current", _then(as_of, valid_at)))
 
-    def past_facts(self) -> Steps[tuple[Fact, ...]]:
-        """Facts that no longer hold: superseded or retired, with the time until which they were true."""
-        return (yield from self._facts(None, "past"))
+    def past_facts(self, *, as_of: At = None) -> Steps[tuple[Fact, ...]]:
+        """Facts that no longer hold: superseded or retired, with the time until which they were true; or no longer held
+        at a time."""
+        return (yield from self._facts(None, "past", _then(as_of, None)))
 
-    def fact(self, fact_id: str) -> Steps[Fact]:
-        """One fact, in whatever state. Raises NotFound."""
-        answer = yield self._get(f"/v1/memories/{_path(fact_id, 'fact')}")
+    def fact(self, fact_id: str, *, as_of: At = None) -> Steps[Fact]:
+        """One fact, in whatever state; as it stood at a time. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{_path(fact_id, 'fact')}", _then(as_of, None))
         return reading.read(answer, reading.FactItem).made()
 
-    def traits(self) -> Steps[tuple[Trait, ...]]:
-        """The user's traits, out of 90; age group and gender come from the profile."""
-        return reading.read((yield self._get("/v1/traits")), reading.Traits).made()
+    def traits(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Trait, ...]]:
+        """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
+        `valid_at` one."""
+        return reading.read((yield self._get("/v1/traits", _then(as_of, valid_at))), reading.Traits).made()
 
-    def profile(self) -> Steps[tuple[ProfileField, ...]]:
-        """The user's profile."""
-        return (yield from self._profiles()).made(About.USER)
+    def profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
+        """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
+        return (yield from self._profiles(as_of, valid_at)).made(About.USER)
 
-    def agent_profile(self) -> Steps[tuple[ProfileField, ...]]:
-        """The agent's profile."""
-        return (yield from self._profiles()).made(About.AGENT)
+    def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
+        """The agent's profile; as `profile`."""
+        return (yield from self._profiles(as_of, valid_at)).made(About.AGENT)
 
     def set_profile(self, /, **fields: str | int | None) -> Steps[None]:
         """Set fields of the user's profile, such as name or birth_year; None takes one away. Raises InputError."""
@@ -243,9 +286,12 @@ class OwnerCalls:
         """Set fields of both profiles in one change: all of them or, where one is refused, none. Raises InputError."""
         yield self._profiles_set(user, agent)
 
-    def changes(self, since: int = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
-        """The log of what was derived, and why: the next `limit` changes after `since`, or all of them."""
-        found = yield from self._list("/v1/changes", {"since": str(since)}, reading.Changes, limit)
+    def changes(self, since: int | At = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
+        """The log of what was derived, and why: the next `limit` changes after `since`, a number or a time, or all of
+        them."""
+        numbered = isinstance(since, int) and not isinstance(since, bool)
+        asked = {"since": str(since)} if numbered else {"recorded_after": _time(since, "since")}
+        found = yield from self._list("/v1/changes", asked, reading.Changes, limit)
         return tuple(one.made() for one in found)
 
     def change(self, no: int) -> Steps[Change]:
@@ -282,25 +328,49 @@ class OwnerCalls:
         return reading.read((yield self._post(path, {})), reading.FactItem).made()
 
     def forget(
-        self, *, page: str | None = None, fact: str | None = None, thread: str | None = None, dry_run: bool = False
+        self,
+        *,
+        page: str | None = None,
+        fact: str | None = None,
+        segment: str | None = None,
+        thread: str | None = None,
+        before: At = None,
+        matching: str | None = None,
+        limit: int | None = None,
+        dry_run: bool = False,
     ) -> Steps[Forgotten]:
-        """Take a page, a fact, or all pages of a thread out of the server's store, for good; what went.
+        """Take a page, a fact, or many pages out of the server's store, for good: all of a segment or a thread, all
+        that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a `limit`
+        also so many of those that search finds for it. The answer says what went, and is a receipt for `verify`.
 
         With `dry_run` nothing changes: the answer says what would go. Raises InputError unless exactly one is named,
         NotFound for none such.
         """
-        if sum(one is not None for one in (page, fact, thread)) != 1:
-            raise InputError("name exactly one of page, fact and thread")
-        if thread is not None:
-            asked = self._delete("/v1/memories", {"run_id": thread, "confirm": "true"}, dry_run)
+        items = {"page": page, "fact": fact, "segment": segment}
+        many = {"run_id": thread, "before": _time(before, "before"), "matching": matching}
+        named = [(kind, one) for kind, one in {**items, **many}.items() if one is not None]
+        if len(named) != 1:
+            raise InputError("name exactly one of page, fact, segment, thread, before and matching")
+        ((kind, one),) = named
+        if kind in many:
+            found = {} if limit is None else {"limit": str(_whole(limit, "limit"))}
+            asked = self._delete("/v1/memories", {kind: one, **found, "confirm": "true"}, dry_run)
         else:
-            kind, item_id = ("page", page) if fact is None else ("fact", fact)
-            if not str(item_id).startswith(kind[0]):  # the API tells them apart by their ids alone
-                raise _none_such(item_id, kind)
-            asked = self._delete(f"/v1/memories/{_path(item_id, kind)}", {}, dry_run)
+            if not str(one).startswith(kind[0]):  # the API tells them apart by their ids alone
+                raise _none_such(one, kind)
+            asked = self._delete(f"/v1/memories/{_path(one, kind)}", {}, dry_run)
         return reading.read((yield asked), Forgotten)
 
-    def forget_all(self, *, dry_run: bool = False) -> Steps[Forgotten]:
+    def verify(self, receipt: Forgotten | str) -> Steps[Verified]:
+        """Whether what a receipt says is gone is gone from the server's store. The receipt is what `forget` and
+        `forget_owner` gave, or its JSON. Raises InputError for one of a dry run, and for what is none."""
+        try:
+            told = Forgotten.from_json(receipt) if isinstance(receipt, str) else receipt
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        return reading.read((yield self._post("/v1/verify", {"receipt": told}, repeatable=True)), Verified)
+
+    def forget_owner(self, *, dry_run: bool = False) -> Steps[Forgotten]:
         """Take all of this memory away, for good; what went. With `dry_run`, say what would go."""
         return reading.read((yield self._delete("/v1/memories", {"confirm": "true"}, dry_run)), Forgotten)
 
@@ -312,10 +382,78 @@ class OwnerCalls:
         answer = yield self._post(f"/v1/changes/{_path(str(change_no), 'change')}/undo", {})
         return reading.read(answer, reading.Undoing).change_no
 
+    # ------------------------------------------------------------------------- where it comes from, and when it ends
+
+    def why(self, item_id: str) -> Steps[Why]:
+        """Why something is remembered: the words said that it rests on, the changes that made it, what it replaced and
+        what replaced it. `item_id` is that of a fact, segment, chain or link, a trait's dimension, or a profile line
+        such as "user.home". Raises NotFound."""
+        return reading.read((yield self._get(f"/v1/why/{_item(item_id)}")), Why)
+
+    def conflicts(self, as_of: At = None) -> Steps[tuple[Conflict, ...]]:
+        """Facts that are both held and cannot both be so, in the order in which that was found; those of a moment."""
+        return reading.read((yield self._get("/v1/conflicts", _then(as_of, None))), reading.Conflicts).results
+
+    def settle_conflict(self, fact_id: str, other_id: str) -> Steps[None]:
+        """Both facts of a conflict may stand: they are not marked as one again. Raises NotFound for no such facts,
+        InputError where they are not in conflict."""
+        both = {"fact_id": _path(fact_id, "fact"), "other_id": _path(other_id, "fact")}
+        yield self._post("/v1/conflicts/settle", both)
+
+    def learn(self, facts: Sequence[Mapping[str, Any]]) -> Steps[tuple[Fact, ...]]:
+        """Learn facts that the caller brings himself, in one change; what each became, in their order.
+
+        Each has a `text`, and may have a `subject`, an `attribute`, a `value`, `about`, `valid_from` and `expires_at`.
+        Raises InputError that names the place, and then learns none of them.
+        """
+        if isinstance(facts, (str, bytes, Mapping)) or not isinstance(facts, Sequence):
+            raise InputError(
+                "facts must be a list of mappings such as {'text': 'lives in Lyon', 'attribute': 'lives_in'}"
+            )
+        answer = yield self._post("/v1/facts", {"facts": [_brought(one) for one in facts]})
+        return tuple(one.made() for one in reading.read(answer, reading.Learnt).results)
+
+    def links(self, item_id: str | None = None, *, as_of: At = None) -> Steps[tuple[Link, ...]]:
+        """The links that stand, oldest first; those of one fact or segment; those that stood at a time. Raises
+        InputError, and NotFound for no such fact or segment."""
+        one = {} if item_id is None else {"item_id": _path(item_id, "fact or segment")}
+        return reading.read((yield self._get("/v1/links", {**one, **_then(as_of, None)})), reading.Links).results
+
+    def link(self, from_id: str, to_id: str, reason: str) -> Steps[Link]:
+        """Link two memories, facts or segments, and say why. `unlink` takes it back. Raises NotFound, InputError."""
+        ends = {"from_id": _path(from_id, "fact or segment"), "to_id": _path(to_id, "fact or segment")}
+        return reading.read((yield self._post("/v1/links", {**ends, "reason": reason})), Link)
+
+    def unlink(self, link_id: str) -> Steps[Link]:
+        """Take a link back; the link as it was. Raises NotFound, InputError for one that was taken back before."""
+        return reading.read((yield self._delete(f"/v1/links/{_path(link_id, 'link')}", {}, False)), Link)
+
+    def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:
+        """How much of each fact and segment is retained now or at another time, the least first. Writes nothing."""
+        told = _time(at, "at")
+        answer = yield self._get("/v1/retention", {} if told is None else {"at": told})
+        return reading.read(answer, reading.Retained).results
+
+    def fade(self, *, dry_run: bool = False) -> Steps[Faded]:
+        """Move to the archive what is retained less than the server's setting `retention_floor`; with `dry_run`, say
+        what would go."""
+        asked = self._post("/v1/fade", {"dry_run": bool(dry_run)}, repeatable=bool(dry_run))
+        return reading.read((yield asked), Faded)
+
+    def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> Steps[None]:
+        """Say when a fact or a page ends by itself: a time, or a timedelta from now; None takes that back. Raises
+        NotFound, and InputError unless exactly one is named, for a time that is over, and for a fact that no longer
+        holds."""
+        if (fact_id is None) == (page_id is None):
+            raise InputError("name exactly one of fact_id and page_id")
+        kind, item_id = ("fact", fact_id) if page_id is None else ("page", page_id)
+        ends = _end(at)
+        yield self._post(f"/v1/{kind}s/{_path(item_id, kind)}/expire", {"at": wire.NULL if ends is None else ends})
+
     # --------------------------------------------------------------------------------------------------- requests
 
-    def _get(self, path: str) -> Request:
-        return Request(method="GET", path=path, params=self._owner, repeatable=True)
+    def _get(self, path: str, params: Mapping[str, str] = MappingProxyType({})) -> Request:
+        return Request(method="GET", path=path, params={**self._owner, **params}, repeatable=True)
 
     def _post(self, path: str, fields: Mapping[str, object], *, repeatable: bool = False) -> Request:
         body = wire.encoded({**fields, **self._owner})
@@ -337,15 +475,15 @@ class OwnerCalls:
         given = {name: value for name, value in filters.items() if value is not None}
         return (yield from _listed(path, {**self._owner, **given}, kind, limit))
 
-    def _segment(self, segment_id: str) -> Steps[reading.SegmentItem]:
-        asked = self._get(f"/v1/segments/{_path(segment_id, 'segment')}")
+    def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[reading.SegmentItem]:
+        asked = self._get(f"/v1/segments/{_path(segment_id, 'segment')}", then)
         return reading.read((yield asked), reading.SegmentItem)
 
-    def _profiles(self) -> Steps[reading.Profile]:
-        return reading.read((yield self._get("/v1/profile")), reading.Profile)
+    def _profiles(self, as_of: At, valid_at: At) -> Steps[reading.Profile]:
+        return reading.read((yield self._get("/v1/profile", _then(as_of, valid_at))), reading.Profile)
 
-    def _facts(self, about: About | str | None, state: str) -> Steps[tuple[Fact, ...]]:
-        found = yield from self._list("/v1/facts", {"about": about, "state": state}, reading.Facts)
+    def _facts(self, about: About | str | None, state: str, then: Mapping[str, str]) -> Steps[tuple[Fact, ...]]:
+        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, reading.Facts)
         return tuple(one.made() for one in reversed(found))
 
 
@@ -376,6 +514,44 @@ def _listed(
             break
         cursor = {"cursor": part.next_cursor}
     return found
+
+
+def _then(as_of: At, valid_at: At) -> Mapping[str, str]:
+    """The moment that a read looks back to, as parameters of a query; none for now. Raises InputError."""
+    times = (("as_of", as_of), ("valid_at", valid_at))
+    return {name: told for name, time in times if (told := _time(time, name)) is not None}
+
+
+def _time(at: object, where: str) -> str | None:
+    """A time as text. Raises InputError for what is none."""
+    if at is None or (isinstance(at, str) and at.isascii()):
+        return at
+    if isinstance(at, date):  # a datetime is one
+        return at.isoformat()
+    raise InputError(f"{where} = {at!r} is not a time; give a datetime or an ISO 8601 text")
+
+
+def _end(at: Expiry) -> datetime | date | str | None:
+    """When something ends; a span, as the time that it comes to. Raises InputError."""
+    try:
+        return datetime.now(UTC) + at if isinstance(at, timedelta) else at
+    except OverflowError as error:
+        raise InputError(f"{at} from now is outside the times that can be stored") from error
+
+
+def _brought(fact: object) -> object:
+    """A fact that the caller brings, as it is sent."""
+    if isinstance(fact, Mapping) and isinstance(ends := fact.get("expires_at"), timedelta):
+        return {**fact, "expires_at": _end(ends)}
+    return fact
+
+
+def _item(item_id: object) -> str:
+    """The name of anything remembered, a profile line's included, as a part of a path. Raises NotFound for what is the
+    name of nothing."""
+    if not isinstance(item_id, str) or not item_id.strip(".") or "/" in item_id or not item_id.isprintable():
+        raise _none_such(item_id, "memory")
+    return quote(item_id, safe="")
 
 
 def _path(item_id: object, kind: str) -> str:

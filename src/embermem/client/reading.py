@@ -18,15 +18,19 @@ from embermem.client.wire import Problem, unreadable
 from embermem.types import (
     About,
     ChainId,
+    Conflict,
     Context,
     Fact,
     FactId,
     Hit,
     LeftOut,
+    Link,
     Page,
     PageId,
     Persona,
     ProfileField,
+    Redaction,
+    Retention,
     Role,
     Segment,
     SegmentId,
@@ -68,6 +72,7 @@ class Added:
 
     results: tuple[Addition, ...]
     page_ids: tuple[PageId, ...]
+    redactions: tuple[Redaction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +95,7 @@ class _PageData:
     chain_id: ChainId | None = None
     keywords: tuple[str, ...] = ()
     error: str | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,6 +132,7 @@ class PageItem:
             chain_id=data.chain_id,
             keywords=data.keywords,
             error=data.error,
+            expires_at=data.expires_at,
         )
 
 
@@ -262,6 +269,8 @@ class _FactData:
     superseded_by: FactId | None = None
     pinned: bool = False
     archived: bool = False
+    expires_at: datetime | None = None
+    conflicts: tuple[FactId, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -292,6 +301,8 @@ class FactItem:
             archived=data.archived,
             pinned=data.pinned,
             change_no=data.change_no,
+            expires_at=data.expires_at,
+            conflicts=data.conflicts,
         )
 
 
@@ -305,6 +316,8 @@ class _TraitItem:
     rests_on: tuple[_Source, ...]
     change_no: int
     recorded_at: datetime
+    valid_from: datetime | None = None
+    retired_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -325,6 +338,8 @@ class Traits:
                 sources=_sources(one.rests_on),
                 recorded_at=one.recorded_at,
                 change_no=one.change_no,
+                valid_from=one.valid_from,
+                retired_at=one.retired_at,
             )
             for one in self.results
         )
@@ -337,6 +352,8 @@ class _ProfileValue:
     rests_on: tuple[_Source, ...]
     change_no: int
     recorded_at: datetime
+    valid_from: datetime | None = None
+    retired_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -357,6 +374,8 @@ class Profile:
                 recorded_at=line.recorded_at,
                 change_no=line.change_no,
                 set_by=line.set_by,
+                valid_from=line.valid_from,
+                retired_at=line.retired_at,
             )
             for name, line in (self.user if whose is About.USER else self.agent).items()
         )
@@ -380,6 +399,8 @@ class SegmentItem:
     rests_on: tuple[_Source, ...]
     change_no: int
     recorded_at: datetime
+    tags: tuple[str, ...] = ()
+    context: str = ""
 
     def made(self) -> Segment:
         """As a segment."""
@@ -397,6 +418,8 @@ class SegmentItem:
             said_from=self.said_from,
             said_to=self.said_to,
             sources=_sources(self.rests_on),
+            tags=self.tags,
+            context=self.context,
         )
 
 
@@ -501,6 +524,34 @@ class Owners(_Part):
     """A part of the list of owners."""
 
     results: tuple[OwnerItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflicts:
+    """Facts that cannot both be so."""
+
+    results: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Learnt:
+    """What each fact that was brought became."""
+
+    results: tuple[FactItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Links:
+    """Links between facts and segments."""
+
+    results: tuple[Link, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retained:
+    """How much of each memory is retained."""
+
+    results: tuple[Retention, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

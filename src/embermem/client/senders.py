@@ -205,8 +205,19 @@ class OwnerClient:
     pin = _sent(OwnerCalls.pin)
     retire = _sent(OwnerCalls.retire)
     forget = _sent(OwnerCalls.forget)
-    forget_all = _sent(OwnerCalls.forget_all)
+    forget_owner = _sent(OwnerCalls.forget_owner)
     undo = _sent(OwnerCalls.undo)
+    verify = _sent(OwnerCalls.verify)
+    why = _sent(OwnerCalls.why)
+    conflicts = _sent(OwnerCalls.conflicts)
+    settle_conflict = _sent(OwnerCalls.settle_conflict)
+    learn = _sent(OwnerCalls.learn)
+    links = _sent(OwnerCalls.links)
+    link = _sent(OwnerCalls.link)
+    unlink = _sent(OwnerCalls.unlink)
+    retention = _sent(OwnerCalls.retention)
+    fade = _sent(OwnerCalls.fade)
+    expire = _sent(OwnerCalls.expire)
 
 
 class AsyncOwnerClient:
@@ -246,8 +257,19 @@ class AsyncOwnerClient:
     pin = _awaited(OwnerCalls.pin)
     retire = _awaited(OwnerCalls.retire)
     forget = _awaited(OwnerCalls.forget)
-    forget_all = _awaited(OwnerCalls.forget_all)
+    forget_owner = _awaited(OwnerCalls.forget_owner)
     undo = _awaited(OwnerCalls.undo)
+    verify = _awaited(OwnerCalls.verify)
+    why = _awaited(OwnerCalls.why)
+    conflicts = _awaited(OwnerCalls.conflicts)
+    settle_conflict = _awaited(OwnerCalls.settle_conflict)
+    learn = _awaited(OwnerCalls.learn)
+    links = _awaited(OwnerCalls.links)
+    link = _awaited(OwnerCalls.link)
+    unlink = _awaited(OwnerCalls.unlink)
+    retention = _awaited(OwnerCalls.retention)
+    fade = _awaited(OwnerCalls.fade)
+    expire = _awaited(OwnerCalls.expire)
 
 
 # --------------------------------------------------------------------------------------------------------- httpx2

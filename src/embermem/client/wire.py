@@ -81,6 +81,10 @@ class Broken:
     late: bool
 
 
+NULL = msgspec.Raw(b"null")
+"""A field whose value is nothing, told as such: what is None is left out."""
+
+
 def encoded(fields: Mapping[str, object]) -> bytes:
     """Fields as a JSON body, without those that are None; times as ISO 8601. Raises InputError."""
     try:

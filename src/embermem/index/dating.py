@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Days = NDArray[np.int32]
 
-__all__ = ["DateTable"]
+__all__ = ["DateTable", "met"]
 
 _TOLD_WITHIN = 7
 """Days: what happened is mostly told within a week, so a message speaks of its own day and of the week before."""
@@ -92,14 +92,29 @@ class DateTable:
         """Each span asked for, in every year of the memory where none was named."""
         newest = date.fromordinal(int(said.max())).year
         oldest = max(newest - _YEARS, date.fromordinal(int(said.min())).year)
-        for span in asked:
-            years = range(oldest, newest + 2) if span.any_year else (span.first.year,)
-            for year in years:
-                try:
-                    begin = span.first.replace(year=year)
-                except ValueError:  # 29 February
-                    continue
-                yield begin.toordinal(), begin.toordinal() + (span.last - span.first).days
+        return _in_years(asked, range(oldest, newest + 2))
+
+
+def met(asked: Iterable[DateSpan], since: datetime | None, until: datetime, now: datetime) -> bool:
+    """Whether what was so from `since` (None: always) until `until` was so on one of the days asked for, of those that
+    are past now. Of days without a year, those of every year count."""
+    if since is not None and since >= until:
+        return False
+    first, last, today = 0 if since is None else since.date().toordinal(), until.date().toordinal(), now.date()
+    years = range(max(today.year - _YEARS, 1 if since is None else since.year), today.year + 1)
+    spans = _in_years(asked, years)
+    return any(begin < today.toordinal() and first <= end and begin <= last for begin, end in spans)
+
+
+def _in_years(asked: Iterable[DateSpan], years: range) -> Iterable[tuple[int, int]]:
+    """The first and the last day of each span; of one without a year, in each of these years."""
+    for span in asked:
+        for year in years if span.any_year else (span.first.year,):
+            try:
+                begin = span.first.replace(year=year)
+            except ValueError:  # 29 February
+                continue
+            yield begin.toordinal(), begin.toordinal() + (span.last - span.first).days
 
 
 def _near(first: Days, last: Days, begin: int, end: int) -> Floats:

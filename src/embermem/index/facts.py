@@ -43,6 +43,10 @@ class FactTable:
         known = self._terms
         return FactTable(rows, {f.id: known[f.id] if f.id in known else frozenset(terms(f.text)) for f in rows})
 
+    def only(self, shown: Callable[[Fact], bool]) -> FactTable:
+        """The table of some of these facts."""
+        return FactTable(tuple(fact for fact in self.rows if shown(fact)), self._terms)
+
     def coverage(self, weights: Mapping[str, float]) -> Floats:
         """The share of the query's terms, by weight, that each fact's text holds: in [0, 1], shape (len(rows),)."""
         found = np.zeros(len(self.rows))

@@ -3,7 +3,7 @@
 Evidence (dense, words, window, late, late window) is z-scored and summed by weight, and with it what facts say for
 the utterances they rest on (noted). The evidence of an utterance's neighbours in its thread is further evidence for
 it: of those at distance 1 and 2, and of the question that it answers. Priors (speaker, date, kind, segment, question)
-are added. A query that asks for several things takes a second hop from what was found.
+are added. A query that asks for several things takes a second hop from what was found; and links may be followed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from embermem import equations
 from embermem.index import wanted
 from embermem.index.channels import EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
+from embermem.index.linking import FOLLOWED_FROM, Followed, follow, shares_of
 from embermem.index.view import View
 from embermem.types import ChannelScore
 
@@ -45,6 +46,7 @@ class Fused:
     raw: tuple[Floats, ...]
     normalised: tuple[Floats, ...]
     view: View
+    followed: tuple[Followed, ...] = ()
 
     def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[Shares, ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
@@ -136,7 +138,16 @@ def fuse(view: View) -> Fused:
         raw.append(measured)
         normalised.append(normal)
         scores += weights[-1] * normal
+    followed = follow(view, _ranked(scores)) if view.query.links else ()
+    if followed:
+        names.append("link")
+        weights.append(view.settings.recall_links)
+        near = shares_of(view, followed)
+        raw.append(near)
+        normalised.append(near)
+        scores += weights[-1] * near
     return Fused(
+        followed=followed,
         scores=scores,
         names=tuple(names),
         weights=tuple(weights),
@@ -185,6 +196,12 @@ def _best(scores: Floats, k: int) -> NDArray[np.int64]:
     """The places of the k highest finite scores, in no order."""
     best = np.argpartition(-scores, k - 1)[:k] if len(scores) > k else np.arange(len(scores))
     return best[np.isfinite(scores[best])]
+
+
+def _ranked(scores: Floats) -> NDArray[np.int64]:
+    """The rows that links are followed from, best first."""
+    best = _best(scores, FOLLOWED_FROM)
+    return best[np.argsort(-scores[best], kind="stable")]
 
 
 def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from embermem.index.past import PersonaHistory, SegmentHistory
 from embermem.index.snapshot import Snapshot
-from embermem.protocols import Delta
+from embermem.protocols import Delta, Moment, PersonaTimeline, SegmentTimeline
 from embermem.types import OwnerId, Utterance
 
 if TYPE_CHECKING:
@@ -18,13 +19,24 @@ if TYPE_CHECKING:
 
 Fetch = Callable[[OwnerId, int, int], Delta]
 """What is newer than (seq, revision)."""
+FetchPast = tuple[Callable[[OwnerId], SegmentTimeline], Callable[[OwnerId], PersonaTimeline]]
+"""All versions that there are."""
+
+_MOMENTS_KEPT = 4
+"""Of each owner, the snapshots of the moments asked for last: what is asked of one is mostly asked again."""
+_MOMENT_BYTES_A_ROW = 60
+"""Estimated bytes that a moment's snapshot holds for each row when it was asked: neighbours, and lengths of windows."""
 
 
 class Residents:
-    """The snapshots of some owners. `fetch` asks the store what is newer; one writer an owner, readers never wait."""
+    """The snapshots of some owners. `fetch` asks the store what is newer; one writer an owner, readers never wait.
 
-    def __init__(self, fetch: Fetch, dim: int, limit_bytes: int, token_dim: int = 0) -> None:
+    `fetch_past` asks it for what was, when a moment is asked for that the last answer does not reach.
+    """
+
+    def __init__(self, fetch: Fetch, fetch_past: FetchPast, dim: int, limit_bytes: int, token_dim: int = 0) -> None:
         self._fetch = fetch
+        self._fetch_segments, self._fetch_persona = fetch_past
         self._dim = dim
         self._token_dim = token_dim
         self._limit = limit_bytes
@@ -42,6 +54,47 @@ class Residents:
         held = self._renewed(owner_id, self._resident(owner_id))
         self._leave(owner_id)
         return held
+
+    def snapshot_at(self, owner_id: OwnerId, moment: Moment) -> Snapshot:
+        """What the owner's snapshot was at a moment, or of what was true then."""
+        resident = self._resident(owner_id)
+        with resident.lock:
+            before, held = resident.snapshot, self._newest(owner_id, resident)
+            found = self._found(owner_id, resident, moment)
+            if held is not before or found is not held:
+                self._weigh(resident)
+        self._leave(owner_id)
+        return found
+
+    def _found(self, owner_id: OwnerId, resident: _Resident, moment: Moment) -> Snapshot:
+        held = resident.snapshot
+        seq, revision = (
+            _least(asked, now) for asked, now in ((moment.seq, held.seq), (moment.revision, held.revision))
+        )
+        if (seq, revision, moment.valid_at) == (held.seq, held.revision, None):
+            return held
+        key = replace(moment, seq=seq, revision=revision), held.vectors_held
+        found = resident.moments.pop(key, None)
+        if found is None:
+            found = held.narrowed(seq, revision)
+            if revision < held.revision:
+                found = self._segments(owner_id, resident, revision).at(found)
+            if revision < held.revision or moment.valid_at is not None:
+                found = self._persona(owner_id, resident, revision).at(found, moment.valid_at)
+        resident.moments[key] = found
+        while len(resident.moments) > _MOMENTS_KEPT:
+            resident.moments.popitem(last=False)
+        return found
+
+    def _segments(self, owner_id: OwnerId, resident: _Resident, revision: int) -> SegmentHistory:
+        if resident.segments is None or resident.segments.revision < revision:
+            resident.segments = SegmentHistory(self._fetch_segments(owner_id), resident.snapshot)
+        return resident.segments
+
+    def _persona(self, owner_id: OwnerId, resident: _Resident, revision: int) -> PersonaHistory:
+        if resident.persona is None or not resident.persona.serves(resident.snapshot, revision):
+            resident.persona = PersonaHistory(self._fetch_persona(owner_id), resident.snapshot)
+        return resident.persona
 
     def renew(self, owner_id: OwnerId) -> None:
         """Take in what is newer of an owner who is held, so that the next query finds it there. It is no use of it."""
@@ -79,6 +132,8 @@ class Residents:
             delta = replace(self._fetch(owner_id, 0, 0), reset=True)
         if delta.reset:
             held = self._empty(owner_id)
+            resident.segments = resident.persona = None
+            resident.moments.clear()
         if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):
             held = resident.snapshot = held.extended(delta)
         return held
@@ -95,7 +150,7 @@ class Residents:
             return resident
 
     def _weigh(self, resident: _Resident) -> None:
-        now = resident.snapshot.nbytes
+        now = resident.nbytes_held
         with self._lock:
             if resident.resides:
                 self._bytes += now - resident.nbytes
@@ -116,5 +171,18 @@ class _Resident:
     def __init__(self, snapshot: Snapshot) -> None:
         self.lock = threading.Lock()
         self.snapshot = snapshot
+        self.segments: SegmentHistory | None = None
+        self.persona: PersonaHistory | None = None
+        self.moments: OrderedDict[tuple[Moment, int], Snapshot] = OrderedDict()
         self.nbytes = 0
         self.resides = True
+
+    @property
+    def nbytes_held(self) -> int:
+        """Estimated bytes held."""
+        past = sum(one.nbytes for one in (self.segments, self.persona) if one is not None)
+        return self.snapshot.nbytes + past + sum(_MOMENT_BYTES_A_ROW * one.n for one in self.moments.values())
+
+
+def _least(asked: int | None, now: int) -> int:
+    return now if asked is None else min(asked, now)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -42,6 +42,14 @@ class SegmentTable:
         """The segment of that id."""
         place = self.places.get(segment_id)
         return None if place is None else self.rows[place]
+
+    def place_of(self, segment_id: str) -> int | None:
+        """The place of a segment."""
+        return self.places.get(cast("SegmentId", segment_id))
+
+    def id_at(self, place: int) -> SegmentId:
+        """The segment at a place."""
+        return self.rows[place].id
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
         """Eq. 1, 2 of every segment against the query, shape (len(rows),); without e_q the cosine counts 0."""

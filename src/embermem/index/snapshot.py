@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, overload
@@ -19,26 +20,31 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from embermem.errors import EmbedderMismatch
+from embermem.expiry import Hidden
 from embermem.index.bm25 import Links, Postings
 from embermem.index.columns import Column
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
 from embermem.index.late import inverse_norms
+from embermem.index.products import cosines
 from embermem.index.segments import SegmentTable
 from embermem.index.vectors import indexed_text
 from embermem.index.wanted import says_number
 from embermem.text import terms
-from embermem.types import Fact, OwnerId, PageId, Persona, Segment, ThreadId, Utterance
+from embermem.types import Fact, OwnerId, PageId, Persona, ThreadId, Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from embermem.index.past import SegmentsThen
     from embermem.protocols import Delta, PageMark
-    from embermem.types import Vectors
+    from embermem.types import SegmentId, Vector, Vectors
+
+    Floats = NDArray[np.float64]
 
     Rows = NDArray[np.int32]
 
-__all__ = ["Snapshot", "Utterances"]
+__all__ = ["Snapshot", "Utterances", "micros"]
 
 _UTTERANCE_BYTES = 700
 """Estimated bytes of one utterance's record beside its text: the object, two ids, two times."""
@@ -63,10 +69,13 @@ class Snapshot:
     born: int = 0
     n: int = 0
     pages: int = 0
-    segments: SegmentTable
+    segments: SegmentTable | SegmentsThen
     facts: FactTable = field(default_factory=FactTable, repr=False)
     persona: Persona = field(default_factory=Persona)
     archived_facts: tuple[Fact, ...] = ()
+    expiring: tuple[tuple[PageId, datetime], ...] = ()
+    hidden: frozenset[int] = frozenset()
+    ended_facts: tuple[Fact, ...] = ()
     _log: _Log = field(repr=False)
     _vectors: int = 0
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
@@ -91,14 +100,19 @@ class Snapshot:
             n = max(self.n, log.add(delta.utterances))
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
             vectors, pages = log.vectors.length, log.pages_of(n)
-        segments = self.segments.replaced(delta.segments) if delta.segments else self.segments
+        segments = self._segment_table
+        if delta.segments:
+            segments = segments.replaced(delta.segments)
         if delta.persona is not None:
-            archived = (*self.archived_facts, *delta.archived_facts)
+            gone = {fact.id for fact in delta.ended_facts}
+            ended = (*(fact for fact in self.ended_facts if fact.id not in gone), *delta.ended_facts)
+            archived = (*(fact for fact in self.archived_facts if fact.id not in gone), *delta.archived_facts)
             facts = self.facts.replaced(delta.persona, archived)
-            self = replace(self, persona=delta.persona, archived_facts=archived, facts=facts)
+            self = replace(self, persona=delta.persona, archived_facts=archived, ended_facts=ended, facts=facts)
         return replace(
             self,
             _log=log,
+            expiring=self.expiring if delta.expiring is None else delta.expiring,
             seq=max(self.seq, delta.seq),
             revision=max(self.revision, delta.revision),
             born=delta.born or self.born,
@@ -109,13 +123,50 @@ class Snapshot:
             _page_segments=self._marked(log, delta.pages, segments, pages),
         )
 
+    def unexpired(self, now: datetime, *, facts: bool) -> Snapshot:
+        """The snapshot without what has expired by now: pages are `hidden`, the persona has nothing that rests on them
+        alone, and, if asked for, the facts that have expired are left out. It does not become newer."""
+        pages = frozenset(page_id for page_id, at in self.expiring if at <= now)
+        lapsed = facts and any(fact.expires_at is not None and fact.expires_at <= now for fact in self.facts.rows)
+        if not pages and not lapsed:
+            return self
+        numbers = frozenset(number for one in pages if (number := self.page_number(one)) is not None)
+        seqs = frozenset(int(self.seqs[row]) for number in numbers for row in self.page_rows(number))
+        hiding = Hidden(pages=pages, seqs=seqs, at=now)
+        return replace(
+            self,
+            hidden=numbers,
+            persona=hiding.shown(self.persona),
+            facts=self.facts.only(hiding.shows) if facts else self.facts,
+            archived_facts=hiding.shown_facts(self.archived_facts),
+        )
+
+    def narrowed(self, seq: int, revision: int) -> Snapshot:
+        """The same rows up to a seq, at a revision; what was derived stays, and is whoever asks's to replace
+        (index/past.py)."""
+        n = self.rows_before(seq + 1)
+        pages = self._log.pages_of(n)
+        return replace(self, seq=seq, revision=revision, n=n, pages=pages, _page_segments=self._page_segments[:pages])
+
+    def placed(self, segments: SegmentsThen, page_segments: Rows) -> Snapshot:
+        """The same with other segments, and the place of each page's among them, −1 for none."""
+        return replace(self, segments=segments, _page_segments=page_segments)
+
     def with_vectors(
         self, seqs: Sequence[int] | NDArray[np.int64], vectors: Vectors, tokens: Sequence[bytes] = ()
     ) -> Snapshot:
-        """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none."""
+        """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none. They are
+        rounded as a store rounds them, so that nothing is ranked otherwise once it is stored."""
+        stored = vectors.astype(np.float16).astype(np.float32)
         with self._log.lock:
-            self._log.add_vectors(np.asarray(seqs, dtype=np.int64), vectors, tokens)
+            self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
             return replace(self, _vectors=self._log.vectors.length)
+
+    @property
+    def _segment_table(self) -> SegmentTable:
+        if not isinstance(self.segments, SegmentTable):
+            raise TypeError("a snapshot of the past does not become newer")
+        return self.segments
 
     def _marked(self, log: _Log, marks: Sequence[PageMark], segments: SegmentTable, pages: int) -> Rows:
         """Page → place of its segment. Copied when pages were placed, which happens by the batch, not by the add."""
@@ -166,10 +217,24 @@ class Snapshot:
     def vectors(self) -> tuple[Rows, Vectors]:
         """The rows that have a vector (m,), in no order, and their vectors (m, dim)."""
         rows, vectors = self._log.vector_rows.first(self._vectors), self._log.vectors.first(self._vectors)
-        if len(rows) and int(self._log.highest.data[self._vectors - 1]) >= self.n:
-            seen = rows < self.n
-            return rows[seen], vectors[seen]
-        return rows, vectors
+        # They came nearly in order: the first ones are all seen, and need no copy.
+        first = int(np.searchsorted(self._log.highest.first(self._vectors), self.n))
+        later = first + np.flatnonzero(rows[first:] < self.n)
+        if len(later) == 0:
+            return rows[:first], vectors[:first]
+        return np.append(rows[:first], rows[later]), np.concatenate([vectors[:first], vectors[later]])
+
+    def dots(self, direction: Vector) -> Floats:
+        """The product of a vector (dim,) with that of every row; 0 where there is none yet; shape (n,)."""
+        found = np.zeros(self.n)
+        rows, vectors = self.vectors()
+        found[rows] = cosines(vectors, direction[None])[:, 0]
+        return found
+
+    @property
+    def vectors_held(self) -> int:
+        """How many vectors it knows of, those of rows that it does not see too."""
+        return self._vectors
 
     def vectors_of(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Vectors:
         """Vectors of these rows (len(rows), dim); 0 where there is none yet."""
@@ -245,6 +310,10 @@ class Snapshot:
         """The page of each of the first n rows; pages are numbered from 0 in the order of their first utterance."""
         return self._log.page.first(n)
 
+    def page_number(self, page_id: PageId) -> int | None:
+        """The number of a page, from 0; None for one that is not held."""
+        return self._log.page_numbers.get(page_id)
+
     def page_rows(self, page: int) -> tuple[int, ...]:
         """The rows of a page, ascending."""
         return tuple(row for row in self._log.page_rows[page] if row < self.n)
@@ -256,10 +325,19 @@ class Snapshot:
             return marked
         return np.concatenate([marked, np.full(self.pages - len(marked), -1, dtype=np.int32)])
 
-    def segment(self, page: int) -> Segment | None:
-        """The segment a page is in."""
+    def segment(self, page: int) -> tuple[SegmentId, bool] | None:
+        """The segment a page is in, and whether it left mid-term memory."""
         place = int(self._page_segments[page]) if page < len(self._page_segments) else -1
-        return None if place < 0 else self.segments.rows[place]
+        return None if place < 0 else (self.segments.id_at(place), bool(self.segments.archived[place]))
+
+    def said_at(self, n: int) -> NDArray[np.int64]:
+        """When each of the first n utterances was said, in microseconds since 1970 (UTC)."""
+        return self._log.said_at.first(n)
+
+    @cached_property
+    def past_facts(self) -> FactTable:
+        """The facts that are no longer held, oldest first."""
+        return FactTable().replaced(Persona(), self.ended_facts)
 
     def text_length(self, n: int) -> NDArray[np.float32]:
         """ln(1 + characters) of each of the first n texts."""
@@ -287,6 +365,7 @@ class Snapshot:
     def nbytes(self) -> int:
         """Estimated bytes held in memory, spare capacity included."""
         facts = len(self.persona.facts) + len(self.persona.agent_facts) + len(self.archived_facts)
+        facts += len(self.ended_facts)
         return self._log.nbytes + self.segments.nbytes + 1500 * facts
 
 
@@ -329,6 +408,7 @@ class _Log:
         self.utterances: list[Utterance] = []
         self.seqs = Column(np.int64)
         self.words = Postings()
+        self.said_at = Column(np.int64)
         self.text_length = Column(np.float32)
         self.asks = Column(np.bool_)
         self.says_number = Column(np.bool_)
@@ -423,7 +503,7 @@ class _Log:
         columns = (
             *(self.seqs, self.text_length, self.asks, self.speaker, self.thread, self.previous, self.next),
             *(self.page, self._pages_so_far, self.vectors, self.vector_rows, self.highest, self.slots),
-            *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates),
+            *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates, self.said_at),
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self.page_rows)
         return sum(column.nbytes for column in columns) + self.words.nbytes + records
@@ -435,6 +515,7 @@ class _Log:
         self.words.add_all(terms(indexed_text(utterance)) for utterance in utterances)
         self.dates.add_all((text, one.said_at) for text, one in zip(texts, utterances, strict=True))
         self.seqs.extend([utterance.seq for utterance in utterances])
+        self.said_at.extend([micros(utterance.said_at) for utterance in utterances])
         self.text_length.extend(np.log1p([len(text) for text in texts]))
         self.asks.extend([text.endswith(("?", "？")) for text in texts])
         self.says_number.extend([says_number(text) for text in texts])
@@ -498,3 +579,11 @@ class _Log:
 
 def _count(numbers: Rows) -> int:
     return int(numbers.max()) + 1 if len(numbers) else 0
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def micros(at: datetime) -> int:
+    """Microseconds since 1970 (UTC)."""
+    return (at - _EPOCH) // timedelta(microseconds=1)

@@ -15,10 +15,10 @@ from embermem.dates import DateSpan, date_spans
 from embermem.errors import EmbedderMismatch
 from embermem.index.bm25 import Links
 from embermem.index.late import stem_of
-from embermem.index.snapshot import Snapshot
+from embermem.index.snapshot import Snapshot, micros
 from embermem.protocols import Scope, TokenVectors
 from embermem.text import cjk_share, terms
-from embermem.types import ThreadId
+from embermem.types import Link, ThreadId
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,8 @@ class Query:
     """What is asked. `keywords` are the analyst's (K of Eq. 2); `budget` in tokens, None takes the setting's.
 
     `thread` is the conversation it is asked in, `at` the moment; neither makes the near or the new score higher, but
-    "last week" is counted from `at`.
+    "last week" is counted from `at`. `valid_at` asks for what was true then: what was said by then, and what the facts
+    of the snapshot rest on, which are to be those that were true. `links` are those that may be followed.
     """
 
     text: str
@@ -47,6 +48,8 @@ class Query:
     at: datetime | None = None
     thread: ThreadId | None = None
     scope: Scope | None = None
+    valid_at: datetime | None = None
+    links: tuple[Link, ...] = ()
 
 
 class View:
@@ -68,7 +71,21 @@ class View:
 
     def _allowed(self, scope: Scope) -> Mask | None:
         numbers = [number for t in scope.not_threads if (number := self.snapshot.thread_number(t)) is not None]
-        return ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
+        allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
+        if self.snapshot.hidden:
+            shown = ~np.isin(self.snapshot.page_of(self.n), sorted(self.snapshot.hidden))
+            allowed = shown if allowed is None else allowed & shown
+        if self.query.valid_at is None:
+            return allowed
+        told = self._told_of(self.query.valid_at)
+        return told if allowed is None else allowed & told
+
+    def _told_of(self, valid_at: datetime) -> Mask:
+        """Which rows tell of a time: those said by then, and those that facts true then rest on."""
+        told = self.snapshot.said_at(self.n) <= micros(valid_at)
+        rows = np.searchsorted(self.snapshot.seqs[: self.n], self.snapshot.facts.source_seqs[1])
+        told[rows[rows < self.n]] = True
+        return told
 
     @cached_property
     def candidates(self) -> Mask:
@@ -119,12 +136,14 @@ class View:
     @cached_property
     def asked_days(self) -> tuple[DateSpan, ...]:
         """The days that the query names; "last week" is counted from `at`, or from the newest thing said."""
-        at = self.query.at
-        if at is None:
-            if self.n == 0:
-                return ()
-            at = self.snapshot.utterances[self.n - 1].said_at
-        return date_spans(self.query.text, at)
+        return () if self.now is None else date_spans(self.query.text, self.now)
+
+    @cached_property
+    def now(self) -> datetime | None:
+        """The moment of the query; else that of the newest thing said."""
+        if self.query.at is not None or self.n == 0:
+            return self.query.at
+        return self.snapshot.utterances[self.n - 1].said_at
 
 
 def _understood(query: Query) -> float:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from embermem import messages, telemetry
 from embermem.errors import InputError, KeyReused, StoreError
-from embermem.messages import At
+from embermem.messages import At, Expiry, Given
 from embermem.owner_memory.forgetting import Forgetting
 from embermem.owner_memory.handle import zone_of
+from embermem.owner_memory.linking import Linking
+from embermem.owner_memory.retaining import Retaining
 from embermem.owner_memory.ruling import Ruling
-from embermem.types import Added, Hit, PageId, Tier
+from embermem.types import Added, Context, PageId, Tier
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -25,7 +29,7 @@ logger = logging.getLogger(__name__)
 _LONGEST_KEY = 256
 
 
-class OwnerMemory(Ruling, Forgetting):
+class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
     """One owner's memory. It reaches no other owner's."""
 
     @telemetry.spanned(telemetry.CREATE)
@@ -37,15 +41,20 @@ class OwnerMemory(Ruling, Forgetting):
         at: At = None,
         thread: str = "main",
         key: str | None = None,
+        expires_at: Expiry = None,
     ) -> PageId:
         """Add an exchange; the id of its page. When it returns, the page is on disk and can be recalled.
 
         `at` is when it was said (a datetime or ISO 8601; now by default). A side that is None is missing: a response
         alone joins the newest page of its thread. The same `key` given twice stores one page, and what was forgotten
-        is not stored again. Raises InputError, of which KeyReused for a key of other content, or of what was forgotten.
+        is not stored again. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now.
+        Raises InputError, of which KeyReused for a key of other content, or of what was forgotten.
         """
-        made, digest = self._inbox().exchange(query, response, at, thread)
-        added = self._observe(made, key, digest, fresh=query is not None)
+        inbox = self._inbox()
+        given = inbox.exchange(query, response, at, thread)
+        added = self._observe(given, key, fresh=query is not None, expires_at=inbox.expiry(expires_at))
+        if not added.page_ids and key is None:
+            raise InputError("these words, said then, were forgotten; they are not stored again")
         if not added.page_ids:
             raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
         return added.page_ids[-1]
@@ -59,15 +68,19 @@ class OwnerMemory(Ruling, Forgetting):
         at: At = None,
         key: str | None = None,
         fresh: bool = False,
+        expires_at: Expiry = None,
     ) -> Added:
         """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
 
         They may come one at a time and in separate calls: the pages are the same. With `fresh`, the first that the user
         says begins a page of its own, as `add` does. With a `key` given before, what of it was forgotten since is not
-        stored again, nor named. Raises InputError.
+        stored again, nor named; nor are messages that were forgotten with their page, said of the same time.
+        `expires_at` is when the pages that they make or join are forgotten by themselves. `redactions` of the answer
+        say what was taken out before (docs/sensitive.md). Raises InputError.
         """
-        made, digest = self._inbox().openai(messages, at, thread)
-        return self._observe(made, key, digest, fresh=bool(fresh))
+        inbox = self._inbox()
+        given = inbox.openai(messages, at, thread)
+        return self._observe(given, key, fresh=bool(fresh), expires_at=inbox.expiry(expires_at))
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Understand what is pending, now; the number of pages placed into segments.
@@ -95,12 +108,16 @@ class OwnerMemory(Ruling, Forgetting):
         with memory._copied() as (store, system):
             return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
 
-    def _observe(self, made: Sequence[Any], key: str | None, digest: str, fresh: bool) -> Added:
+    def _observe(self, given: Given, key: str | None, *, fresh: bool, expires_at: datetime | None) -> Added:
+        made, digest, took = given
         if key is not None:
             messages.name(key, "key", longest=_LONGEST_KEY)
-        added = self._memory._system.observe(self.owner, made, key=key, digest=digest, fresh=fresh)
+        added = self._memory._system.observe(
+            self.owner, made, key=key, digest=digest, fresh=fresh, expires_at=expires_at
+        )
+        self._tell_of([one.kind for one in took])
         self._memory._added()
-        return added
+        return replace(added, redactions=took) if took else added
 
     # ------------------------------------------------------------------------------------------------------- chat
 
@@ -164,6 +181,8 @@ class OwnerMemory(Ruling, Forgetting):
         if not messages.checked(query, "query", 2 * settings.max_text_chars).strip():
             raise InputError("query is empty: there is nothing to reply to")
         added = self.add_messages([{"role": "user", "content": query}], thread=thread, at=at)
+        if not added.page_ids:
+            raise InputError("these words, said then, were forgotten; they are not stored again")
         page = self.page(added.page_ids[-1])
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
@@ -185,16 +204,16 @@ class OwnerMemory(Ruling, Forgetting):
         def keep(text: str) -> ChatReply:
             kept = chatting.cleaned(text, key)
             self.add_messages([{"role": "assistant", "content": kept}], thread=thread, at=at)
-            self._count_visit(context.packed)
+            self._count_visit(context)
             return chatting.ChatReply(text=kept, context=context, page_id=page.id)
 
         pieces = asker.stream(self.owner, Purpose.CHAT, prompt)
         reply = chatting.ChatStream(pieces, keep, context=context, page_id=page.id)
         return reply if stream else reply.whole()
 
-    def _count_visit(self, hits: Iterable[Hit]) -> None:
+    def _count_visit(self, context: Context) -> None:
         """Count a visit where that can be done: a reply that is stored does not fail for a counter."""
         try:
-            self.visit(hits)
+            self.visit(context)
         except StoreError as error:
             logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from embermem import telemetry
+from embermem import messages, telemetry
 from embermem.errors import InputError
+from embermem.messages import At
 from embermem.owner_memory.handle import Handle
-from embermem.types import Forgotten
+from embermem.types import Forgotten, Verified
 
 
 class Forgetting(Handle):
@@ -21,40 +23,85 @@ class Forgetting(Handle):
         fact: str | None = None,
         segment: str | None = None,
         thread: str | None = None,
+        before: At = None,
+        matching: str | None = None,
+        limit: int | None = None,
         dry_run: bool = False,
     ) -> Forgotten:
-        """Take a page, a fact, or all pages of a segment or thread out of every table and the file, for good.
+        """Take a page, a fact, or many pages out of every table and the file, for good: all of a segment or a thread,
+        all that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a
+        `limit` also so many of those that search finds for it: look at these with `dry_run` first.
 
         With a page go its utterances and all that rests on them alone; what rests on others too keeps those. Summaries
         are made again from what is left. With a fact goes every word of it, but not what was said: that does not teach
-        it again. With `dry_run` nothing changes: the answer says what would go. It cannot be undone.
+        it again. With `dry_run` nothing changes: the answer says what would go. It cannot be undone. The answer is a
+        receipt, which `verify` takes.
 
-        Raises InputError unless exactly one is named, NotFound for none such, StoreError.
+        Raises InputError unless exactly one is named, NotFound for none such (where one thing is named), StoreError.
         """
+        named = _one(page=page, fact=fact, segment=segment, thread=thread, before=before, matching=matching)
+        return self._forget(named if matching is None else self._matching(matching, limit), dry_run=dry_run)
+
+    @telemetry.spanned(telemetry.DELETE)
+    def forget_pages(self, pages: Iterable[str], *, dry_run: bool = False) -> Forgotten:
+        """Forget several pages at once, as `forget` does one; those that are not there are passed over."""
+        return self._forget({"pages": frozenset(pages)}, dry_run=dry_run)
+
+    @telemetry.spanned(telemetry.DELETE)
+    def forget_owner(self, *, dry_run: bool = False) -> Forgotten:
+        """Take all of this memory away, for good: every row of this owner. With `dry_run`, say what would go."""
+        from embermem.systems.memoryos import forgetting
+
+        return forgetting.forget_owner(self._store, self.owner, now=self._memory._clock(), dry_run=dry_run)
+
+    def verify(self, receipt: Forgotten | str) -> Verified:
+        """Whether what a receipt says is gone is gone: in no table, log or text, nor a byte of it in the store's files.
+
+        The receipt is what `forget` and `forget_owner` gave, or its JSON. Raises InputError for one of a dry run,
+        and for what is none.
+        """
+        from embermem.systems.memoryos import forgetting
+
+        try:
+            told = Forgotten.from_json(receipt) if isinstance(receipt, str) else receipt
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        return forgetting.verify(self._store, self.owner, told)
+
+    def _forget(self, named: Mapping[str, Any], *, dry_run: bool) -> Forgotten:
         from embermem import bootstrap
         from embermem.systems.memoryos import forgetting
 
-        named = {name: one for name, one in _named(page, fact, segment, thread).items() if one is not None}
-        if len(named) != 1:
-            raise InputError("name exactly one of page, fact, segment and thread")
-        settings = self._memory.settings
+        if named.get("before") is not None:
+            named = {"before": self._inbox().moment(named["before"], "before")}
         return forgetting.forget(
             self._store,
             self.owner,
             forgetting.Named(**named),
             now=self._memory._clock(),
-            settings=settings,
+            settings=self._memory.settings,
             summarise=bootstrap.summarise,
+            extractive=bootstrap.extractive_name(),
             dry_run=dry_run,
         )
 
-    @telemetry.spanned(telemetry.DELETE)
-    def forget_all(self, *, dry_run: bool = False) -> Forgotten:
-        """Take all of this memory away, for good: every row of this owner. With `dry_run`, say what would go."""
+    def _matching(self, query: str, limit: int | None) -> Mapping[str, frozenset[str]]:
+        """The pages that hold every word of a query, and some that search finds for it."""
         from embermem.systems.memoryos import forgetting
 
-        return forgetting.forget_all(self._store, self.owner, now=self._memory._clock(), dry_run=dry_run)
+        messages.checked(query, "matching", self._memory.settings.max_text_chars)
+        pages = self._store.pages(self.owner.id, 0, tier=None, before=None, limit=None)
+        found: set[str] = {*forgetting.matching(pages, query)}
+        if limit is not None:
+            messages.whole(limit, "limit", 1)
+            hits = self._memory._system.search(self.owner, query, limit)
+            found |= {hit.utterance.page_id for hit in hits}
+        return {"pages": frozenset(found)}
 
 
-def _named(page: str | None, fact: str | None, segment: str | None, thread: str | None) -> Mapping[str, str | None]:
-    return {"page": page, "fact": fact, "segment": segment, "thread": thread}
+def _one(**named: Any) -> Mapping[str, Any]:
+    """The one thing that is named. Raises InputError for none or several."""
+    given = {name: one for name, one in named.items() if one is not None}
+    if len(given) != 1:
+        raise InputError("name exactly one of page, fact, segment, thread, before and matching")
+    return given

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from embermem import messages, telemetry
+from embermem import messages, sensitive, telemetry
 from embermem.errors import ConfigError, NotFound, RevisionMoved
+from embermem.messages import At
+from embermem.protocols import Moment
 from embermem.types import Owner
 
 if TYPE_CHECKING:
     from embermem.changes import Cause, Decision
     from embermem.memory import Memory
     from embermem.protocols import Store
+
+logger = logging.getLogger(__name__)
 
 _TRIES = 16
 """How often a change is decided anew when another came first."""
@@ -41,12 +47,37 @@ class Handle:
             now=self._memory._clock(),
             max_chars=settings.max_text_chars,
             nonce_key=self._memory.nonce_key,
+            finders=self._memory.finders,
         )
+
+    def _clean(self, **texts: str) -> list[str]:
+        """Texts of a caller without what is sensitive in them, told by their names. Raises InputError."""
+        left = sensitive.redacted(list(texts.values()), self._memory.finders, list(texts))
+        self._tell_of([place.kind for one in left for place in one.places])
+        return [one.text for one in left]
+
+    def _tell_of(self, kinds: Sequence[str]) -> None:
+        """What was taken out, and not of what."""
+        if kinds:
+            told = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(kinds).items()))
+            logger.warning("taken out of what %s/%s was given: %s", self.owner.user, self.owner.agent, told)
+
+    def _moment(self, as_of: At, valid_at: At = None, inbox: messages.Inbox | None = None) -> Moment | None:
+        """What a read goes by that asks what was known or true at a time; None where it asks for neither. Raises
+        InputError for what is no time, and for an `as_of` of which nothing derived is kept."""
+        if as_of is None and valid_at is None:
+            return None
+        inbox = inbox or self._inbox()
+        seq, revision = (
+            (None, None) if as_of is None else self._store.moment(self.owner.id, inbox.moment(as_of, "as_of"))
+        )
+        true = None if valid_at is None else inbox.moment(valid_at, "valid_at")
+        return Moment(seq=seq, revision=revision, valid_at=true)
 
     def _none_such(self, kind: str, item_id: str) -> NotFound:
         return NotFound(f"no {kind} {item_id!r} of {self.owner.user}/{self.owner.agent}")
 
-    def _changing(self, cause: Cause, decided: Callable[[int, int], Sequence[Decision]]) -> int:
+    def _changing(self, cause: Cause, decided: Callable[[int, int], Sequence[Decision]], analyst: str = "") -> int:
         """The number of a change by the caller, 0 if there is nothing to change; if another came first, it is decided
         again. What is decided may name the change's number, and the seq of the newest utterance."""
         for attempt in range(_TRIES):
@@ -59,7 +90,7 @@ class Handle:
                 return self._store.apply(
                     self.owner,
                     cause,
-                    "",
+                    analyst,
                     decisions,
                     now=self._memory._clock(),
                     revision=revision,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from typing import TYPE_CHECKING
 
 from embermem import config as configuration
 from embermem import messages, telemetry
 from embermem.config import Preset
 from embermem.errors import InputError, NotFound
+from embermem.expiry import Hidden
 from embermem.messages import At
 from embermem.owner_memory.handle import Handle
 from embermem.types import (
     About,
     Chain,
     Context,
+    Diff,
     Fact,
     FactId,
     Hit,
@@ -50,42 +53,61 @@ class Reading(Handle):
         thread: str | None = None,
         scope: Scope | None = None,
         preset: Preset | None = None,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> Context:
         """The little that matters for a query, as text within `budget` tokens, with its sources. Writes nothing.
 
         `at` is the time of asking; `thread` the conversation in which it is asked, whose open page is always told;
         `scope` narrows what may be found; `preset` ranks as the other preset does, to compare them.
+        `as_of`: by what was known then, as a copy of the store taken then would answer. `valid_at`: by what was true
+        then, as far as it was said by then or a fact tells of it. Where no `at` is given, it is asked at that time.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
         if preset is not None and preset not in configuration.PRESETS:
             raise InputError(f"preset = {preset!r} is not allowed; one of: {', '.join(configuration.PRESETS)}")
         inbox = self._inbox()
+        moment = self._moment(as_of, valid_at, inbox)
         return self._memory._system.recall(
             self.owner,
             messages.checked(query, "query", self._memory.settings.max_text_chars),
-            at=inbox.moment(at, "at"),
+            at=inbox.moment(_first_given(at, valid_at, as_of), "at"),
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
             scope=scope,
             preset=preset,
+            moment=moment,
         )
 
     @telemetry.spanned(telemetry.SEARCH)
-    def search(self, query: str, k: int = 10, *, scope: Scope | None = None) -> tuple[Hit, ...]:
-        """The best `k` utterances for a query. Writes nothing."""
+    def search(
+        self, query: str, k: int = 10, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
+    ) -> tuple[Hit, ...]:
+        """The best `k` utterances for a query; by what was known `as_of` a time, or what was true at `valid_at`. Writes
+        nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._memory.settings.max_text_chars)
-        return self._memory._system.search(self.owner, text, k, scope=scope)
+        asked, moment = _first_given(valid_at, as_of), self._moment(as_of, valid_at)
+        return self._memory._system.search(
+            self.owner,
+            text,
+            k,
+            at=None if asked is None else self._inbox().moment(asked, "at"),
+            scope=scope,
+            moment=moment,
+        )
 
-    def visit(self, hits: Iterable[Hit]) -> None:
-        """Count these hits as visits of their segments: their heat grows. The one write of a read; where the memory is
-        read only, nothing."""
-        hits = tuple(hits) if isinstance(hits, Iterable) else (hits,)
-        if not all(isinstance(hit, Hit) for hit in hits):
-            raise InputError("visit takes hits, such as those of context.packed")
+    def visit(self, hits: Context | Iterable[Hit]) -> None:
+        """Count a context, or hits, as visits: the heat of the segments that gave them grows; of a context, the
+        strength of its facts too (docs/retention.md). The one write of a read; where the memory is read only, nothing.
+        """
+        facts = hits.facts if isinstance(hits, Context) else ()
+        seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)
+        if not all(isinstance(hit, Hit) for hit in seen):
+            raise InputError("visit takes a context, or hits such as those of context.packed")
         if not self._memory.read_only:
-            self._memory._system.visit(self.owner, hits)
+            self._memory._system.visit(self.owner, seen, facts)
 
     def pages(
         self,
@@ -94,8 +116,11 @@ class Reading(Handle):
         limit: int | None = None,
         before: int | None = None,
         thread: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> tuple[Page, ...]:
-        """Pages in order of arrival; of one tier; of one thread; the newest `limit` with a number below `before`."""
+        """Pages in order of arrival; of one tier; of one thread; the newest `limit` with a number below `before`. At
+        a time: as they stood `as_of` it; what was said by `valid_at`."""
         if tier is not None:
             try:
                 tier = Tier(tier)
@@ -106,19 +131,35 @@ class Reading(Handle):
                 messages.whole(number, where, 0)
         short = self._memory.settings.short_term_pages
         own = None if thread is None else messages.thread_id(thread)
-        return self._store.pages(self.owner.id, short, tier=tier, before=before, limit=limit, thread=own)
+        moment = self._moment(as_of, valid_at)
+        if moment is not None:
+            found = self._store.pages_at(
+                self.owner.id, short, moment, tier=tier, before=before, limit=limit, thread=own
+            )
+        else:
+            found = self._store.pages(self.owner.id, short, tier=tier, before=before, limit=limit, thread=own)
+        shown = self._hidden().shown_pages(found)
+        if len(shown) == len(found) or limit is None or len(found) < limit:
+            return shown
+        left = limit - len(shown)  # of a list in parts: as many as were asked for
+        rest = self.pages(tier, limit=left, before=found[0].no, thread=thread, as_of=as_of, valid_at=valid_at)
+        return (*rest, *shown)
 
-    def page(self, page_id: str) -> Page:
-        """One page. Raises NotFound."""
-        page = self._store.page(self.owner.id, PageId(page_id), self._memory.settings.short_term_pages)
-        if page is None:
+    def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
+        """One page; as it stood at a time. Raises NotFound."""
+        short, moment = self._memory.settings.short_term_pages, self._moment(as_of, valid_at)
+        if moment is None:
+            page = self._store.page(self.owner.id, PageId(page_id), short)
+        else:
+            page = self._store.page_at(self.owner.id, PageId(page_id), short, moment)
+        if page is None or page.id in self._hidden().pages:
             raise self._none_such("page", page_id)
         return page
 
     def utterance(self, utterance_id: str) -> Utterance:
         """One utterance. Raises NotFound."""
         found = self._store.utterance(self.owner.id, UtteranceId(utterance_id))
-        if found is None:
+        if found is None or found.page_id in self._hidden().pages:
             raise self._none_such("utterance", utterance_id)
         return found
 
@@ -127,15 +168,21 @@ class Reading(Handle):
         messages.whole(after_seq, "after_seq", 0)
         if limit is not None:
             messages.whole(limit, "limit", 1)
-        return self._store.utterances(self.owner.id, after_seq, _ALL if limit is None else limit)
+        found = self._store.utterances(self.owner.id, after_seq, _ALL if limit is None else limit)
+        hidden = self._hidden().pages
+        shown = tuple(one for one in found if one.page_id not in hidden)
+        if len(shown) == len(found) or limit is None or len(found) < limit:
+            return shown
+        return (*shown, *self.utterances(found[-1].seq, limit=limit - len(shown)))
 
-    def segments(self, archived: bool = False) -> tuple[Segment, ...]:
-        """The segments of mid-term memory, or of the archive, oldest first."""
-        return self._store.segments(self.owner.id, archived=archived, only=None)
+    def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> tuple[Segment, ...]:
+        """The segments of mid-term memory, or of the archive, oldest first. At a time: as they stood `as_of` it,
+        without visits; those of which something was said by `valid_at`, with what was told of it by then."""
+        return self._segments(archived, None, as_of, valid_at)
 
-    def segment(self, segment_id: str) -> Segment:
-        """One segment, of mid-term memory or of the archive. Raises NotFound."""
-        found = self._store.segments(self.owner.id, archived=None, only=SegmentId(segment_id))
+    def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Segment:
+        """One segment, of mid-term memory or of the archive; as it stood at a time. Raises NotFound."""
+        found = self._segments(None, SegmentId(segment_id), as_of, valid_at)
         if not found:
             raise self._none_such("segment", segment_id)
         return found[0]
@@ -146,63 +193,92 @@ class Reading(Handle):
 
         return heat_of(segment, self._memory._clock(), self._memory.settings)
 
-    def chains(self) -> tuple[Chain, ...]:
-        """The dialogue chains."""
-        return self._store.chains(self.owner.id)
+    def chains(self, *, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
+        """The dialogue chains; as they stood at a time."""
+        moment = self._moment(as_of, valid_at)
+        found = self._store.chains(self.owner.id) if moment is None else self._store.chains_at(self.owner.id, moment)
+        return self._hidden().shown_chains(found)
 
-    def persona(self) -> Persona:
-        """Profiles, traits and current facts, as stored."""
-        return self._store.persona(self.owner.id)
+    def persona(self, *, as_of: At = None, valid_at: At = None) -> Persona:
+        """Profiles, traits and current facts, as stored; as they were known `as_of` a time, or were true `valid_at`
+        one."""
+        moment = self._moment(as_of, valid_at)
+        found = self._store.persona(self.owner.id) if moment is None else self._store.persona_at(self.owner.id, moment)
+        return self._hidden(as_of, valid_at).shown(found)
 
-    def facts(self, about: About | str | None = None, archived: bool = False) -> tuple[Fact, ...]:
-        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive."""
+    def facts(
+        self, about: About | str | None = None, archived: bool = False, *, as_of: At = None, valid_at: At = None
+    ) -> tuple[Fact, ...]:
+        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive.
+
+        `as_of` a time: what was known then. `valid_at` a time: what was true then, by what is known now (or was known
+        `as_of`), whether it was superseded since or not; what was corrected or undone never was.
+        """
         if about is not None:
             try:
                 about = About(about)
             except ValueError as error:
                 raise InputError(f"about = {about!r} is not allowed; one of: {', '.join(About)}") from error
-        return self._store.facts(self.owner.id, about=about, archived=archived)
+        moment = self._moment(as_of, valid_at)
+        if moment is not None:
+            found = self._store.facts_at(self.owner.id, moment, about=about, archived=archived)
+        else:
+            found = self._store.facts(self.owner.id, about=about, archived=archived)
+        return self._hidden(as_of, valid_at).shown_facts(found)
 
-    def past_facts(self) -> tuple[Fact, ...]:
-        """Facts that no longer hold: superseded or retired, with the time until which they were true."""
-        return self._store.history(self.owner.id)
+    def past_facts(self, *, as_of: At = None) -> tuple[Fact, ...]:
+        """Facts that no longer hold: superseded or retired, with the time until which they were true; or no longer held
+        at a time."""
+        moment = self._moment(as_of)
+        found = self._store.history(self.owner.id) if moment is None else self._store.history_at(self.owner.id, moment)
+        return self._hidden(as_of).shown_facts(found)
 
-    def fact(self, fact_id: str) -> Fact:
-        """One fact: current, archived or past. Raises NotFound."""
-        found = self._store.fact(self.owner.id, FactId(fact_id))
-        if found is None:
+    def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
+        """One fact: current, archived or past; as it stood at a time. Raises NotFound."""
+        moment, wanted = self._moment(as_of), FactId(fact_id)
+        found = (
+            self._store.fact(self.owner.id, wanted)
+            if moment is None
+            else self._store.fact_at(self.owner.id, wanted, moment)
+        )
+        if found is None or not self._hidden().stands(found.sources):
             raise self._none_such("fact", fact_id)
         return found
 
-    def traits(self) -> tuple[Trait, ...]:
-        """The user's traits, out of 90; age group and gender come from the profile."""
+    def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
+        """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
+        `valid_at` one: the age is that of then."""
         from embermem.systems.memoryos.long_term import derived_traits
 
-        persona = self.persona()
-        derived = derived_traits(persona.profile, self._memory._clock())
+        persona = self.persona(as_of=as_of, valid_at=valid_at)
+        asked = as_of if valid_at is None else valid_at
+        now = self._memory._clock() if asked is None else self._inbox().moment(asked, "as_of")
+        derived = derived_traits(persona.profile, now)
         names = {trait.dimension for trait in derived}
         return (*derived, *(trait for trait in persona.traits if trait.dimension not in names))
 
-    def profile(self) -> tuple[ProfileField, ...]:
-        """The user's profile."""
-        return self.persona().profile
+    def profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
+        """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
+        return self.persona(as_of=as_of, valid_at=valid_at).profile
 
-    def agent_profile(self) -> tuple[ProfileField, ...]:
-        """The agent's profile."""
-        return self.persona().agent_profile
+    def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
+        """The agent's profile; as `profile`."""
+        return self.persona(as_of=as_of, valid_at=valid_at).agent_profile
 
     def changes(
         self,
-        since: int = 0,
+        since: int | At = 0,
         *,
         limit: int | None = None,
         before: int | None = None,
         cause: Cause | str | None = None,
     ) -> tuple[Change, ...]:
-        """The log of what was derived, and why, in order: the next `limit` changes after `since`, or with `before` the
-        last `limit` with a number below it; of one cause."""
+        """The log of what was derived, and why, in order: the next `limit` changes after `since`, a number or a time
+        (what was recorded later), or with `before` the last `limit` with a number below it; of one cause."""
         from embermem.changes import Cause
 
+        if since is None or isinstance(since, date | str):  # a datetime is a date
+            since = self._store.revision_at(self.owner.id, self._inbox().moment(since, "since"))
         messages.whole(since, "since", 0)
         for where, number in (("limit", limit), ("before", before)):
             if number is not None:
@@ -213,6 +289,22 @@ class Reading(Handle):
             except ValueError as error:
                 raise InputError(f"cause = {cause!r} is not allowed; one of: {', '.join(Cause)}") from error
         return self._store.changes(self.owner.id, since, limit=limit, before=before, cause=cause)
+
+    def diff(self, earlier: At, later: At = None) -> Diff:
+        """What came to be known from one time to another, or to now: pages, facts, traits, profile lines, segments,
+        and the numbers of the changes that did it. What was forgotten since is in neither.
+
+        Raises InputError for times of which nothing derived is kept, and where the first is missing or not the earlier.
+        """
+        from embermem import differing
+
+        inbox = self._inbox()
+        if earlier is None:
+            raise InputError("earlier is missing; give a time, such as 2026-05-02T10:00:00+02:00")
+        since, until = inbox.moment(earlier, "earlier"), inbox.moment(later, "later")
+        if since > until:
+            raise InputError(f"earlier = {since.isoformat()} is after later = {until.isoformat()}")
+        return differing.diff(self._store, self.owner.id, since, until)
 
     def change(self, no: int) -> Change:
         """One change by its number. Raises NotFound."""
@@ -232,6 +324,20 @@ class Reading(Handle):
             raise self._none_such("fact, page, segment or chain", item_id)
         return found
 
+    def _segments(self, archived: bool | None, only: SegmentId | None, as_of: At, valid_at: At) -> tuple[Segment, ...]:
+        moment = self._moment(as_of, valid_at)
+        if moment is None:
+            found = self._store.segments(self.owner.id, archived=archived, only=only)
+        else:
+            found = self._store.segments_at(self.owner.id, moment, archived=archived, only=only)
+        return self._hidden().shown_segments(found)
+
+    def _hidden(self, as_of: At = None, valid_at: At = None) -> Hidden:
+        """What has expired by now, and facts by the time that is asked of, until a worker comes by."""
+        now, asked = self._memory._clock(), _first_given(valid_at, as_of)
+        pages, seqs = self._store.expired(self.owner.id, now)
+        return Hidden(pages=pages, seqs=seqs, at=now if asked is None else self._inbox().moment(asked, "valid_at"))
+
     def state(self) -> OwnerState | None:
         """How far both logs and the work on them have come; None where nothing was said yet. One indexed read."""
         return self._store.owner_state(self.owner.id)
@@ -239,3 +345,7 @@ class Reading(Handle):
     def stats(self) -> OwnerStats:
         """Counts of this memory."""
         return self._store.owner_stats(self.owner.id, self._memory.settings.short_term_pages)
+
+
+def _first_given(*times: At) -> At:
+    return next((time for time in times if time is not None), None)

@@ -1,23 +1,27 @@
-"""What a caller says of one owner's memory: profiles, corrections, undoing."""
+"""What a caller says of one owner's memory: profiles, facts, corrections, conflicts, undoing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from embermem import messages, telemetry
 from embermem.errors import InputError
+from embermem.messages import At
 from embermem.owner_memory.reading import Reading
-from embermem.types import About, Fact
+from embermem.types import About, Conflict, Fact, FactId, FactProposal
 
 if TYPE_CHECKING:
-    from embermem.changes import Decision, ProfileSet
+    from embermem.changes import Change, Decision, ProfileSet, UndoPlan
+    from embermem.rulings import Rulings
 
 _LONGEST_FACT = 2000
 
 
 class Ruling(Reading):
-    """Profiles that callers set, facts that they correct, pin and retire, changes that they take back."""
+    """Profiles that callers set, facts that they bring, correct, pin and retire, changes that they take back."""
 
     def set_profile(self, /, **fields: str | int | None) -> None:
         """Set fields of the user's profile, such as name or birth_year; None takes one away.
@@ -57,6 +61,7 @@ class Ruling(Reading):
         means = says if value is None else messages.checked(value, "value", _LONGEST_FACT)
         if not says.strip() or not means.strip():
             raise InputError("a fact's text and value are not empty; `retire` says that it no longer holds")
+        says, means = self._clean(text=says, value=means)
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             fact, settings = self.fact(fact_id), self._memory.settings
@@ -87,39 +92,124 @@ class Ruling(Reading):
         self._changing(Cause.CORRECTION, lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq))
         return self.fact(fact_id)
 
-    def undo(self, change_no: int) -> int:
-        """Take back what a change taught the persona; the number of the change that does so.
+    @telemetry.spanned(telemetry.UPDATE)
+    def learn(self, facts: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
+        """Learn facts that the caller brings himself, in one change; what each became, in their order.
 
-        Facts that it added are retired, those that it retired, superseded or moved to the archive hold again; traits
-        and profile lines get what stood there before. What a later change built on is left alone: a fact said again or
-        superseded since, a trait or line set since. Pages, chains and segments stay as they are. Undoing the change
-        that this returns restores what was taken back.
+        Each has a `text`, and may have a `subject` ("user"), an `attribute` ("lives_in"), a `value` (the text), `about`
+        ("user" or "agent"), `valid_from` (now) and `expires_at`. They go by the rules of facts that are understood: one
+        of an attribute that holds one value takes the place of the old one, one that is known already makes that
+        stronger, the cap holds. They rest on nothing that was said, and what was said until now does not end them. A
+        value that was corrected or forgotten may be brought again: the caller's word is the newer one.
 
-        Raises NotFound for no such change, InputError where nothing can be taken back, as by a second undo.
+        Raises InputError that names the place, and then learns none of them.
         """
         from embermem.changes import Cause
+        from embermem.systems.memoryos import bringing
+        from embermem.systems.memoryos.long_term import CALLER, Knowledge
 
-        return self._changing(Cause.UNDO, lambda no, seq: self.undoing(change_no))
+        inbox = self._inbox()
+        read = [self._cleaned(proposal) for proposal in bringing.read(facts, inbox)]
+        expiries = bringing.expiries(facts, inbox)
+        became: tuple[FactId, ...] = ()
 
-    def undoing(self, change_no: int) -> tuple[Decision, ...]:
-        """What `undo` would decide now; changes nothing. Raises as `undo` does."""
-        from embermem.systems.memoryos.undoing import TEACHING, undoing
+        def decided(no: int, seq: int) -> Sequence[Decision]:
+            nonlocal became
+            knowledge = Knowledge(self.persona(), self._rulings())
+            decisions, became = knowledge.bring(
+                zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._memory.settings
+            )
+            return decisions
+
+        self._changing(Cause.IMPORT, decided, CALLER)
+        held = {fact.id: fact for fact in (*self.facts(), *self.facts(archived=True))}
+        return tuple(held.get(fact_id) or self.fact(fact_id) for fact_id in became)
+
+    def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
+        """Facts that are both held and cannot both be so, in the order in which that was found; those of a moment.
+
+        A conflict ends when one of its facts is corrected, retired or superseded, or by `settle_conflict`.
+        """
+        moment = self._moment(as_of)
+        if moment is None:
+            return self._store.conflicts(self.owner.id)
+        return self._store.conflicts(self.owner.id, moment)
+
+    def settle_conflict(self, fact_id: str, other_id: str) -> None:
+        """Both facts of a conflict may stand: they are not marked as one again. Raises NotFound for no such facts,
+        InputError where they are not in conflict."""
+        from embermem.changes import Cause, ConflictSettled
+        from embermem.systems.memoryos.long_term import known_first
+
+        def decided(no: int, seq: int) -> Sequence[Decision]:
+            pair = sorted((self.fact(fact_id), self.fact(other_id)), key=known_first)
+            if pair[1].id not in pair[0].conflicts:
+                raise InputError(
+                    f"facts {fact_id} and {other_id} are not in conflict; `conflicts()` lists those that are"
+                )
+            return [ConflictSettled(fact_id=pair[0].id, other_id=pair[1].id)]
+
+        self._changing(Cause.CORRECTION, decided)
+
+    def undo(self, change_no: int) -> int:
+        """Take back what a change taught; the number of the change that does so.
+
+        Facts that it added are retired, those that it retired, superseded or moved to the archive hold again; traits,
+        profile lines, links, conflicts and what segments evolved to get what stood there before; what it ruled out may
+        be learnt again. What a later change built on is left alone: a fact said again or superseded since, a trait or
+        line set since. Pages, chains and segments stay as they are, and what was forgotten is gone. Undoing the change
+        that this returns restores what was taken back.
+
+        Raises NotFound for no such change, InputError with the reasons where nothing can be taken back, as by a second
+        undo. `undo_plan` says before what it would do and leave.
+        """
+        from embermem.changes import Cause
+        from embermem.systems.memoryos.undoing import undoing
 
         messages.whole(change_no, "change_no", 1)
-        return tuple(undoing(self._store.decisions(self.owner.id, TEACHING), change_no, self._memory.settings))
+        return self._changing(Cause.UNDO, lambda no, seq: undoing(self._taught(), change_no, self._memory.settings))
+
+    def undo_plan(self, change_no: int) -> UndoPlan:
+        """What `undo` would decide now, and what it would leave and why; changes nothing. Raises NotFound, and
+        InputError for a change that taught nothing or is undone already."""
+        from embermem.systems.memoryos.undoing import undo_plan
+
+        messages.whole(change_no, "change_no", 1)
+        return undo_plan(self._taught(), change_no, self._memory.settings)
+
+    def _taught(self) -> tuple[Change, ...]:
+        from embermem.systems.memoryos.undoing import TEACHING
+
+        return self._store.decisions(self.owner.id, TEACHING)
+
+    def _rulings(self) -> Rulings:
+        from embermem.rulings import RULING, rulings_of
+
+        return rulings_of(self._store.changes_of(self.owner.id, RULING), self._store.secret)
+
+    def _cleaned(self, fact: FactProposal) -> FactProposal:
+        """A fact of the caller's without what is sensitive in it."""
+        text, value, subject = self._clean(text=fact.text, value=fact.value, subject=fact.subject)
+        return replace(fact, text=text, value=value, subject=subject)
 
     def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]]) -> None:
         from embermem.changes import Cause
 
+        now = self._memory._clock()
         decisions = [
-            _profile_set(whose, name, value) for whose, fields in given.items() for name, value in fields.items()
+            _profile_set(whose, name, value, now) for whose, fields in given.items() for name, value in fields.items()
         ]
         if not decisions:
             raise InputError("no field was named; give some, such as name='Alice'")
+        clean = self._clean(**{f"{place} {one.name}": one.value or "" for place, one in enumerate(decisions)})
+        decisions = [
+            replace(one, value=None if one.value is None else text) for one, text in zip(decisions, clean, strict=True)
+        ]
         self._changing(Cause.PROFILE, lambda no, seq: decisions)
 
 
-def _profile_set(whose: About, name: str, value: str | int | None) -> ProfileSet:
+def _profile_set(whose: About, name: str, value: str | int | None, now: datetime) -> ProfileSet:
+    """The decision that sets a field, from now on."""
     from embermem.changes import ProfileSet
 
     if not name.isidentifier() or len(name) > 64:
@@ -129,4 +219,4 @@ def _profile_set(whose: About, name: str, value: str | int | None) -> ProfileSet
     if value is not None and not isinstance(value, (str, int)):
         raise InputError(f"{name} is {type(value).__name__}; give a text or a whole number")
     text = None if value is None else messages.checked(str(value), name, 2000)
-    return ProfileSet(whose=whose, name=name, value=text, sources=(), set_by="caller")
+    return ProfileSet(whose=whose, name=name, value=text, sources=(), set_by="caller", valid_from=now)

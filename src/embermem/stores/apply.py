@@ -11,8 +11,8 @@ from sqlalchemy import Table, bindparam, case, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem import changes
-from embermem.changes import Change
-from embermem.stores import schema
+from embermem.changes import Cause, Change
+from embermem.stores import schema, statements
 from embermem.stores.codec import json_text, micros, offset, sum_bytes
 from embermem.stores.reads import chunks
 from embermem.stores.statements import upsert
@@ -47,6 +47,8 @@ PERSONA_DECISIONS = (
 RESETTING_DECISIONS = (changes.Undone, changes.BegunAnew)
 """Decisions after which a reader begins from nothing: they take away what it was told."""
 
+_BARRING = (Cause.FORGETTING, Cause.UNDO)
+"""The causes of changes that bar texts, or lift that."""
 NO_WAITING: Mapping[str, int | None] = {
     "attempts": 0,
     "error": None,
@@ -68,7 +70,7 @@ _STATE: Mapping[str, str] = {
     "expires_offset": "expires_offset",
 }
 """Columns of `fact` that change, and what they are called in `fact_state`."""
-_KEYS: Mapping[Table, tuple[str, ...]] = {
+KEYS: Mapping[Table, tuple[str, ...]] = {
     schema.note: ("page_id",),
     schema.membership: ("page_id",),
     schema.chain: ("chain_id",),
@@ -80,6 +82,7 @@ _KEYS: Mapping[Table, tuple[str, ...]] = {
     schema.link: ("link_id",),
     schema.evolution: ("segment_id",),
 }
+"""The tables that hold versions, and what they are versions of."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -102,6 +105,8 @@ class Applying:
         self._at = 0
         self._analyst = ""
         self._embedded_seq: int | None = None
+        self._barred: dict[tuple[str, int], Row] = {}
+        self._undid = False
         self._gather_anew()
 
     def gather(self, change: Change) -> None:
@@ -228,8 +233,7 @@ class Applying:
         self._cleared.append((schema.conflict, (d.fact_id, d.other_id)))
 
     def _texts_barred(self, d: changes.TextsBarred) -> None:
-        for kind, marks in (("message", d.messages), ("text", d.texts)):
-            self._barred.update({mark: self._row(mark=mark, kind=kind, change_no=self._no) for mark in marks})
+        self._bar(self._no, d)
 
     def _linked(self, d: changes.Linked) -> None:
         self._version(
@@ -260,7 +264,8 @@ class Applying:
         self._cleared.append((schema.trait, (d.dimension,)))
 
     def _undone(self, d: changes.Undone) -> None:
-        """What it takes back stands in the decisions that follow."""
+        """What it takes back stands in the decisions that follow, but for texts that are no longer barred."""
+        self._undid = True
 
     def _begun_anew(self, d: changes.BegunAnew) -> None:
         """The first decision of its change: what was gathered before is put away too."""
@@ -322,7 +327,6 @@ class Applying:
         self._fact_updates: list[Row] = []
         self._told_facts: set[str] = set()
         self._states: dict[str, Row] = {}
-        self._barred: dict[str, Row] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
         self._arrived: set[tuple[str, str]] = set()
@@ -369,7 +373,7 @@ class Applying:
     def _clear(self, table: Table, key: tuple[str, ...]) -> None:
         versions = self._versions.get(table, {}).get(key)
         if versions is None:
-            names = {f"k_{name}": value for name, value in zip(_KEYS[table], key, strict=True)}
+            names = {f"k_{name}": value for name, value in zip(KEYS[table], key, strict=True)}
             ended = {**names, "b_retired_no": self._no, "b_retired_at": self._at}
             self._known_cleared.setdefault(table, {}).setdefault(key, ended)
         elif versions[-1]["retired_no"] is None:
@@ -384,7 +388,7 @@ class Applying:
     def _version(self, table: Table, **values: object) -> None:
         """One version a change: the last decision on a key holds, and retires the version of an earlier change."""
         row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **values)
-        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in _KEYS[table]), [])
+        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in KEYS[table]), [])
         if versions and versions[-1]["change_no"] == self._no:
             versions.pop()
         elif versions and versions[-1]["retired_no"] is None:
@@ -415,9 +419,9 @@ class Applying:
 
     def _write_versions(self) -> None:
         for table, cleared in self._known_cleared.items():
-            self._many(_retiring(table, self._owner_id, _KEYS[table]), list(cleared.values()))
+            self._many(_retiring(table, self._owner_id, KEYS[table]), list(cleared.values()))
         for table, by_key in self._versions.items():
-            keys = _KEYS[table]
+            keys = KEYS[table]
             ended = [
                 {
                     "b_retired_no": first["change_no"],
@@ -438,10 +442,25 @@ class Applying:
         self._many(insert(schema.source), rows)
 
     def _write_barred(self) -> None:
+        """The marks of changes that stand. Where one was undone, all are taken from the log again."""
+        table = schema.barred
+        if self._undid:
+            self._connection.execute(delete(table).where(table.c.owner_id == self._owner_id))
+            self._barred = {}
+            kinds = (changes.TextsBarred, changes.Undone)
+            known = statements.changes(
+                self._connection, self._owner_id, 0, causes=_BARRING, before=self._no + 1, kinds=kinds
+            )
+            for no, texts in changes.barred_by(known):
+                self._bar(no, texts)
         if self._barred:
-            statement = upsert(self._connection, schema.barred)
-            statement = statement.on_conflict_do_nothing(index_elements=["owner_id", "mark"])
+            statement = upsert(self._connection, table)
+            statement = statement.on_conflict_do_nothing(index_elements=["owner_id", "mark", "change_no"])
             self._many(statement, list(self._barred.values()))
+
+    def _bar(self, no: int, d: changes.TextsBarred) -> None:
+        for kind, marks in (("message", d.messages), ("text", d.texts)):
+            self._barred.update({(mark, no): self._row(mark=mark, kind=kind, change_no=no) for mark in marks})
 
     def _write_pages(self) -> None:
         table = schema.page

@@ -53,6 +53,9 @@ class Database(Protocol):
     def scrub(self) -> bool:
         """See Store.scrub."""
 
+    def backups(self) -> tuple[Path, ...]:
+        """Files that migrations kept of older states."""
+
     @property
     def key_file(self) -> Path:
         """Where the key of forgotten values lies: outside the database."""

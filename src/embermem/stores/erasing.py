@@ -5,27 +5,47 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import json
 import os
+import re
 import secrets
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import delete, exists, insert, select, update
+from sqlalchemy import and_, delete, exists, func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.changes import Cause, Change
+from embermem.changes import Cause, Change, Erased
 from embermem.errors import RevisionMoved, StoreError
 from embermem.protocols import Erasure
 from embermem.stores import reads, schema
-from embermem.stores.codec import decisions_text, micros, sum_bytes
-from embermem.stores.replaying import replay
+from embermem.stores.apply import Applying
+from embermem.stores.codec import decisions_from, decisions_text, micros, sum_bytes, sum_from
+from embermem.stores.rewriting import rewrite
 from embermem.stores.statements import BORN_AFTER, due_from, locked_owner, remember, setting
 from embermem.stores.transactions import Transactions
 from embermem.types import Owner, OwnerId, PageId, SegmentId
 
+if TYPE_CHECKING:
+    from embermem.types import Vector
+
 _KEY_BYTES = 32
+SCRUB_DUE = "scrub_due"
+"""The store's setting that says that something was deleted, and the file not yet scrubbed."""
+COPIES = "copies"
+"""The store's setting that lists the files that it was copied to."""
+_IDS = frozenset(
+    ("id", "page_id", "chain_id", "segment_id", "fact_id", "other_id", "superseded_by", "item_id", "from_id", "to_id")
+)
+"""Columns that hold ids of what may be forgotten."""
+_QUOTED = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
+_FEW_OF = 64
+"""A page's vector is taken out of a segment's sum where that has so many times as many; else the sum is made anew."""
 _KEYED = "*"
 """Begins the digest of a receipt whose content was forgotten: a keyed hash of what it was."""
 
@@ -42,8 +62,9 @@ class Erasing(Transactions):
         with self._write() as c:
             locked_owner(c, owner.id)
             _refuse_moved(c, owner.id, erasure, revision)
+            sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             _purge(c, owner.id, tuple(erasure.pages), key)
-            _redact(c, owner.id, erasure)
+            rewrite(c, owner.id, erasure)
             at = micros(now)
             c.execute(
                 insert(schema.change).values(
@@ -58,11 +79,14 @@ class Erasing(Transactions):
             c.execute(
                 update(schema.owner)
                 .where(schema.owner.c.owner_id == owner.id)
-                .values(revision=change.no, persona_no=change.no, due_at=due_from(at))
+                .values(revision=change.no, persona_no=change.no, reset_no=change.no, due_at=due_from(at))
             )
-            replay(c, owner.id)
-            _sum_again(c, owner.id, erasure.segments)
+            applying = Applying(c, owner.id)
+            applying.gather(change)
+            applying.write()
+            _sum_again(c, owner.id, erasure.segments, sums)
             _nothing_to_embed(c, owner.id)
+            remember(c, {SCRUB_DUE: secrets.token_hex(8)})
         return change
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
@@ -75,14 +99,61 @@ class Erasing(Transactions):
             if born is None:
                 return
             after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
-            remember(c, {BORN_AFTER: str(after)})
+            remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
             for table in reversed(schema.metadata.sorted_tables):
                 if "owner_id" in table.c:
                     c.execute(delete(table).where(table.c.owner_id == owner_id))
 
     def scrub(self) -> bool:
         """Bring the database to where it holds nothing that was deleted; see protocols.Store."""
-        return self._database.scrub()
+        with self._read() as c:
+            due = setting(c, SCRUB_DUE)
+        if not self._database.scrub():
+            return False
+        if due and not self._database.read_only:
+            table = schema.store
+            with self._write() as c:  # what was deleted meanwhile is due still
+                c.execute(delete(table).where(table.c.key == SCRUB_DUE, table.c.value == due))
+        return True
+
+    def scrub_due(self) -> bool:
+        """Whether a scrub is owed."""
+        with self._read() as c:
+            return bool(setting(c, SCRUB_DUE))
+
+    def backups(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Files beside the store, and copies that were made of it, that hold one of the ids."""
+        with self._read() as c:
+            copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
+        return tuple(str(file) for file in (*self._database.backups(), *copies) if holds_any(file, ids))
+
+    def remember_copy(self, place: Path) -> None:
+        """Add it to the copies that are looked at."""
+        with self._write() as c:
+            known = json.loads(setting(c, COPIES) or "[]")
+            if str(place) not in known:
+                remember(c, {COPIES: json.dumps([*known, str(place)])})
+
+    def bars(self, owner_id: OwnerId) -> bool:
+        """Whether there is any mark."""
+        table = schema.barred
+        with self._read() as c:
+            return c.scalar(select(table.c.mark).where(table.c.owner_id == owner_id).limit(1)) is not None
+
+    def barred(self, owner_id: OwnerId, marks: Collection[str]) -> frozenset[str]:
+        """Those of the marks that stand."""
+        table = schema.barred
+        with self._read() as c:
+            return frozenset(
+                mark
+                for some in reads.chunks(sorted(marks))
+                for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == owner_id, table.c.mark.in_(some)))
+            )
+
+    def said_of(self, owner_id: OwnerId, ids: Collection[str]) -> tuple[str, ...]:
+        """Those of the ids that stand in a table, or in the log."""
+        with self._read() as c:
+            return tuple(sorted(_standing(c, owner_id, ids)))
 
     def secret(self) -> bytes:
         """The key in its file outside the database, made by the first who needs it. Raises StoreError where it can
@@ -167,33 +238,109 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: b
             )
 
 
-def _redact(c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
+def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:
+    """Ids in the columns of ids of every table, and in the log but for where it says what was forgotten."""
+    found: set[str] = set()
+    for table in schema.metadata.sorted_tables:
+        for name in _IDS & set(table.c.keys()) if "owner_id" in table.c else ():
+            for some in reads.chunks(sorted(ids)):
+                query = select(table.c[name]).where(table.c.owner_id == owner_id, table.c[name].in_(some))
+                found |= set(c.scalars(query.distinct()))
     table = schema.change
-    for no, decisions in erasure.rewritten.items():
-        c.execute(
-            update(table)
-            .where(table.c.owner_id == owner_id, table.c.no == no)
-            .values(decisions=decisions_text(decisions))
+    told = c.execute(select(table.c.cause, table.c.decisions).where(table.c.owner_id == owner_id))
+    wanted = {*ids}
+    for row in told:
+        named = wanted.intersection(_QUOTED.findall(row.decisions))
+        if named and row.cause == Cause.FORGETTING.value:
+            others = tuple(d for d in decisions_from(row.decisions) if not isinstance(d, Erased))
+            named = wanted.intersection(_QUOTED.findall(decisions_text(others)))
+        found |= named
+    return found
+
+
+def holds_any(file: Path, ids: Collection[str]) -> bool:
+    """Whether a file of SQLite holds one of some utterances or facts. What cannot be opened may hold them."""
+    if not file.exists():
+        return False
+    try:
+        used = Path(f"{file}-wal").exists()
+        how = "mode=ro" if used else "immutable=1"  # which leaves no file beside one that nobody uses
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{how}", uri=True)) as connection:
+            for some in reads.chunks(sorted(ids)):
+                marks = ", ".join("?" * len(some))
+                for table, column in (("utterance", "id"), ("fact", "fact_id")):
+                    query = f"SELECT 1 FROM {table} WHERE {column} IN ({marks}) LIMIT 1"
+                    if connection.execute(query, some).fetchone():
+                        return True
+    except sqlite3.Error:
+        return True
+    return False
+
+
+def _sums_without(
+    c: Connection, owner_id: OwnerId, pages: Sequence[PageId], segments: Collection[SegmentId]
+) -> Mapping[SegmentId, Vector]:
+    """The sums of segments' vectors without pages that are still there: for segments that lose few of many pages, each
+    with the vector that it was added with."""
+    page, placed, segment, vector = schema.page, schema.membership, schema.segment, schema.embedding
+    going: dict[SegmentId, list[Vector]] = {}
+    whole: set[SegmentId] = set()
+    for ids in reads.chunks(pages):
+        rows = c.execute(
+            select(page.c.page_id, page.c.segment_id, page.c.last_seq, placed.c.change_no)
+            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .where(page.c.owner_id == owner_id, page.c.page_id.in_(ids), placed.c.retired_no.is_(None))
+        ).all()
+        views = reads.page_views(
+            c,
+            owner_id,
+            c.execute(reads.select_pages(owner_id).where(page.c.page_id.in_(ids))).all(),
+            0,
+            setting(c, "embedder"),
         )
+        vectors = {view.page.id: view for view in views}
+        for row in rows:
+            view = vectors[PageId(row.page_id)]
+            made = c.execute(
+                select(func.count(), func.max(vector.c.change_no)).where(
+                    vector.c.owner_id == owner_id, vector.c.seq.in_([u.seq for u in view.page.utterances])
+                )
+            ).one()
+            if view.vector is None or made[0] != len(view.page.utterances) or made[1] >= row.change_no:
+                whole.add(SegmentId(row.segment_id))
+            else:
+                going.setdefault(SegmentId(row.segment_id), []).append(view.vector)
+    sums: dict[SegmentId, Vector] = {}
+    embedder = setting(c, "embedder")
+    for segment_id, lost in going.items():
+        query = select(segment).where(segment.c.owner_id == owner_id, segment.c.segment_id == segment_id)
+        known = c.execute(query).one()
+        many = known.pages >= _FEW_OF * len(lost) and segment_id not in whole
+        if many and segment_id in segments and known.embedder == embedder:
+            sums[segment_id] = sum_from(known.vector_sum) - np.sum(lost, axis=0)
+    return sums
 
 
-def _sum_again(c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId]) -> None:
+def _sum_again(
+    c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId], sums: Mapping[SegmentId, Vector]
+) -> None:
     """Segments' vectors from the pages left; where one has none yet, it is made once they have (a reindex is on its
     way)."""
     embedder, table = setting(c, "embedder"), schema.segment
     for segment_id in segments:
-        rows = c.execute(
-            reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id).order_by(schema.page.c.no)
-        ).all()
-        vectors = [view.vector for view in reads.page_views(c, owner_id, rows, 0, embedder)]
-        made = [vector for vector in vectors if vector is not None]
-        whole = len(made) == len(vectors) and bool(made)
+        total = sums.get(segment_id)
+        if total is None:
+            rows = c.execute(
+                reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id).order_by(schema.page.c.no)
+            ).all()
+            vectors = [view.vector for view in reads.page_views(c, owner_id, rows, 0, embedder)]
+            made = [vector for vector in vectors if vector is not None]
+            total = np.sum(made, axis=0) if made and len(made) == len(vectors) else None
         c.execute(
             update(table)
             .where(table.c.owner_id == owner_id, table.c.segment_id == segment_id)
             .values(
-                embedder=embedder if whole else None,
-                vector_sum=sum_bytes(np.sum(made, axis=0)) if whole else None,
+                embedder=None if total is None else embedder, vector_sum=None if total is None else sum_bytes(total)
             )
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.errors import KeyReused
@@ -15,9 +15,11 @@ from embermem.paging import PageTail, joins
 from embermem.protocols import (
     OwnerState,
 )
+from embermem.rulings import mark_of_message
 from embermem.stores import schema
 from embermem.stores.codec import micros, offset
 from embermem.stores.erasing import Erasing, is_keyed, same_digest
+from embermem.stores.reads import chunks
 from embermem.stores.statements import due_from, ensure_owner, owner_state, utterances
 from embermem.types import (
     Added,
@@ -35,7 +37,15 @@ class Log(Erasing):
     """Utterances and the pages they make."""
 
     def append(
-        self, owner: Owner, messages: Sequence[Message], *, now: datetime, key: str | None, digest: str, fresh: bool
+        self,
+        owner: Owner,
+        messages: Sequence[Message],
+        *,
+        now: datetime,
+        key: str | None,
+        digest: str,
+        fresh: bool,
+        expires_at: datetime | None = None,
     ) -> Added:
         """Store messages in one transaction; see protocols.Store."""
         at = micros(now)
@@ -45,6 +55,9 @@ class Log(Erasing):
                 known = _receipt(c, owner.id, key, digest, self.secret)
                 if known is not None:
                     return known
+            messages = self._still_new(c, owner.id, messages)
+            if not messages:
+                return Added(page_ids=(), utterance_ids=())
             table = schema.owner
             row = c.execute(
                 update(table)
@@ -56,6 +69,8 @@ class Log(Erasing):
                 .returning(table.c.seq, table.c.pages)
             ).one()
             added = _append(c, owner.id, messages, row.seq - len(messages), row.pages, at, fresh)
+            if expires_at is not None:
+                _expire(c, owner.id, added.page_ids, expires_at)
             if key is not None:
                 c.execute(
                     insert(schema.receipt).values(
@@ -68,6 +83,21 @@ class Log(Erasing):
                     )
                 )
             return added
+
+    def _still_new(self, c: Connection, owner_id: OwnerId, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages but for those that were forgotten: who said what, and when."""
+        table = schema.barred
+        barred = table.c.owner_id == owner_id
+        if c.scalar(select(table.c.mark).where(barred).limit(1)) is None:
+            return messages
+        key = self.secret()
+        marks = [mark_of_message(key, one.role.value, one.text, one.said_at) for one in messages]
+        known = {
+            mark
+            for some in chunks(sorted(set(marks)))
+            for mark in c.scalars(select(table.c.mark).where(barred, table.c.mark.in_(some)))
+        }
+        return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
 
     def owner_state(self, owner_id: OwnerId) -> OwnerState | None:
         """The owner's row, or None before the first add."""
@@ -106,22 +136,25 @@ def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Ca
     )
 
 
-def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId) -> PageTail | None:
+def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) -> PageTail | None:
+    """The thread's newest page; none where that has expired, so that what is said now does not end with it."""
     page = schema.page
     row = c.execute(
-        select(page.c.page_id, page.c.answered)
+        select(page.c.page_id, page.c.answered, page.c.expires_at)
         .where(page.c.owner_id == owner_id, page.c.thread == thread)
         .order_by(page.c.no.desc())
         .limit(1)
     ).first()
-    return None if row is None else PageTail(page_id=PageId(row.page_id), answered=row.answered)
+    if row is None or (row.expires_at is not None and row.expires_at <= at):
+        return None
+    return PageTail(page_id=PageId(row.page_id), answered=row.answered)
 
 
 def _append(
     c: Connection, owner_id: OwnerId, messages: Sequence[Message], seq: int, pages: int, at: int, fresh: bool
 ) -> Added:
     """Number the messages from seq + 1, give each its page, and write both."""
-    tails = {thread: _thread_tail(c, owner_id, thread) for thread in {message.thread for message in messages}}
+    tails = {thread: _thread_tail(c, owner_id, thread, at) for thread in {message.thread for message in messages}}
     utterances: list[dict[str, Any]] = []
     opened: dict[PageId, dict[str, Any]] = {}
     joined: dict[PageId, dict[str, Any]] = {}
@@ -156,6 +189,17 @@ def _append(
     return Added(
         page_ids=tuple(dict.fromkeys(row["page_id"] for row in utterances)),
         utterance_ids=tuple(row["id"] for row in utterances),
+    )
+
+
+def _expire(c: Connection, owner_id: OwnerId, page_ids: Sequence[PageId], expires_at: datetime) -> None:
+    """The pages end then, but for those that end earlier."""
+    page, at = schema.page, micros(expires_at)
+    c.execute(
+        update(page)
+        .where(page.c.owner_id == owner_id, page.c.page_id.in_(page_ids))
+        .where(or_(page.c.expires_at.is_(None), page.c.expires_at > at))
+        .values(expires_at=at, expires_offset=offset(expires_at))
     )
 
 

@@ -212,6 +212,10 @@ class Postgres:
         affair (VACUUM), and so are its backups; docs/forgetting.md."""
         return True
 
+    def backups(self) -> tuple[Path, ...]:
+        """None that we made."""
+        return ()
+
     # ---------------------------------------------------------------------------------------------- the schema's making
 
     def _create(self, engine: Engine) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.changes import KeywordCount, SummaryPart
@@ -127,23 +127,25 @@ def in_tier(tier: Tier, short: int) -> Any:
     }[tier]
 
 
-def pages_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int) -> tuple[Page, ...]:
-    """Pages with their utterances."""
-    said: dict[str, list[Utterance]] = {}
+def pages_from(
+    connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, *, said: Sequence[Any] = ()
+) -> tuple[Page, ...]:
+    """Pages with their utterances: those of some conditions."""
+    of: dict[str, list[Utterance]] = {}
     for ids in chunks([row.page_id for row in rows]):
         found = connection.execute(
             select(schema.utterance)
-            .where(schema.utterance.c.owner_id == owner_id, schema.utterance.c.page_id.in_(ids))
+            .where(schema.utterance.c.owner_id == owner_id, schema.utterance.c.page_id.in_(ids), *said)
             .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)  # the index's order: by seq alone reads all
         )
         for row in found:
-            said.setdefault(row.page_id, []).append(utterance_from(row))
+            of.setdefault(row.page_id, []).append(utterance_from(row))
     return tuple(
         Page(
             id=PageId(row.page_id),
             no=row.no,
             thread=ThreadId(row.thread),
-            utterances=tuple(said[row.page_id]),
+            utterances=tuple(of[row.page_id]),
             tier=tier_of(
                 placed=row.segment_id is not None,
                 archived=row.evicted_no is not None,
@@ -205,11 +207,15 @@ def noted_pages(
 # ------------------------------------------------------------------------------------------------------------ segments
 
 
+EVOLVED = tuple(schema.evolution.c[name].label(f"evolved_{name}") for name in ("keywords", "tags", "context"))
+"""What of an evolution is read beside a segment's text."""
+
+
 def select_segments(owner_id: OwnerId) -> Select[Any]:
-    """Segments with their text as it stands."""
-    segment, text = schema.segment, schema.segment_text
+    """Segments with their text as it stands, and what newer memories made of them."""
+    segment, text, evolution = schema.segment, schema.segment_text, schema.evolution
     return (
-        select(segment, text)
+        select(segment, text, *EVOLVED)
         .join(
             text,
             and_(
@@ -218,9 +224,25 @@ def select_segments(owner_id: OwnerId) -> Select[Any]:
                 text.c.retired_no.is_(None),
             ),
         )
+        .outerjoin(
+            evolution,
+            and_(
+                evolution.c.owner_id == segment.c.owner_id,
+                evolution.c.segment_id == segment.c.segment_id,
+                evolution.c.retired_no.is_(None),
+            ),
+        )
         .where(segment.c.owner_id == owner_id)
         .order_by(segment.c.opened_no, segment.c.segment_id)
     )
+
+
+def evolved_from(row: Row[Any]) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """Keywords, tags and context of the columns `EVOLVED`; all empty where a segment never evolved."""
+    if row.evolved_keywords is None:
+        return (), (), ""
+    keywords, tags = (from_json(text, tuple[str, ...]) for text in (row.evolved_keywords, row.evolved_tags))
+    return keywords, tags, row.evolved_context
 
 
 def unanalysed_counts(connection: Connection, owner_id: OwnerId) -> dict[str, int]:
@@ -249,10 +271,11 @@ def segment_from(
         total = sum_from(row.vector_sum)
         length = float(np.linalg.norm(total))
         embedding = total / np.float32(length) if length else total
+    evolved, tags, context = evolved_from(row)
     return Segment(
         id=SegmentId(row.segment_id),
         summary="\n".join(part.text for part in parts),
-        keywords=tuple(count.word for count in keywords),
+        keywords=tuple(dict.fromkeys((*(count.word for count in keywords), *evolved))),
         page_ids=page_ids,
         visits=row.visits,
         unanalysed=unanalysed,
@@ -263,12 +286,15 @@ def segment_from(
         said_from=moment(row.said_from, row.said_from_offset),
         said_to=moment(row.said_to, row.said_to_offset),
         sources=sources,
+        tags=tags,
+        context=context,
         embedding=embedding,
     )
 
 
 def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
     """A segment as placing sees it."""
+    evolved, tags, context = evolved_from(row)
     return SegmentState(
         id=SegmentId(row.segment_id),
         parts=from_json(row.parts, tuple[SummaryPart, ...]),
@@ -279,6 +305,9 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         vector_sum=sum_from(row.vector_sum) if row.vector_sum is not None and row.embedder == embedder else None,
+        evolved=evolved,
+        tags=tags,
+        context=context,
     )
 
 
@@ -301,11 +330,14 @@ def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: M
     return {item_id: tuple(sources) for item_id, sources in found.items()}
 
 
-def fact_sources(connection: Connection, owner_id: OwnerId, fact_ids: Sequence[str]) -> _Sources:
-    """By fact, the utterances that all its confirmations rest on."""
+def fact_sources(
+    connection: Connection, owner_id: OwnerId, fact_ids: Sequence[str], upto: int | None = None
+) -> _Sources:
+    """By fact, the utterances that all its confirmations rest on; those of changes up to a number."""
     found: dict[str, dict[Source, None]] = {}
     for ids in chunks(fact_ids):
-        for row in connection.execute(_select_sources(owner_id, "fact", ids)):
+        query = _select_sources(owner_id, "fact", ids)
+        for row in connection.execute(query if upto is None else query.where(schema.source.c.change_no <= upto)):
             found.setdefault(row.item_id, {})[_source_from(row)] = None
     return {fact_id: tuple(sources) for fact_id, sources in found.items()}
 
@@ -324,15 +356,45 @@ def _source_from(row: Row[Any]) -> Source:
     return Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end)
 
 
-def facts_from(connection: Connection, owner_id: OwnerId, query: Select[Any]) -> tuple[Fact, ...]:
-    """The facts of a query of the table `fact`, with their sources."""
-    rows = connection.execute(query).all()
-    sources = fact_sources(connection, owner_id, [row.fact_id for row in rows])
-    return tuple(fact_from(row, sources) for row in rows)
+def facts_from(
+    connection: Connection, owner_id: OwnerId, query: Select[Any], *, upto: int | None = None
+) -> tuple[Fact, ...]:
+    """The facts of a query of the table `fact`, with their sources; as they were at change `upto`."""
+    marked = exists().where(schema.conflict.c.owner_id == owner_id)
+    rows = connection.execute(query.add_columns(marked.label("marked"))).all()
+    sources = fact_sources(connection, owner_id, [row.fact_id for row in rows], upto)
+    against: dict[str, list[FactId]] = {}
+    if rows and rows[0].marked:
+        for pair in open_conflicts(connection, owner_id, upto):
+            against.setdefault(pair.fact_id, []).append(FactId(pair.other_id))
+            against.setdefault(pair.other_id, []).append(FactId(pair.fact_id))
+    return tuple(fact_from(row, sources, against.get(row.fact_id, ())) for row in rows)
 
 
-def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]]) -> Fact:
-    """A fact with its sources."""
+def open_conflicts(connection: Connection, owner_id: OwnerId, upto: int | None = None) -> Sequence[Row[Any]]:
+    """The conflicts that stand and both of whose facts are held, in the order in which they were found; as they were
+    at change `upto`."""
+    table, fact, state = schema.conflict, schema.fact, schema.fact_state
+    query = select(table).where(table.c.owner_id == owner_id, stood(table, upto))
+    for end in (table.c.fact_id, table.c.other_id):
+        if upto is None:
+            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
+            query = query.where(exists().where(fact.c.owner_id == owner_id, fact.c.fact_id == end, held))
+        else:
+            held = and_(state.c.ended_no.is_(None), state.c.archived_no.is_(None), stood(state, upto))
+            query = query.where(exists().where(state.c.owner_id == owner_id, state.c.fact_id == end, held))
+    return connection.execute(query.order_by(table.c.change_no, table.c.fact_id, table.c.other_id)).all()
+
+
+def stood(table: Any, upto: int | None) -> Any:
+    """Whether a version stands, or stood at change `upto`."""
+    if upto is None:
+        return table.c.retired_no.is_(None)
+    return and_(table.c.change_no <= upto, or_(table.c.retired_no.is_(None), table.c.retired_no > upto))
+
+
+def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]], conflicts: Sequence[FactId] = ()) -> Fact:
+    """A fact with its sources, and those that it is in conflict with."""
     return Fact(
         id=FactId(row.fact_id),
         about=About(row.about),
@@ -350,6 +412,7 @@ def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]]) -> Fact:
         pinned=row.pinned,
         change_no=row.change_no,
         expires_at=_when(row.expires_at, row.expires_offset),
+        conflicts=tuple(conflicts),
     )
 
 
@@ -371,16 +434,30 @@ def select_facts(owner_id: OwnerId, *, archived: bool, retired: bool = False) ->
 
 def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
     """Profiles, traits, and current facts."""
-    from embermem.traits import dimensions_by_name
-
     profile, trait = schema.profile, schema.trait
     lines = connection.execute(
         select(profile)
         .where(profile.c.owner_id == owner_id, profile.c.retired_no.is_(None), profile.c.value.is_not(None))
         .order_by(profile.c.name)
     ).all()
-    told = sources_of(connection, owner_id, "profile", {f"{row.whose}.{row.name}": row.change_no for row in lines})
-    fields = [
+    fields = fields_from(connection, owner_id, lines)
+    levels = connection.execute(
+        select(trait).where(trait.c.owner_id == owner_id, trait.c.retired_no.is_(None)).order_by(trait.c.dimension)
+    ).all()
+    facts = facts_from(connection, owner_id, select_facts(owner_id, archived=False))
+    return Persona(
+        profile=tuple(f for f in fields if f.whose is About.USER),
+        agent_profile=tuple(f for f in fields if f.whose is About.AGENT),
+        traits=traits_from(connection, owner_id, levels),
+        facts=tuple(f for f in facts if f.about is About.USER),
+        agent_facts=tuple(f for f in facts if f.about is About.AGENT),
+    )
+
+
+def fields_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> tuple[ProfileField, ...]:
+    """Lines of the profiles with their sources, from rows of the table `profile` that have a value."""
+    told = sources_of(connection, owner_id, "profile", {f"{row.whose}.{row.name}": row.change_no for row in rows})
+    return tuple(
         ProfileField(
             whose=About(row.whose),
             name=row.name,
@@ -390,15 +467,19 @@ def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
             valid_from=_when(row.valid_from, row.valid_from_offset),
             change_no=row.change_no,
             set_by=row.set_by,
+            retired_at=_when(row.retired_at, 0),
         )
-        for row in lines
-    ]
-    levels = connection.execute(
-        select(trait).where(trait.c.owner_id == owner_id, trait.c.retired_no.is_(None)).order_by(trait.c.dimension)
-    ).all()
-    shown = sources_of(connection, owner_id, "trait", {row.dimension: row.change_no for row in levels})
+        for row in rows
+    )
+
+
+def traits_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> tuple[Trait, ...]:
+    """Traits with their sources, from rows of the table `trait`."""
+    from embermem.traits import dimensions_by_name
+
+    shown = sources_of(connection, owner_id, "trait", {row.dimension: row.change_no for row in rows})
     known = dimensions_by_name()
-    traits = tuple(
+    return tuple(
         Trait(
             dimension=row.dimension,
             category=known[row.dimension].category,
@@ -409,14 +490,7 @@ def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
             recorded_at=moment(row.recorded_at),
             valid_from=_when(row.valid_from, row.valid_from_offset),
             change_no=row.change_no,
+            retired_at=_when(row.retired_at, 0),
         )
-        for row in levels
-    )
-    facts = facts_from(connection, owner_id, select_facts(owner_id, archived=False))
-    return Persona(
-        profile=tuple(f for f in fields if f.whose is About.USER),
-        agent_profile=tuple(f for f in fields if f.whose is About.AGENT),
-        traits=traits,
-        facts=tuple(f for f in facts if f.about is About.USER),
-        agent_facts=tuple(f for f in facts if f.about is About.AGENT),
+        for row in rows
     )

@@ -17,12 +17,19 @@ _REPLAYED_AT_ONCE = 200
 """Changes held in memory while they are applied again."""
 _KEPT = ("visits", "visited_at", "embedder", "vector_sum")
 """What a segment has that no change holds."""
+_USED = ("visits", "visited_at")
+"""What a fact has that no change holds."""
 
 
 def replay(c: Connection, owner_id: OwnerId) -> None:
     """Derive everything again. Counters, vectors and waits, which no change holds, are kept. Readers begin anew."""
-    segment, page, owner = schema.segment, schema.page, schema.owner
+    segment, page, owner, fact = schema.segment, schema.page, schema.owner, schema.fact
     kept = c.execute(select(segment).where(segment.c.owner_id == owner_id)).all()
+    used = c.execute(
+        select(fact.c.fact_id, *(fact.c[name] for name in _USED)).where(
+            fact.c.owner_id == owner_id, fact.c.visits.is_not(None)
+        )
+    ).all()
     waiting = c.execute(
         select(page.c.page_id, *(page.c[name] for name in NO_WAITING))
         .where(page.c.owner_id == owner_id)
@@ -39,6 +46,7 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
         done = some[-1].no
     _put_back(c, page, owner_id, "page_id", tuple(NO_WAITING), waiting)
     _put_back(c, segment, owner_id, "segment_id", _KEPT, kept)
+    _put_back(c, fact, owner_id, "fact_id", _USED, used)
     c.execute(
         update(owner).where(owner.c.owner_id == owner_id).values(reset_no=owner.c.revision, embedded_seq=embedded)
     )

@@ -404,14 +404,15 @@ evolution = Table(
     *_derived(),
 )
 
-# Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred).
+# Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred). A mark has a row for each change
+# that bars it, so that undoing the one does not lift the other.
 barred = Table(
     "barred",
     metadata,
     _owner(),
     Column("mark", String(64), primary_key=True),
+    Column("change_no", Integer, primary_key=True),
     Column("kind", String(16), nullable=False),
-    Column("change_no", Integer, nullable=False),
 )
 
 trait = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sqlite3
 import threading
@@ -148,6 +149,11 @@ class Sqlite:
         with self.errors(), closing(sqlite3.connect(self._path, timeout=_SCRUB_WAIT_S)) as connection:
             busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
+
+    def backups(self) -> tuple[Path, ...]:
+        """`FILE.before-*`, beside it."""
+        found = self._path.parent.glob(f"{glob.escape(self._path.name)}.before-*")
+        return tuple(sorted(file for file in found if not file.name.endswith(("-wal", "-shm", ".key"))))
 
 
 def refuse_foreign(path: Path) -> None:

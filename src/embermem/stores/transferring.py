@@ -41,7 +41,7 @@ class OwnerPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UtterancePart:
-    """One message, and the id and number of the page that it is of."""
+    """One message, and the id and number of the page that it is of; `expires_at` is the page's."""
 
     seq: int
     id: str
@@ -53,6 +53,7 @@ class UtterancePart:
     text: str
     said_at: datetime
     recorded_at: datetime
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,6 +89,15 @@ class SegmentPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FactPart:
+    """What no log holds of a fact: how often it was recalled, and when last. One that never was has none."""
+
+    id: str
+    visits: int
+    visited_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class VectorPart:
     """An utterance's vector (half precision, little-endian), and those of its tokens, packed, if there are any."""
 
@@ -96,7 +106,7 @@ class VectorPart:
     tokens: bytes | None
 
 
-Part = OwnerPart | UtterancePart | ChangePart | ReceiptPart | SegmentPart | VectorPart
+Part = OwnerPart | UtterancePart | ChangePart | ReceiptPart | SegmentPart | FactPart | VectorPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,6 +119,7 @@ class Parts:
     receipts: Sequence[ReceiptPart]
     segments: Sequence[SegmentPart]
     vectors: Sequence[VectorPart]
+    facts: Sequence[FactPart] = ()
 
 
 class Transferring(Erasing):
@@ -124,6 +135,7 @@ class Transferring(Erasing):
             for kind in (_owner, _utterances, _changes, _receipts):
                 yield from kind(c, owner_id)
             yield from _segments(c, owner_id, embedder)
+            yield from _facts(c, owner_id)
             if embedder:
                 yield from _vectors(c, owner_id, embedder)
 
@@ -158,6 +170,7 @@ class Transferring(Erasing):
             replay(c, owner.id)
             _refuse_torn(c, owner.id)
             _count_visits(c, owner.id, parts.segments, embedder)
+            _count_recalls(c, owner.id, parts.facts)
 
     def key_mark(self) -> str | None:
         """What tells the key of forgotten values from another, and says nothing of it; None where there is none yet."""
@@ -184,21 +197,28 @@ def _owner(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
 
 def _utterances(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
     said, page = schema.utterance, schema.page
-    numbers = {
-        row.page_id: row.no for row in c.execute(select(page.c.page_id, page.c.no).where(page.c.owner_id == owner_id))
+    pages = {
+        row.page_id: row
+        for row in c.execute(
+            select(page.c.page_id, page.c.no, page.c.expires_at, page.c.expires_offset).where(
+                page.c.owner_id == owner_id
+            )
+        )
     }
     for row in _ordered(c, said, owner_id, said.c.seq):
+        of = pages[row.page_id]
         yield UtterancePart(
             seq=row.seq,
             id=row.id,
             page=row.page_id,
-            page_no=numbers[row.page_id],
+            page_no=of.no,
             thread=row.thread,
             role=Role(row.role),
             speaker=row.speaker,
             text=row.text,
             said_at=moment(row.said_at, row.said_offset),
             recorded_at=moment(row.recorded_at),
+            expires_at=None if of.expires_at is None else moment(of.expires_at, of.expires_offset),
         )
 
 
@@ -232,6 +252,16 @@ def _segments(c: Connection, owner_id: OwnerId, embedder: str) -> Iterator[Part]
             visited_at=None if row.visited_at is None else moment(row.visited_at),
             sum=row.vector_sum if embedder and row.embedder == embedder else None,
         )
+
+
+def _facts(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
+    fact = schema.fact
+    query = select(fact.c.fact_id, fact.c.visits, fact.c.visited_at).where(
+        fact.c.owner_id == owner_id, fact.c.visits.is_not(None)
+    )
+    for row in c.execute(query.order_by(fact.c.fact_id)):
+        at = None if row.visited_at is None else moment(row.visited_at)
+        yield FactPart(id=row.fact_id, visits=row.visits, visited_at=at)
 
 
 def _vectors(c: Connection, owner_id: OwnerId, embedder: str) -> Iterator[Part]:
@@ -293,6 +323,8 @@ def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[d
                 "first_seq": part.seq,
                 "answered": False,
                 "recorded_at": micros(part.recorded_at),
+                "expires_at": None if part.expires_at is None else micros(part.expires_at),
+                "expires_offset": None if part.expires_at is None else offset(part.expires_at),
                 **dict.fromkeys(("annotated_seq", "analysed_seq", "touched_no", "attempts"), 0),
             },
         )
@@ -372,6 +404,25 @@ def _count_visits(c: Connection, owner_id: OwnerId, segments: Sequence[SegmentPa
             "b_vector_sum": part.sum,
         }
         for part in segments
+    ]
+    if rows:
+        c.execute(statement, rows)
+
+
+def _count_recalls(c: Connection, owner_id: OwnerId, facts: Sequence[FactPart]) -> None:
+    table = schema.fact
+    statement = (
+        update(table)
+        .where(table.c.owner_id == owner_id, table.c.fact_id == bindparam("k_id"))
+        .values(visits=bindparam("b_visits"), visited_at=bindparam("b_visited_at"))
+    )
+    rows = [
+        {
+            "k_id": part.id,
+            "b_visits": part.visits,
+            "b_visited_at": None if part.visited_at is None else micros(part.visited_at),
+        }
+        for part in facts
     ]
     if rows:
         c.execute(statement, rows)

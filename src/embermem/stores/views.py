@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from embermem.protocols import (
     PageMark,
 )
 from embermem.stores import reads, schema
+from embermem.stores.codec import moment
 from embermem.stores.statements import chains, changes, owner_state, setting, utterances
 from embermem.stores.transactions import Transactions
 from embermem.types import (
@@ -285,9 +287,12 @@ def _newer(
     persona_moved = owner.persona_no > revision or reset
     persona = reads.persona_of(c, owner_id) if persona_moved else None
     archived: tuple[Fact, ...] = ()
+    ended: tuple[Fact, ...] = ()
     if persona_moved:
         left = reads.select_facts(owner_id, archived=True).where(schema.fact.c.archived_no > revision)
         archived = reads.facts_from(c, owner_id, left)
+        past = reads.select_facts(owner_id, archived=False, retired=True).where(schema.fact.c.retired_no > revision)
+        ended = reads.facts_from(c, owner_id, past)
     return Delta(
         seq=owner.seq,
         revision=owner.revision,
@@ -306,9 +311,22 @@ def _newer(
         persona=persona,
         tokens=_tokens(found),
         archived_facts=archived,
+        ended_facts=ended,
+        expiring=_expiring(c, owner_id),
         reset=reset,
         born=owner.created_at,
     )
+
+
+def _expiring(c: Connection, owner_id: OwnerId) -> tuple[tuple[PageId, datetime], ...]:
+    """The pages that expire, the first first, and when."""
+    page = schema.page
+    rows = c.execute(
+        select(page.c.page_id, page.c.expires_at)
+        .where(page.c.owner_id == owner_id, page.c.expires_at.is_not(None))
+        .order_by(page.c.expires_at)
+    )
+    return tuple((PageId(row.page_id), moment(row.expires_at)) for row in rows)
 
 
 def _tokens(found: Sequence[Any]) -> tuple[bytes, ...]:

@@ -9,16 +9,12 @@ from pathlib import Path
 from sqlalchemy import and_, case, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.changes import Cause, Erased
-from embermem.protocols import (
-    Finding,
-    Stats,
-)
+from embermem.protocols import Stats
 from embermem.stores import migrations, reads, schema
 from embermem.stores.codec import micros
-from embermem.stores.statements import changes, remember, remember_once, unclaimed
+from embermem.stores.statements import remember, remember_once, unclaimed
 from embermem.stores.transactions import Transactions
-from embermem.types import Owner, OwnerId
+from embermem.types import Owner
 
 
 class Whole(Transactions):
@@ -99,59 +95,6 @@ class Whole(Transactions):
         """The whole store in a new file. Raises StoreError."""
         self._database.copy(place)
 
-    def check(self) -> tuple[Finding, ...]:
-        """Whether the file is sound: SQLite's own check, and counts that must agree."""
-        owner, utterance, page = schema.owner, schema.utterance, schema.page
-        with self._read() as c:
-            sound = self._database.soundness(c)
-            counted = select(utterance.c.owner_id, func.count().label("n")).group_by(utterance.c.owner_id).subquery()
-            fewer = c.execute(
-                select(owner.c.owner_id, (owner.c.seq - func.coalesce(counted.c.n, 0)).label("missing"))
-                .select_from(owner.outerjoin(counted, counted.c.owner_id == owner.c.owner_id))
-                .where(func.coalesce(counted.c.n, 0) != owner.c.seq)
-            ).all()
-            gaps = sum(1 for row in fewer if row.missing != _forgotten(c, OwnerId(row.owner_id)))
-            failed = c.execute(
-                select(page.c.error, func.count().label("pages"))
-                .where(page.c.error.is_not(None))
-                .group_by(page.c.error)
-                .order_by(func.count().desc())
-            ).all()
-            stuck = c.execute(
-                select(owner.c.error, func.count().label("owners"))
-                .where(owner.c.error.is_not(None))
-                .group_by(owner.c.error)
-                .order_by(func.count().desc())
-            ).all()
-        findings = [sound]
-        if gaps:
-            findings.append(
-                Finding(
-                    level="error",
-                    what=f"{gaps} owners whose utterances have gaps that no forgetting made",
-                    advice="restore a copy",
-                )
-            )
-        else:
-            findings.append(Finding(level="ok", what="every owner's utterances are there, but for those forgotten"))
-        if failed:
-            findings.append(
-                Finding(
-                    level="warning",
-                    what=f"{sum(row.pages for row in failed)} pages wait for another try: {failed[0].error}",
-                    advice="embermem show PAGE",
-                )
-            )
-        if stuck:
-            findings.append(
-                Finding(
-                    level="warning",
-                    what=f"the last work on {sum(row.owners for row in stuck)} owners failed: {stuck[0].error}",
-                    advice="embermem settle",
-                )
-            )
-        return tuple(findings)
-
 
 def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
     """How many pages are pending, of all owners, and since when the oldest is: since the one came that took its place
@@ -165,9 +108,3 @@ def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
         .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
     ).one()
     return row[0], row[1]
-
-
-def _forgotten(c: Connection, owner_id: OwnerId) -> int:
-    """How many utterances were forgotten, as the log says."""
-    log = changes(c, owner_id, 0, causes=(Cause.FORGETTING,))
-    return sum(d.utterances for change in log for d in change.decisions if isinstance(d, Erased))

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import and_, case, delete, exists, func, insert, literal, or_, select, true, update
+from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, literal, or_, select, true, update
 from sqlalchemy.engine import Connection
 
-from embermem.changes import BegunAnew, Cause, Change, Decision
+from embermem.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires
 from embermem.errors import EmbedderMismatch, RevisionMoved, StaleLease
 from embermem.protocols import (
     Lease,
@@ -29,6 +29,7 @@ from embermem.types import (
     Chain,
     ChainId,
     ChainTail,
+    FactId,
     Owner,
     OwnerId,
     PageId,
@@ -117,7 +118,7 @@ class Work(Transactions):
                 values["persona_no"] = change.no
             if any(isinstance(decision, RESETTING_DECISIONS) for decision in decisions):
                 values["reset_no"] = change.no
-            if any(isinstance(decision, BegunAnew) for decision in decisions):
+            if any(_makes_due(decision) for decision in decisions):
                 values["due_at"] = due_from(at)
             moved = c.execute(
                 update(table)
@@ -306,13 +307,19 @@ class Work(Transactions):
                 ).first()
                 if row is None:
                     continue
-                summary = c.scalar(
-                    select(chain.c.summary).where(
+                told = c.execute(
+                    select(chain.c.summary, chain.c.change_no).where(
                         chain.c.owner_id == owner_id, chain.c.chain_id == row.chain_id, chain.c.retired_no.is_(None)
                     )
+                ).first()
+                view, chain_id = reads.page_views(c, owner_id, [row], 0, embedder)[0], ChainId(row.chain_id)
+                if told is None:
+                    found[thread] = ChainTail(view=view, chain_id=chain_id, summary="")
+                    continue
+                sources = reads.sources_of(c, owner_id, "chain", {chain_id: told.change_no})
+                found[thread] = ChainTail(
+                    view=view, chain_id=chain_id, summary=told.summary, sources=sources.get(chain_id, ())
                 )
-                view = reads.page_views(c, owner_id, [row], 0, embedder)[0]
-                found[thread] = ChainTail(view=view, chain_id=ChainId(row.chain_id), summary=summary or "")
         return found
 
     def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
@@ -388,9 +395,15 @@ class Work(Transactions):
                 )
             )
 
-    def visit(self, owner_id: OwnerId, segments: Mapping[SegmentId, int], now: datetime) -> None:
-        """Count visits of segments, and their time."""
-        table, at = schema.segment, micros(now)
+    def visit(
+        self,
+        owner_id: OwnerId,
+        segments: Mapping[SegmentId, int],
+        now: datetime,
+        facts: Mapping[FactId, int] | None = None,
+    ) -> None:
+        """Count visits of segments and of facts, and their time."""
+        table, fact, at = schema.segment, schema.fact, micros(now)
         with self._write() as c:
             locked_owner(
                 c, owner_id
@@ -404,6 +417,16 @@ class Work(Transactions):
                         visited_at=case((table.c.visited_at > at, table.c.visited_at), else_=at),
                     )
                 )
+            if facts:
+                c.execute(
+                    update(fact)
+                    .where(fact.c.owner_id == owner_id, fact.c.fact_id == bindparam("k_fact"))
+                    .values(
+                        visits=func.coalesce(fact.c.visits, 0) + bindparam("k_visits"),
+                        visited_at=case((fact.c.visited_at > at, fact.c.visited_at), else_=at),
+                    ),
+                    [{"k_fact": fact_id, "k_visits": visits} for fact_id, visits in facts.items()],
+                )
             owner = schema.owner
             c.execute(update(owner).where(owner.c.owner_id == owner_id).values(due_at=due_from(at)))
 
@@ -412,6 +435,13 @@ class Work(Transactions):
         with self._write() as c:
             locked_owner(c, owner_id)
             replay(c, owner_id)
+
+
+def _makes_due(decision: Decision) -> bool:
+    """Whether it brings work: all is to be read again, or something is to end at a time."""
+    return isinstance(decision, BegunAnew | FactExpires) or (
+        isinstance(decision, FactAdded) and decision.expires_at is not None
+    )
 
 
 def _held(lease: Lease) -> tuple[Any, ...]:

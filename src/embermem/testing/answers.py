@@ -3,19 +3,19 @@
     server = ModelServer(answer)
 
 The same pages always get the same answers, whatever else stands in the request: what is remembered after failures can
-be compared with what is remembered without them.
+be compared with what is remembered without them. `linking_answer` also proposes links to what is shown beside them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from embermem.text import is_chinese_like, sentences, terms
 from embermem.traits import dimensions_by_name
 
-__all__ = ["answer"]
+__all__ = ["answer", "linking_answer"]
 
 Json = dict[str, Any]
 
@@ -24,6 +24,7 @@ _PAGE = re.compile(r"(p\d+) (t\d+) \d{4}-\d\d-\d\d")
 _BEFORE = re.compile(r"(t\d+) before: (.*)")
 _SPOKEN = re.compile(r"(?:(u\d+) )?(user|agent|system|tool)(?: [^:]{1,40})?: (.*)")
 _KNOWN = re.compile(r"(f\d+) user (?:([^:=]+): )?([^=]+)=(.*)")
+_SEGMENT = re.compile(r"(s\d+) ([^:]*): (.*)")
 _SUMMARY = re.compile(r"summary so far: (.*)")
 _SENTENCE = 120
 """Characters of a first sentence that a summary takes."""
@@ -43,11 +44,21 @@ _FIELDS = {"name": "name", "lives_in": "home", "works_as": "occupation"}
 def answer(request: Mapping[str, Any]) -> Json:
     """The answer to the body of a chat request (OpenAI's, Anthropic's or Google's form) that holds one of Ember's
     questions about pages. Raises ValueError if it holds none."""
+    return _answered(_profiled, request)
+
+
+def linking_answer(request: Mapping[str, Any]) -> Json:
+    """As `answer`. Where a segment is shown of which a word stands in the pages, they are linked, and the segment is
+    told what was said now."""
+    return _answered(_profiled_and_linked, request)
+
+
+def _answered(profiled: Callable[[list[str]], Json], request: Mapping[str, Any]) -> Json:
     blocks = [found["data"] for text in _texts(request) for found in _DATA.finditer(text)]
     for data in reversed(blocks):  # a repair round stands after the question it repeats
         lines = data.splitlines()
         if _SUMMARY.match(data):
-            return _profiled(lines)
+            return profiled(lines)
         if any(_PAGE.fullmatch(line) for line in lines):
             return _annotated(lines)
     raise ValueError("the request holds no question of Ember's about pages")
@@ -121,7 +132,23 @@ def _profiled(lines: list[str]) -> Json:
         if note["action"] == "supersede" and note["fact"] in ended:
             note |= {"action": "add", "fact": ""}  # a fact is ended once
         ended.add(note["fact"])
-    return {"summary": _told(firsts), "profile": fields, "traits": traits, "facts": facts}
+    return {"summary": _told(firsts), "profile": fields, "traits": traits, "facts": facts, "links": []}
+
+
+def _profiled_and_linked(lines: list[str]) -> Json:
+    said = [found[3] for line in lines if (found := _SPOKEN.fullmatch(line)) and found[1]]
+    links: list[Json] = []
+    for line in lines:
+        if (found := _SEGMENT.fullmatch(line)) is None:
+            continue
+        words = [word.strip() for word in found[2].split(",")]
+        shared = [(word, text) for word in words for text in said if {*terms(word)} & {*terms(text)}]
+        if shared:
+            word, text = shared[0]
+            fresh = [one for one in re.findall(r"\w{4,}", text) if one not in words]
+            told = {"keywords": fresh[:2], "tags": [word], "context": f"Later: {_first(text)}"}
+            links.append({"one": "s0", "other": found[1], "reason": f"both tell of {word}", **told})
+    return {**_profiled(lines), "links": links}
 
 
 def _stated(text: str) -> Iterator[tuple[str, str, str]]:

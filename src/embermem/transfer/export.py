@@ -12,6 +12,7 @@ from embermem.stores import migrations
 from embermem.stores.sql import SqlStore
 from embermem.stores.transferring import (
     ChangePart,
+    FactPart,
     Part,
     ReceiptPart,
     SegmentPart,
@@ -80,5 +81,6 @@ def _end(of: Counter[type[Part]]) -> End:
         changes=of[ChangePart],
         receipts=of[ReceiptPart],
         segments=of[SegmentPart],
+        facts=of[FactPart],
         vectors=of[VectorPart],
     )

@@ -16,6 +16,7 @@ from embermem.protocols import Embedder, TokenEmbedder
 from embermem.stores.sql import SqlStore
 from embermem.stores.transferring import (
     ChangePart,
+    FactPart,
     OwnerPart,
     Parts,
     ReceiptPart,
@@ -151,6 +152,7 @@ class _Gathered:
     changes: list[ChangePart] = field(default_factory=list)
     receipts: list[ReceiptPart] = field(default_factory=list)
     segments: list[SegmentPart] = field(default_factory=list)
+    facts: list[FactPart] = field(default_factory=list)
     vectors: list[VectorPart] = field(default_factory=list)
     pages: dict[str, tuple[int, str]] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
@@ -169,6 +171,9 @@ class _Gathered:
         elif isinstance(part, SegmentPart):
             _expect(part.visits >= 0, "visits are counted from 0")
             self.segments.append(part)
+        elif isinstance(part, FactPart):
+            _expect(part.visits >= 0, "visits are counted from 0")
+            self.facts.append(part)
         elif isinstance(part, VectorPart):
             _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")
             self.seqs.discard(part.seq)
@@ -193,7 +198,7 @@ class _Gathered:
 
     def whole(self, end: End) -> Parts:
         """All of it. Raises InputError where a line is missing."""
-        for name in ("utterances", "changes", "receipts", "segments", "vectors"):
+        for name in ("utterances", "changes", "receipts", "segments", "facts", "vectors"):
             told, found = getattr(end, name), len(getattr(self, name))
             _expect(told == found, f"the owner has {told} {name}, and {found} are here")
         return Parts(
@@ -202,6 +207,7 @@ class _Gathered:
             changes=self.changes,
             receipts=self.receipts,
             segments=self.segments,
+            facts=self.facts,
             vectors=self.vectors,
         )
 

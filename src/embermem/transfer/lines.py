@@ -15,6 +15,7 @@ from embermem.messages import checked
 from embermem.stores.codec import decisions_from, decisions_text, json_text, micros, moment, offset
 from embermem.stores.transferring import (
     ChangePart,
+    FactPart,
     OwnerPart,
     Part,
     ReceiptPart,
@@ -58,6 +59,7 @@ class End:
     receipts: int
     segments: int
     vectors: int
+    facts: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,6 +87,7 @@ KINDS: Mapping[str, type[Any]] = {
     "change": ChangePart,
     "receipt": ReceiptPart,
     "segment": SegmentPart,
+    "fact": FactPart,
     "vector": VectorPart,
     "end": End,
     "finish": Finish,

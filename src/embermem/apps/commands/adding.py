@@ -27,18 +27,22 @@ def add(
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When, in ISO 8601; now if not given.")] = None,
     thread: Annotated[str, typer.Option(help="Which conversation.")] = "main",
     key: Annotated[str | None, typer.Option(help="Given twice, it stores one page.")] = None,
+    expires_at: Annotated[
+        str | None, typer.Option("--expires-at", metavar="TIME", help="When it is forgotten by itself.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Store one page: a query, a response, or both."""
     from embermem.apps import render
 
-    said_at = time_of(at)
+    said_at, ends = time_of(at), time_of(expires_at)
     said = text_of(query)
     if response is not None:
         response = text_of(response)
     session = session_of(ctx)
     with session.for_writing() as memory:
-        page_id = session.owner(memory).add(said or None, response, at=said_at, thread=thread, key=key)
+        owner = session.owner(memory)
+        page_id = owner.add(said or None, response, at=said_at, thread=thread, key=key, expires_at=ends)
     if as_json:
         render.print_json({"page_id": page_id})
     else:

@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from embermem.apps.commands import bench_run, study
+from embermem.apps.commands.bench_past import past
 from embermem.apps.commands.bench_scale import scale
+from embermem.apps.commands.bench_year import year
 from embermem.apps.commands.common import JsonOption, progress_told, session_of, temporary_folder
 
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
@@ -225,6 +227,8 @@ def load(
 
 
 app.command()(scale)
+app.command()(past)
+app.command()(year)
 
 
 def _show_recall(report: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import typer
 
@@ -17,7 +17,18 @@ from embermem.errors import InputError
 
 _Made = TypeVar("_Made")
 
+AsOfOption = Annotated[
+    str | None, typer.Option("--as-of", metavar="TIME", help="What was known then, in ISO 8601 or as a day.")
+]
+ValidAtOption = Annotated[str | None, typer.Option("--valid-at", metavar="TIME", help="What was true then.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+
+
+class Then(TypedDict, total=False):
+    """The moment that a read looks back to: what was known then, what was true then."""
+
+    as_of: datetime
+    valid_at: datetime
 
 
 def session_of(ctx: typer.Context) -> Session:
@@ -47,6 +58,16 @@ def time_of(text: str | None) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError as error:
         raise typer.BadParameter(f"{text!r} is no time; write ISO 8601, such as 2026-05-02T10:00:00+02:00") from error
+
+
+def then_of(as_of: str | None, valid_at: str | None) -> Then:
+    """The moment that a reading command looks back to, as options of the memory's reads; none for now."""
+    then = Then()
+    if (known := time_of(as_of)) is not None:
+        then["as_of"] = known
+    if (true := time_of(valid_at)) is not None:
+        then["valid_at"] = true
+    return then
 
 
 def with_bar(what: str, unit: str, work: Callable[[Callable[[int, int], None]], _Made]) -> _Made:

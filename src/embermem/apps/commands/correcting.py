@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.apps.commands.common import JsonOption, session_of, text_of
+from embermem.apps.commands.common import JsonOption, session_of, text_of, time_of
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
@@ -17,19 +17,29 @@ if TYPE_CHECKING:
 def undo(
     ctx: typer.Context,
     change: Annotated[int, typer.Argument(min=1, metavar="CHANGE", help="Its number, by `show changes`.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be taken back, change nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Take back what a change taught about this user; prints the number of the change that does so."""
-    from embermem.apps import render
+    from embermem.apps import render, show
 
     session = session_of(ctx)
     with session.for_reading() as memory:
-        no = session.owner(memory).undo(change)
+        owner = session.owner(memory)
+        plan = owner.undo_plan(change)
+        no = None if dry_run else owner.undo(change)
+        held = {} if as_json else {fact.id: fact.text for fact in (*owner.facts(), *owner.past_facts())}
     if as_json:
-        render.print_json({"change": no, "undoes": change})
+        render.print_json({"change": no, "undoes": change, "refused": plan.refused})
         return
-    render.print_text(str(no))
-    render.note(f"what change {change} taught is taken back; `embermem undo {no}` restores it")
+    if no is not None:
+        render.print_text(str(no))
+        render.note(f"what change {change} taught is taken back; `embermem undo {no}` restores it")
+    for decision in plan.decisions if dry_run else ():
+        if told := show.taught(decision, held):
+            render.print_text(told)
+    for one in plan.refused:
+        render.note(f"stays: {one.item}: {one.reason}", style="yellow")
 
 
 def correct(
@@ -81,7 +91,15 @@ def forget(
     fact: Annotated[str | None, typer.Option(metavar="ID", help="A fact; what was said stays.")] = None,
     segment: Annotated[str | None, typer.Option(metavar="ID", help="All pages of a segment.")] = None,
     thread: Annotated[str | None, typer.Option(metavar="NAME", help="All pages of a thread.")] = None,
+    before: Annotated[str | None, typer.Option(metavar="TIME", help="All pages said before a time or day.")] = None,
+    matching: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The pages that hold all of these words.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="With --matching: also so many that search finds.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All of this user's memory.")] = False,
+    all_agents: Annotated[bool, typer.Option("--all-agents", help="All of this user, with every agent.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go, change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: JsonOption = False,
@@ -89,11 +107,21 @@ def forget(
     """Take something out of this user's memory and out of the file, for good, with all that rests on it alone."""
     from embermem.apps import forget as forgetting
 
-    options = {"page": page, "fact": fact, "segment": segment, "thread": thread}
-    named = {what: name for what, name in options.items() if name is not None}
-    if len(named) + everything != 1:
-        raise typer.BadParameter("name one of --page, --fact, --segment, --thread, --all")
+    options = {"page": page, "fact": fact, "segment": segment, "thread": thread, "matching": matching}
+    given: dict[str, object] = {**options, "before": time_of(before)}
+    named = {what: name for what, name in given.items() if name is not None}
+    if len(named) + everything + all_agents != 1:
+        raise typer.BadParameter(
+            "name one of --page, --fact, --segment, --thread, --before, --matching, --all, --all-agents"
+        )
+    if limit is not None:
+        if matching is None:
+            raise typer.BadParameter("--limit goes with --matching")
+        named["limit"] = limit
     session = session_of(ctx)
     with session.for_reading() as memory:
+        if all_agents:
+            forgetting.forget_user(memory, session.user, dry_run=dry_run, yes=yes, as_json=as_json)
+            return
         owner = session.owner(memory)
         forgetting.forget(owner, named, everything=everything, dry_run=dry_run, yes=yes, as_json=as_json)

@@ -7,14 +7,26 @@ from typing import Annotated
 
 import typer
 
-from embermem.apps.commands.common import JsonOption, session_of, text_of, time_of
+from embermem.apps.commands.common import (
+    AsOfOption,
+    JsonOption,
+    ValidAtOption,
+    session_of,
+    text_of,
+    then_of,
+    time_of,
+)
 
 
 def recall(
     ctx: typer.Context,
     query: Annotated[str, typer.Argument(help="What to remember; `-` reads it from stdin.")],
     budget: Annotated[int | None, typer.Option(min=1, metavar="TOKENS", help="How long the context may be.")] = None,
-    at: Annotated[str | None, typer.Option(metavar="TIME", help="Ask as of this time, in ISO 8601.")] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="When it is asked: `last week` counts from it.")
+    ] = None,
+    as_of: AsOfOption = None,
+    valid_at: ValidAtOption = None,
     thread: Annotated[str | None, typer.Option(help="The conversation in which it is asked.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also show the hits, their scores, what was left out.")
@@ -25,10 +37,10 @@ def recall(
     from embermem.apps import render, show
 
     session = session_of(ctx)
-    as_of = time_of(at)
+    asked_at, then = time_of(at), then_of(as_of, valid_at)
     asked = text_of(query)
     with session.for_reading() as memory:
-        context = session.owner(memory).recall(asked, at=as_of, budget=budget, thread=thread)
+        context = session.owner(memory).recall(asked, at=asked_at, budget=budget, thread=thread, **then)
     if as_json:
         render.print_json(context)
         return
@@ -78,6 +90,8 @@ def show(
     ] = None,
     name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Of the page or segment.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many rows.")] = None,
+    as_of: AsOfOption = None,
+    valid_at: ValidAtOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the tiers, a page (by id or number), a segment, or the log of changes."""
@@ -91,24 +105,27 @@ def show(
         raise typer.BadParameter(
             f"cannot show {what!r}: short, pending, mid, long, archive, changes, page ID or segment ID"
         )
+    then = then_of(as_of, valid_at)
+    if what == "changes" and then:
+        raise typer.BadParameter("`show changes` shows the log whole; `diff` says what changed between two times")
     session = session_of(ctx)
     with session.for_reading() as memory:
         owner = session.owner(memory)
         match what:
             case None:
-                shown.everything(owner, limit, as_json)
+                shown.everything(owner, limit, as_json, then)
             case "mid":
-                shown.segments(owner, limit, as_json)
+                shown.segments(owner, limit, as_json, then)
             case "long":
-                shown.persona(owner, as_json)
+                shown.persona(owner, as_json, then)
             case "changes":
                 shown.changes(owner, limit, as_json)
             case "page":
-                shown.page(owner, name or "", as_json)
+                shown.page(owner, name or "", as_json, then)
             case "segment":
-                shown.segment(owner, name or "", limit, as_json)
+                shown.segment(owner, name or "", limit, as_json, then)
             case _:
-                shown.pages(owner, shown.tier_of(what), limit, as_json)
+                shown.pages(owner, shown.tier_of(what), limit, as_json, then)
 
 
 def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:

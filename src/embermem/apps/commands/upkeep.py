@@ -110,12 +110,17 @@ def rebuild(
         raise typer.Exit(1)
 
 
-def doctor(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Look for what is wrong; exit 1 if something is."""
+def doctor(
+    ctx: typer.Context,
+    deep: Annotated[bool, typer.Option("--deep", help="Derive all memory again, and compare it row by row.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Put right what can be without losing a word.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Look for what is wrong, and with --repair put it right; exit 1 if something is left."""
     from embermem.apps import doctor as physician
     from embermem.apps import render
 
-    checks = physician.look(session_of(ctx))
+    checks = physician.look(session_of(ctx), deep=deep, repair=repair)
     failed = any(check.level == "error" for check in checks)
     if as_json:
         render.print_json({"ok": not failed, "checks": checks})

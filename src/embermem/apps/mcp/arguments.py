@@ -80,6 +80,16 @@ Budget = Annotated[
         validation_alias=_names("budget", "max_tokens"),
     ),
 ]
+AsOf = Annotated[
+    str,
+    _or(""),
+    Field(description="What was known then: a day such as 2026-03-01, or a time. Now, if left out."),
+]
+ValidAt = Annotated[
+    str,
+    _or(""),
+    Field(description="What was true then, by what is known now, such as where the user lived: a day, or a time."),
+]
 K = Annotated[
     int,
     _or(10),
@@ -90,11 +100,20 @@ K = Annotated[
         validation_alias=_names("k", "top_k", "limit", "max_results"),
     ),
 ]
+_ANY_ID = _names("id", "memory_id", "page_id", "fact_id", "utterance_id", "segment_id")
 Id = Annotated[
     str,
     Field(
         description="An id as search_memory, retrieve_memory or get_user_profile gave it.",
-        validation_alias=_names("id", "memory_id", "page_id", "fact_id", "utterance_id", "segment_id"),
+        validation_alias=_ANY_ID,
+    ),
+]
+IdOrName = Annotated[
+    str,
+    Field(
+        description="An id as search_memory, retrieve_memory or get_user_profile gave it; also a trait's dimension, or "
+        "a line of a profile such as `user.home`.",
+        validation_alias=_ANY_ID,
     ),
 ]
 FactId = Annotated[

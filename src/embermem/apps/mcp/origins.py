@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from embermem.apps import render
 from embermem.apps.mcp import shapes
 from embermem.errors import InputError
-from embermem.types import Fact, Forgotten, Source, Tier
+from embermem.traits import dimensions
+from embermem.types import Fact, Forgotten, Source, Tier, Why
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
@@ -34,7 +35,9 @@ def forgetting(owner: OwnerMemory, item: str) -> partial[Forgotten]:
 
 
 def origin(owner: OwnerMemory, item: str, notice: str) -> shapes.Origin:
-    """Where the item with this id comes from. Raises NotFound, InputError."""
+    """Where the item with this id or name comes from. Raises NotFound, InputError."""
+    if "." in item or item in {one.name for one in dimensions()} or item[:1] in ("c", "l"):
+        return _origin_of_other(owner.why(item), notice)
     of_pages = partial(_origin_of_pages, owner, item, notice=notice)
     match item[:1]:
         case "f":
@@ -100,6 +103,23 @@ def _origin_of_fact(owner: OwnerMemory, fact: Fact, notice: str) -> shapes.Origi
         changes=[shapes.change(entry) for entry in owner.history(fact.id)],
         replaces=[shapes.fact(past) for past in owner.past_facts() if past.superseded_by == fact.id],
         replaced_by=[shapes.fact(one) for one in by],
+        pages=len({one.page_id for one in said}),
+    )
+
+
+def _origin_of_other(why: Why, notice: str) -> shapes.Origin:
+    """Of a line of a profile, a trait, a chain, a link."""
+    said = [quote.utterance for quote in why.quotes] or [quote.utterance for one in why.behind for quote in one.quotes]
+    return shapes.Origin(
+        notice=notice,
+        id=why.item_id,
+        kind=why.kind,
+        text=why.text,
+        state="current" if why.held else "past",
+        said=[shapes.said(one) for one in said[:_SAID_SHOWN]],
+        changes=[shapes.made_by(one) for one in why.changes],
+        replaces=[shapes.replaced(one) for one in why.replaced],
+        replaced_by=[shapes.replaced(one) for one in why.replaced_by],
         pages=len({one.page_id for one in said}),
     )
 

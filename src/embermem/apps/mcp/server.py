@@ -19,17 +19,19 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import ValidationError
 
 import embermem
-from embermem import prompts
+from embermem import prompts, types
 from embermem.apps.http.keys import Right
 from embermem.apps.mcp import origins, shapes
 from embermem.apps.mcp.arguments import (
     AgentKnowledge,
     AgentResponse,
     AskedIn,
+    AsOf,
     Budget,
     Confirm,
     FactId,
     Id,
+    IdOrName,
     K,
     Knowledge,
     NewText,
@@ -37,11 +39,11 @@ from embermem.apps.mcp.arguments import (
     Thread,
     Timestamp,
     UserInput,
+    ValidAt,
 )
 from embermem.apps.mcp.reach import Reach
 from embermem.apps.mcp.resources import add_resources
 from embermem.errors import EmberError, StoreError
-from embermem.types import Hit
 
 if TYPE_CHECKING:
     from embermem.memory import Memory
@@ -159,17 +161,25 @@ class _Tools:
         return shapes.Stored(page_id=page_id, thread=thread)
 
     def retrieve_memory(
-        self, query: Query, budget: Budget = 0, thread: AskedIn = ""
+        self, query: Query, budget: Budget = 0, thread: AskedIn = "", as_of: AsOf = "", valid_at: ValidAt = ""
     ) -> Annotated[CallToolResult, shapes.Recalled]:
         """Recall what matters for a question: who the user is, facts, and what was said on which day.
 
         Call it before you answer whenever earlier conversations may help, and at the start of a conversation. A low
-        confidence means that the memory hardly speaks of it. For a list of ids use search_memory instead.
+        confidence means that the memory hardly speaks of it. For what was so on an earlier day ("where did I live in
+        March?") give valid_at. For a list of ids use search_memory instead.
         """
         with self._told():
             owner = self._reach(Right.READ)
-            context = owner.recall(query, budget=budget or None, thread=thread or None)
-            self._count_visit(context.packed)
+            context = owner.recall(
+                query,
+                budget=budget or None,
+                thread=thread or None,
+                as_of=as_of or None,
+                valid_at=valid_at or None,
+            )
+            if not (as_of or valid_at):
+                self._count_visit(context)
             notice, text = self._notice(), self._memory.marked(context.text or "-")
             shown = shapes.recalled(context, notice, text)
         rests_on = ", ".join(
@@ -178,20 +188,26 @@ class _Tools:
         tail = f"Confidence: {shown.confidence:.2f} of 1. Sources: {rests_on or 'none'}."
         return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
 
-    def search_memory(self, query: Query, k: K = 10) -> Annotated[CallToolResult, shapes.Found]:
+    def search_memory(
+        self, query: Query, k: K = 10, as_of: AsOf = "", valid_at: ValidAt = ""
+    ) -> Annotated[CallToolResult, shapes.Found]:
         """Find single utterances, with their ids, best first; each is cut to its first words.
 
         Call it to find what to forget or to ask `why` about, or to look for exact words. To answer a question use
         retrieve_memory, which also knows facts and the profile.
         """
         with self._told():
-            found = self._reach(Right.READ).search(query, k)
+            found = self._reach(Right.READ).search(query, k, as_of=as_of or None, valid_at=valid_at or None)
             return self._wrapped(
                 shapes.Found(notice=self._notice(), results=[shapes.hit(one) for one in found]), "results"
             )
 
     def get_user_profile(
-        self, include_knowledge: Knowledge = True, include_assistant_knowledge: AgentKnowledge = False
+        self,
+        include_knowledge: Knowledge = True,
+        include_assistant_knowledge: AgentKnowledge = False,
+        as_of: AsOf = "",
+        valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.ProfileShown]:
         """Who the user is: profile, traits of character, and the facts that are known, with their ids.
 
@@ -199,12 +215,13 @@ class _Tools:
         """
         with self._told():
             owner = self._reach(Right.READ)
-            persona = owner.persona()
+            persona = owner.persona(as_of=as_of or None, valid_at=valid_at or None)
+            traits = owner.traits(as_of=as_of or None, valid_at=valid_at or None)
             shown = shapes.ProfileShown(
                 notice=self._notice(),
                 user=shapes.profile(persona.profile),
                 agent=shapes.profile(persona.agent_profile),
-                traits=[shapes.trait(one) for one in owner.traits()],
+                traits=[shapes.trait(one) for one in traits],
                 knowledge=[shapes.fact(one) for one in persona.facts] if include_knowledge else [],
                 assistant_knowledge=(
                     [shapes.fact(one) for one in persona.agent_facts] if include_assistant_knowledge else []
@@ -253,7 +270,7 @@ class _Tools:
             )
             return self._wrapped(shown)
 
-    def why(self, id: Id) -> Annotated[CallToolResult, shapes.Origin]:
+    def why(self, id: IdOrName) -> Annotated[CallToolResult, shapes.Origin]:
         """Say where a memory comes from: who said it and when, what was made of it, and what it replaced.
 
         Call it when the user asks how you know something, or before you rely on a fact that matters.
@@ -287,10 +304,10 @@ class _Tools:
             model=self._memory.settings.model or "none",
         )
 
-    def _count_visit(self, hits: Sequence[Hit]) -> None:
+    def _count_visit(self, context: types.Context) -> None:
         """Count a visit where that can be done and may be: an answer does not fail for a counter."""
         try:
-            self._reach(Right.WRITE).visit(hits)
+            self._reach(Right.WRITE).visit(context)
         except StoreError as error:
             logger.warning("a visit was not counted: %s", error)
         except EmberError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from embermem.apps import render
 from embermem.changes import Change
-from embermem.types import Context, Fact, Hit, ProfileField, Trait, Utterance
+from embermem.types import Context, Fact, Hit, MadeBy, ProfileField, Trait, Utterance, Why
 
 SHORT_CHARS = 240
 """How much of an utterance a search shows; `why` shows all of it."""
@@ -256,6 +256,23 @@ def change(entry: Change) -> ChangeShown:
         cause=entry.cause,
         recorded_at=entry.recorded_at.isoformat(),
         did=list(dict.fromkeys(type(decision).__name__ for decision in entry.decisions)),
+    )
+
+
+def made_by(entry: MadeBy) -> ChangeShown:
+    """A change that something comes from."""
+    return ChangeShown(no=entry.no, cause=entry.cause, recorded_at=entry.recorded_at.isoformat(), did=[])
+
+
+def replaced(why: Why) -> FactShown:
+    """What a line took the place of, or what took its place."""
+    return FactShown(
+        id=why.item_id,
+        text=why.text,
+        subject="user",
+        valid_from=None if why.valid_from is None else why.valid_from.isoformat(),
+        valid_to=None if why.valid_to is None else why.valid_to.isoformat(),
+        pinned=False,
     )
 
 

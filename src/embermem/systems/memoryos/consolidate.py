@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,11 +22,13 @@ from embermem.changes import (
     Decision,
     Embedded,
     Evicted,
+    Linked,
     Noted,
     Placed,
+    SegmentEvolved,
     SummaryPart,
 )
-from embermem.config import Settings
+from embermem.config import LinkNumbers, Settings
 from embermem.errors import AnalystError, EmberError, ModelWait, RevisionMoved
 from embermem.index.vectors import embedded
 from embermem.protocols import (
@@ -40,7 +42,9 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.rulings import RULING, rulings_of
-from embermem.systems.memoryos import mid_term, short_term
+from embermem.systems.memoryos import linking, mid_term, retention, short_term
+from embermem.systems.memoryos.expiring import ended, forget_expired
+from embermem.systems.memoryos.forgetting import Summarise, taught_by
 from embermem.systems.memoryos.long_term import Knowledge
 from embermem.types import (
     Annotation,
@@ -73,6 +77,9 @@ _PROFILED_AT_ONCE = 32
 """Pages that a model is shown at a promotion; what a segment has more of is shown to it next."""
 _REDO_DOUBLES = 10
 """The pause before pages are read again doubles so often: from `retry_max_s`, an hour, to six weeks."""
+_LINKS = LinkNumbers()
+_NO_LIMIT = 2**31 - 1
+"""Above every change's number."""
 _TRIES = 8
 """How often a step is decided anew when another change came first."""
 
@@ -90,6 +97,7 @@ class Parts:
     theta: float
     settings: Settings
     clock: Clock
+    summarise: Summarise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,7 +155,18 @@ def due_at(parts: Parts, owner: Owner, began: datetime, done: Done) -> datetime 
     if parts.analyst is not parts.extractive:
         redo = store.redo_since(owner.id, parts.extractive.name)
         times += [] if redo is None else [_latest(redo, now, done.waits_until, done.redo_from)]
+    if (expires := store.next_expiry(owner.id)) is not None:
+        times.append(expires)
+    if parts.settings.retention:
+        fades = retention.due(store.uses(owner.id), now, faded_at(store, owner), parts.settings)
+        times += [] if fades is None else [fades]
     return min(times, default=None)
+
+
+def faded_at(store: Store, owner: Owner) -> datetime | None:
+    """When memories last faded."""
+    last = store.changes(owner.id, 0, before=_NO_LIMIT, limit=1, cause=Cause.RETENTION)
+    return last[0].recorded_at if last else None
 
 
 def _latest(first: datetime, *others: datetime | None) -> datetime:
@@ -186,12 +205,15 @@ class _Consolidation:
             self._cut = self._cut or stopping() or self._slice_is_used_up()
             return self._cut
 
+        self._expire()
         with ThreadPoolExecutor(1, "embermem-embed") as self._pool:
             self._understand(over)
             while not over() and self._deciding(self._redo):
                 self._understand(over)
                 if not self._whole:
                     break
+            if self._settings.retention and not over():
+                self._deciding(self._fade)
         return Done(placed=self._placed, cut=self._cut, waits_until=self._waits_until, redo_from=self._redo_from)
 
     def _slice_is_used_up(self) -> bool:
@@ -270,8 +292,13 @@ class _Consolidation:
         """Long-term memory, read once a claim, when it is first needed."""
         if self._held.knowledge is None:
             rulings = rulings_of(self._store.changes_of(self._owner.id, RULING), self._store.secret)
-            self._held.knowledge = Knowledge(self._store.persona(self._owner.id), rulings)
+            self._held.knowledge = Knowledge(self._store.persona(self._owner.id), rulings, self._said_at)
         return self._held.knowledge
+
+    def _said_at(self, seq: int) -> datetime | None:
+        """When an utterance was said; None if it is gone."""
+        found = self._store.utterances(self._owner.id, seq - 1, 1)
+        return found[0].said_at if found and found[0].seq == seq else None
 
     @property
     def _to_redo(self) -> set[SegmentId]:
@@ -548,12 +575,16 @@ class _Consolidation:
 
     def _analyse_pages(self, segment: SegmentState, notes: Sequence[NotedPage], now: datetime) -> bool:
         persona = self._store.persona(self._owner.id)
+        views, others = tuple(noted.view for noted in notes), tuple(self._segments.values())
+        modelled = self._parts.analyst is not self._parts.extractive
+        near = linking.neighbours(segment.id, views, others, _LINKS.neighbours) if modelled else ()
         request = ProfileRequest(
             owner=self._owner,
             segment=_as_segment(segment, notes),
-            pages=tuple(noted.view for noted in notes),
+            pages=views,
             persona=persona,
             nearest=self._knowledge.current(),
+            neighbours=tuple(_as_segment(one, ()) for one in near),
         )
         analyst = self._parts.analyst
         try:
@@ -573,6 +604,9 @@ class _Consolidation:
             analyst = self._parts.extractive
             change = self._profiled(analyst, request, notes)
         decisions = self._learn(change, [noted.view.page for noted in notes])
+        named = analyst is self._parts.extractive
+        tied = self._tied(change, segment, views, others if named else near, named=named)
+        decisions += tied
         for noted in notes:
             decisions.append(Analysed(page_id=noted.view.page.id, upto_seq=noted.view.page.last_seq))
         after = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
@@ -584,6 +618,9 @@ class _Consolidation:
             decisions.append(mid_term.written(after))
         self._apply(Cause.PROMOTION, analyst.name, decisions)
         self._segments[segment.id] = after
+        for evolved in tied:
+            if isinstance(evolved, SegmentEvolved):
+                self._segments[evolved.segment_id] = linking.after(self._segments[evolved.segment_id], evolved)
         return True
 
     def _profiled(self, analyst: Analyst, request: ProfileRequest, notes: Sequence[NotedPage]) -> PersonaChange:
@@ -598,10 +635,43 @@ class _Consolidation:
             profile=tuple(field for noted in notes for field in noted.change.profile),
         )
 
+    def _tied(
+        self,
+        change: PersonaChange,
+        segment: SegmentState,
+        views: Sequence[PageView],
+        segments: Sequence[SegmentState],
+        *,
+        named: bool,
+    ) -> list[Linked | SegmentEvolved]:
+        """The links that a promotion makes, and what it makes of the segments beside: as the analyst proposes, or with
+        `named` by the names of what the facts are about."""
+        said = {u.seq: u for view in views for u in view.page.utterances}
+        held = self._knowledge.current()
+        around = linking.Around(
+            held=held,
+            fresh=linking.fresh(held, said),
+            segment=segment,
+            pages=views,
+            segments=segments,
+            apart=linking.speakers(views, self._owner.user, self._owner.agent),
+        )
+
+        def made(known: Collection[linking.Pair]) -> list[Linked]:
+            if named:
+                return linking.by_name(around, known, self._next_no, _LINKS)
+            return linking.linked(change.links, around, known, self._next_no, _LINKS)
+
+        links = made(())
+        if links:  # those that are there, or were taken back, are not made again
+            ends = {segment.id, *(fact.id for fact in around.fresh), *(p.from_id for p in change.links if p.from_id)}
+            links = made(linking.pairs(self._store.linked_pairs(self._owner.id, sorted(ends))))
+        return [*links, *(linking.evolved(change.evolutions, around) if change.evolutions else ())]
+
     def _learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
         if not (change.facts or change.traits or change.profile):
             return []
-        said = {u.seq: u.said_at for page in pages for u in page.utterances}
+        said = taught_by(self._store, self._owner.id, pages)
         return self._knowledge.learn(
             change,
             said=said,
@@ -627,6 +697,46 @@ class _Consolidation:
             self._apply(Cause.EVICTION, "", [Evicted(segment_id=cold.id)])
             del segments[cold.id]
             evicted = True
+
+    # --------------------------------------------------------------------------------------------- expiry and fading
+
+    def _expire(self) -> None:
+        """What has expired is forgotten, or ends, before anything is read."""
+        parts, now = self._parts, self._parts.clock()
+        if forget_expired(
+            self._store,
+            self._owner,
+            now=now,
+            settings=self._settings,
+            summarise=parts.summarise,
+            extractive=parts.extractive.name,
+        ):
+            self._renew()
+            self._held = self._read_state()
+        self._deciding(self._end_expired)
+
+    def _end_expired(self) -> bool:
+        facts = self._store.expired_facts(self._owner.id, self._parts.clock())
+        if facts:
+            self._apply(Cause.EXPIRY, "", ended(facts, self._store.persona(self._owner.id)))
+            self._held.knowledge = None
+        return bool(facts)
+
+    def _fade(self) -> bool:
+        """At most once in `retention_every_s`: what was not used for long leaves for the archive, segments when their
+        pages are analysed."""
+        now, last = self._parts.clock(), faded_at(self._store, self._owner)
+        if last is not None and (now - last).total_seconds() < self._settings.retention_every_s:
+            return False
+        uses = self._store.uses(self._owner.id)
+        for segment_id in sorted(retention.waiting(uses, now, self._settings) & self._segments.keys()):
+            self._analyse(self._segments[segment_id])
+        decisions = retention.fading(retention.retentions(self._store.uses(self._owner.id), now, self._settings))
+        if not decisions:
+            return False
+        self._apply(Cause.RETENTION, "", decisions)
+        self._held.segments = self._held.knowledge = None
+        return True
 
     # -------------------------------------------------------------------------------------------------------- redo
 
@@ -767,11 +877,11 @@ def _change_of(annotation: Annotation) -> PersonaChange:
 
 
 def _as_segment(state: SegmentState, notes: Sequence[NotedPage]) -> Segment:
-    """The segment as an analyst is shown it, with its new pages."""
+    """The segment as an analyst is shown it, with those of its pages that are new."""
     return Segment(
         id=state.id,
         summary="\n".join(part.text for part in state.parts),
-        keywords=tuple(count.word for count in state.keywords),
+        keywords=tuple(dict.fromkeys((*(count.word for count in state.keywords), *state.evolved))),
         page_ids=tuple(noted.view.page.id for noted in notes),
         visits=state.visits,
         unanalysed=state.unanalysed,
@@ -782,4 +892,6 @@ def _as_segment(state: SegmentState, notes: Sequence[NotedPage]) -> Segment:
         said_from=state.said_from,
         said_to=state.said_to,
         sources=tuple(dict.fromkeys(source for part in state.parts for source in part.sources)),
+        tags=state.tags,
+        context=state.context,
     )

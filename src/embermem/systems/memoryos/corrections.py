@@ -21,6 +21,7 @@ from embermem.config import Settings
 from embermem.errors import InputError
 from embermem.rulings import plain
 from embermem.systems.memoryos.long_term import CALLER, mirrors
+from embermem.systems.memoryos.sameness import same_value
 from embermem.text import fold
 from embermem.types import About, Fact, FactId, Persona, Source
 
@@ -39,7 +40,9 @@ def correcting(
         raise InputError(f"fact {fact.id} says that already; nothing was changed")
     new = FactId(f"f{no}-000")
     held = _held(persona)
-    same = [one for one in held if one.id != fact.id and _alike(one, fact) and plain(one.value) == plain(value)]
+    same = [
+        one for one in held if one.id != fact.id and _alike(one, fact) and same_value(one.value, value, fact.attribute)
+    ]
     ended = [fact, *same]
     sources = dict.fromkeys(source for one in ended for source in one.sources)
     decisions: list[Decision] = [
@@ -58,7 +61,7 @@ def correcting(
     if any(one.pinned for one in ended):
         decisions.append(FactPinned(fact_id=new, pinned=True))
     decisions.append(FactAffirmed(fact_id=new, upto_seq=seq))
-    if plain(fact.value) != plain(value):
+    if not same_value(fact.value, value, fact.attribute):
         decisions.append(_denied(fact, seq))
     decisions += _lines(fact, value, persona)
     after = [one for one in held if one not in ended]
@@ -72,7 +75,7 @@ def retiring(fact: Fact, persona: Persona, *, at: datetime, seq: int) -> list[De
     return [
         FactRetired(fact_id=fact.id, superseded_by=None, valid_to=at),
         _denied(fact, seq),
-        *_lines(fact, None, persona),
+        *_lines(fact, None, persona, ended=at),
     ]
 
 
@@ -121,9 +124,10 @@ def _denied(fact: Fact, seq: int) -> FactDenied:
     )
 
 
-def _lines(fact: Fact, value: str | None, persona: Persona) -> list[Decision]:
+def _lines(fact: Fact, value: str | None, persona: Persona, ended: datetime | None = None) -> list[Decision]:
     """The profile lines that say what the fact said, with the new value; without one, or where they say it in another
-    way (a year of a birthday), they go. What callers set themselves stays."""
+    way (a year of a birthday), they go, from when the fact `ended` or, where it was wrong, for all of their time. What
+    callers set themselves stays."""
     made: list[Decision] = []
     for line in persona.profile:
         if line.set_by == CALLER or not mirrors(fact, line):
@@ -131,5 +135,8 @@ def _lines(fact: Fact, value: str | None, persona: Persona) -> list[Decision]:
         says = value if plain(line.value) == plain(fact.value) else None
         sources: tuple[Source, ...] = line.sources if says is not None else ()
         by = CALLER if says is None else line.set_by
-        made.append(ProfileSet(whose=line.whose, name=line.name, value=says, sources=sources, set_by=by))
+        since = line.valid_from if ended is None else ended
+        made.append(
+            ProfileSet(whose=line.whose, name=line.name, value=says, sources=sources, set_by=by, valid_from=since)
+        )
     return made

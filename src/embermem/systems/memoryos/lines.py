@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from embermem.index.vectors import date_words
 from embermem.protocols import TokenCounter
 from embermem.text import has_cjk, sentences, terms
 from embermem.types import Fact, Persona, ProfileField, Utterance
@@ -66,12 +67,20 @@ def utterance_line(utterance: Utterance, text: str | None = None) -> str:
 
 
 def fact_line(fact: Fact) -> str:
-    """`- lives in Lyon (since May 2026) [#41]`; where the text says no time, the day it was said."""
+    """`- lives in Lyon (since May 2026) [#41]`; where the text says no time, the day it was said. One that is no longer
+    so says until when: `(until 3 May 2026)`."""
     text = one_line(fact.text)
     dated = text.endswith((")", "）"))
     said = f" (said {day(fact.valid_from)})" if fact.valid_from and not dated else ""
     source = f" [#{fact.sources[0].seq}]" if fact.sources else ""
-    return f"- {text}{said}{source}"
+    return f"- {text}{said}{_until(fact)}{source}"
+
+
+def _until(fact: Fact) -> str:
+    if fact.retired_at is None:
+        return ""
+    end = fact.valid_to or fact.retired_at
+    return f"（至{end.year}年{end.month}月{end.day}日）" if has_cjk(fact.text) else f" (until {date_words(end)})"
 
 
 def profile_lines(persona: Persona) -> list[str]:

@@ -7,6 +7,9 @@ from dataclasses import replace
 
 from embermem.changes import Change, Decision, Erased, FactRetired, SegmentWritten
 
+_NAMES = ("fact_id", "other_id", "page_id", "segment_id", "chain_id", "link_id", "from_id", "to_id")
+"""Fields of decisions that hold an id."""
+
 
 def history(log: Iterable[Change], item_id: str) -> tuple[Change, ...]:
     """The changes that name a fact, page, segment or chain, in order, each with only the decisions that do."""
@@ -19,10 +22,10 @@ def history(log: Iterable[Change], item_id: str) -> tuple[Change, ...]:
 
 
 def named_by(decision: Decision) -> frozenset[str]:
-    """The ids of facts, pages, segments and chains that a decision names. What is forgotten is named by none."""
+    """The ids of facts, pages, segments, chains and links that a decision names. What is forgotten is named by none."""
     if isinstance(decision, Erased):
         return frozenset()
-    names = [getattr(decision, name, None) for name in ("fact_id", "page_id", "segment_id", "chain_id")]
+    names = [getattr(decision, name, None) for name in _NAMES]
     if isinstance(decision, FactRetired):
         names.append(decision.superseded_by)
     if isinstance(decision, SegmentWritten):

@@ -38,6 +38,7 @@ from embermem.systems.memoryos.lines import (
     trait_lines,
     utterance_line,
 )
+from embermem.text import terms
 from embermem.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
 
 if TYPE_CHECKING:
@@ -134,6 +135,11 @@ def open_page(view: View) -> tuple[int, ...]:
     newest = view.n - 1 - int(seen[::-1].argmax())
     rows = tuple(row for row in snapshot.page_rows(int(snapshot.page_of(view.n)[newest])) if row < view.n)
     return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
+
+
+def _tells(line: str, fact: Fact) -> bool:
+    """Whether a line of the talk tells a fact in the same words. It never tells until when one was so."""
+    return fact.retired_at is None and one_line(fact.text) in line
 
 
 def _render(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[str, str]]) -> str:
@@ -366,7 +372,7 @@ class _Filling:
         line = fact_line(fact)
         cost = self._cost(line)
         told = one_line(fact.text)
-        if told in self.told or any(told in item.line for item in self.packed if item.row is not None):
+        if told in self.told or any(_tells(item.line, fact) for item in self.packed if item.row is not None):
             self._leave_out(line, score, "said already")
         elif self.fact_cost + cost > self.settings.pack_fact_share * self.budget:
             self._leave_out(line, score, "over the facts' share of the budget")
@@ -382,13 +388,21 @@ class _Filling:
 
     def _drop_facts_in(self, line: str) -> None:
         """Facts that the utterance just packed says in the same words give their place back."""
-        for item in [item for item in self.packed if item.fact is not None and one_line(item.fact.text) in line]:
+        for item in [item for item in self.packed if item.fact is not None and _tells(line, item.fact)]:
             self._take_out(item)
 
     def _source_told(self, fact: Fact) -> bool:
-        """Whether all utterances on which it rests are packed."""
+        """Whether all utterances on which it rests are packed, and one says it: none says that a fact has ended since,
+        or what it was corrected to."""
         rows = {self.snapshot.row(source.seq) for source in fact.sources}
-        return bool(rows) and rows <= self.rows
+        if fact.retired_at is not None or not rows or not rows <= self.rows:
+            return False
+        return any(self._says(row, fact.value or fact.text) for row in rows if row is not None)
+
+    def _says(self, row: int, value: str) -> bool:
+        """Whether an utterance has a word of the value."""
+        wanted = set(terms(value))
+        return not wanted or not wanted.isdisjoint(terms(self.snapshot.utterances[row].text))
 
     def _put_off_facts(self) -> None:
         """Facts of which the last source has just been packed give their place back, for what is left in the end."""

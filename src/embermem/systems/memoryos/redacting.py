@@ -1,11 +1,11 @@
 """Taking what is forgotten out of the log: every decision that names it or rests on it alone goes, or is said anew.
 
-Pure: a log in, a log out. Applying the new one gives the memory as if what went had never been said.
+Pure: changes in, changes out. Applying the log with the new ones gives the memory as if what went had never been said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ from embermem.changes import (
     BegunAnew,
     ChainSummarised,
     Change,
+    ConflictSettled,
     Decision,
     Evicted,
     FactAdded,
@@ -21,25 +22,34 @@ from embermem.changes import (
     FactArchived,
     FactBarred,
     FactDenied,
+    FactExpires,
     FactPinned,
     FactRestored,
     FactRetired,
+    FactsConflict,
     FactStrengthened,
+    Linked,
     Noted,
     Placed,
     ProfileSet,
+    SegmentEvolved,
     SegmentWritten,
+    SummaryPart,
     TraitCleared,
     TraitSet,
+    Unlinked,
 )
+from embermem.probes import Probes, flat, probes_of
+from embermem.protocols import Trail
 from embermem.rulings import mark_of, plain
 from embermem.systems.memoryos.long_term import CALLER, mirrors
-from embermem.text import fold, terms
+from embermem.text import fold, sentences, terms
 from embermem.types import (
     About,
     ChainId,
     FactId,
     FactProposal,
+    LinkId,
     PageId,
     ProfileProposal,
     SegmentId,
@@ -48,54 +58,112 @@ from embermem.types import (
 )
 
 _Resting = TypeVar(
-    "_Resting", FactProposal, TraitProposal, ProfileProposal, FactAdded, FactStrengthened, TraitSet, ProfileSet
+    "_Resting",
+    FactProposal,
+    TraitProposal,
+    ProfileProposal,
+    FactAdded,
+    FactStrengthened,
+    TraitSet,
+    ProfileSet,
+    Linked,
+    SegmentEvolved,
 )
 Says = tuple[About, str, str, str]
 """What a fact says, as it is compared: about, subject, attribute, value."""
+_STEM = 3
+"""Letters of a word that its stem keeps; a few short words keep fewer, and then too much is taken out, never too
+little."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Going:
     """What is to be forgotten: pages with the seqs of their utterances, facts by their ids (then with all that say the
-    same), and what gives the forgotten words away in a text (`traces`)."""
+    same), and what gives the forgotten words away in a text (`traces`). `pieces` takes out of a summary what was of
+    them. `exact`: no model wrote of these pages, so that every text says what it was taken from."""
 
     pages: frozenset[PageId] = frozenset()
     seqs: frozenset[int] = frozenset()
     facts: frozenset[FactId] = frozenset()
     traces: Traces
+    pieces: Pieces
+    exact: bool
 
 
 class Traces:
     """What stands in the texts that go and in none of those that stay: words, and runs of three of them. A derived text
-    that holds one was taken from what goes, whatever it says of its sources."""
+    that holds one was taken from what goes, whatever it says of its sources. `left` is asked for what stays only where
+    a text has words of what goes."""
 
-    def __init__(self, gone: Iterable[str] = (), left: Iterable[str] = ()) -> None:
-        self._own: set[object] = set()
+    def __init__(self, gone: Iterable[str] = (), left: Callable[[], Iterable[str]] = tuple) -> None:
+        self._gone: set[object] = set()
         for text in gone:
-            self._own |= _marks(text)
-        for text in left:
-            if not self._own:
-                break
-            self._own -= _marks(text)
+            self._gone |= _marks(text)
+        self._left = left
+        self._folded: list[tuple[str, str]] | None = None
+        self._own: dict[object, bool] = {}
         self._known: dict[str, bool] = {}
 
     def in_(self, text: str) -> bool:
         """Whether the text gives something of it away."""
-        if not self._own:
+        if not self._gone:
             return False
         if text not in self._known:
-            self._known[text] = not self._own.isdisjoint(_marks(text))
+            shared = self._gone & _marks(text)
+            self._narrow([one for one in shared if one not in self._own])
+            self._known[text] = any(self._own[one] for one in shared)
         return self._known[text]
+
+    def _narrow(self, marks: Sequence[object]) -> None:
+        """Which of the marks no text has that stays."""
+        open_ = set(marks)
+        if open_ and self._folded is None:
+            self._folded = [(fold(text), text) for text in self._left()]
+        for mark in marks:
+            words = mark if isinstance(mark, tuple) else (mark,)
+            starts = [word[:_STEM] for word in words]
+            for folded, text in self._folded or ():
+                if mark not in open_:
+                    break
+                if all(start in folded for start in starts):
+                    open_ -= _marks(text)
+        self._own.update((mark, mark in open_) for mark in marks)
+
+
+class Pieces:
+    """Summaries without the sentences that were said in what goes. `left` are texts that stay: a sentence that stands
+    there too is theirs. `exact`: every other sentence was said in something else that stays."""
+
+    def __init__(self, gone: Iterable[str] = (), left: Iterable[str] = (), *, exact: bool = True) -> None:
+        self._probes = Probes(probes_of(gone))
+        self._left = "\n".join(flat(text) for text in left)
+        self._exact = exact
+        self._known: dict[str, str] = {}
+
+    def tell_in(self, summary: str) -> bool:
+        """Whether a summary has a sentence of what goes, be it that others say it too."""
+        return self._probes.in_(summary)
+
+    def kept(self, summary: str) -> str:
+        """What of a summary stays."""
+        if summary not in self._known:
+            found = [summary[start:end] for start, end in sentences(summary)]
+            kept = [piece for piece in found if self._stays(piece)]
+            self._known[summary] = summary if len(kept) == len(found) else " ".join(kept)
+        return self._known[summary]
+
+    def _stays(self, piece: str) -> bool:
+        said = flat(piece)
+        if self._exact and not self._probes.in_(said):
+            return True
+        _, colon, rest = said.partition(": ") if ": " in said else said.partition("：")
+        return any(one and one.rstrip(".。…") in self._left for one in (said, rest if colon else ""))
 
 
 @dataclass(kw_only=True, slots=True)
 class Standing:
-    """What stands after a log, as far as forgetting must know it: each page's chain, segment and keywords."""
+    """The traits and profile lines that stand after changes."""
 
-    chain_of: dict[PageId, ChainId] = field(default_factory=dict)
-    segment_of: dict[PageId, SegmentId] = field(default_factory=dict)
-    keywords: dict[PageId, tuple[str, ...]] = field(default_factory=dict)
-    chains: dict[ChainId, ChainSummarised] = field(default_factory=dict)
     traits: set[str] = field(default_factory=set)
     profile: set[str] = field(default_factory=set)
 
@@ -103,15 +171,8 @@ class Standing:
         """One more decision."""
         match decision:
             case BegunAnew():
-                for table in (self.chain_of, self.segment_of, self.keywords, self.chains, self.traits, self.profile):
-                    table.clear()
-            case Noted():
-                self.chain_of[decision.page_id] = decision.chain_id
-                self.keywords[decision.page_id] = decision.keywords
-            case ChainSummarised():
-                self.chains[decision.chain_id] = decision
-            case Placed():
-                self.segment_of[decision.page_id] = decision.segment_id
+                self.traits.clear()
+                self.profile.clear()
             case TraitSet():
                 self.traits.add(decision.dimension)
             case TraitCleared():
@@ -125,67 +186,110 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redacted:
-    """A log without what was forgotten. `rewritten` are the changes that lost something, with the decisions they have
-    now; `facts` all that went; `reopened` those that hold again, since what ended them went; `barred` what the facts
-    said that were themselves to be forgotten; `chains` and `segments` those whose text is to be made again or that are
-    gone; `before` and `after` what stood and stands."""
+    """Changes without what was forgotten. `facts` are all that went; `reopened` those that hold again, since what ended
+    them went; `barred` what the facts said that were themselves to be forgotten; `chains` those whose summary lost
+    something; `segments` the last text of each, as it is left (None: nothing), and `altered` those that lost something
+    of it; `keywords` and `placed` what was noted last of the pages that go, and where they were; `before` and `after`
+    what stood and stands."""
 
-    log: tuple[Change, ...]
-    rewritten: Mapping[int, tuple[Decision, ...]]
+    changes: tuple[Change, ...]
     facts: tuple[FactId, ...]
     reopened: frozenset[FactId]
     barred: frozenset[Says]
     chains: frozenset[ChainId]
-    segments: frozenset[SegmentId]
+    segments: Mapping[SegmentId, SegmentWritten | None]
+    altered: frozenset[SegmentId]
+    keywords: Mapping[PageId, tuple[str, ...]]
+    placed: Mapping[PageId, SegmentId]
     before: Standing
     after: Standing
 
 
-def redacted(log: Sequence[Change], going: Going, key: bytes) -> Redacted:
-    """The log without what goes. `key` is that of the marks which take the place of denied values."""
-    return _Redaction(log, going, key).run()
+def redacted(trail: Trail, going: Going, key: bytes) -> Redacted:
+    """The changes of a trail without what goes. `key` is that of the marks which take the place of denied values."""
+    return _Redaction(trail, going, key).run()
 
 
 class _Redaction:
-    def __init__(self, log: Sequence[Change], going: Going, key: bytes) -> None:
-        self._log = log
+    def __init__(self, trail: Trail, going: Going, key: bytes) -> None:
+        self._log = trail.changes
+        self._trail = trail
         self._going = going
         self._key = key
-        self._added = _added(log)
+        self._added = _added(self._log)
         self._said = {says(d) for fact_id, d in self._added.items() if fact_id in going.facts}
         self._facts = self._facts_left()
         self._gone = {fact_id: d for fact_id, d in self._added.items() if fact_id not in self._facts}
+        self._emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
         self._chains: set[ChainId] = set()
-        self._segments: set[SegmentId] = set()
+        """Chains of pages that go, from their first note on: what a model says of one may be of them."""
+        self._words: set[str] = set()
+        self._cut_chains: set[ChainId] = set()
+        self._cut_segments: set[SegmentId] = set()
+        self._texts: dict[SegmentId, SegmentWritten | None] = {}
+        self._keywords: dict[PageId, tuple[str, ...]] = {}
+        self._placed: dict[PageId, SegmentId] = {}
+        self._links: set[LinkId] = set()
         self._ended_by: dict[FactId, list[FactId]] = {}
         """By a fact that is gone: those that it ended, and that hold until another ends them."""
 
     def run(self) -> Redacted:
         before, after = Standing(), Standing()
         made: list[Change] = []
-        rewritten: dict[int, tuple[Decision, ...]] = {}
-        left = self._pages_left()
         for change in self._log:
-            self._taint(change)
-            kept = tuple(d for one in change.decisions for d in self._kept(one, left))
+            self._read(change)
+            kept: list[Decision] = []
+            for d in change.decisions:
+                left = self._kept(d, change.no)
+                self._last(d, left)
+                kept += left
             for d in change.decisions:
                 before.read(d)
             for d in kept:
                 after.read(d)
-            made.append(replace(change, decisions=kept))
-            if kept != change.decisions:
-                rewritten[change.no] = kept
+            made.append(change if tuple(kept) == change.decisions else replace(change, decisions=tuple(kept)))
         return Redacted(
-            log=tuple(made),
-            rewritten=rewritten,
+            changes=tuple(made),
             facts=tuple(self._gone),
             reopened=frozenset(fact_id for ended in self._ended_by.values() for fact_id in ended),
             barred=frozenset(self._said),
-            chains=frozenset(self._chains),
-            segments=frozenset(self._segments),
+            chains=frozenset(self._cut_chains),
+            segments=self._texts,
+            altered=frozenset(self._cut_segments),
+            keywords=self._keywords,
+            placed=self._placed,
             before=before,
             after=after,
         )
+
+    def _read(self, change: Change) -> None:
+        """What a change says of the pages that go, before its texts are looked at."""
+        for d in change.decisions:
+            match d:
+                case BegunAnew():
+                    self._cut_chains, self._cut_segments, self._texts, self._keywords, self._placed = (
+                        set(),
+                        set(),
+                        {},
+                        {},
+                        {},
+                    )
+                case Noted() if d.page_id in self._going.pages:
+                    self._chains.add(d.chain_id)
+                    self._words.update(d.keywords)
+                    self._keywords[d.page_id] = d.keywords
+                case Placed() if d.page_id in self._going.pages:
+                    self._placed[d.page_id] = d.segment_id
+                case _:
+                    pass
+
+    def _last(self, d: Decision, left: Sequence[Decision]) -> None:
+        """What the last version of a summary is, and whether it lost something."""
+        if isinstance(d, ChainSummarised):
+            (self._cut_chains.discard if left == [d] else self._cut_chains.add)(d.chain_id)
+        elif isinstance(d, SegmentWritten):
+            (self._cut_segments.discard if left == [d] else self._cut_segments.add)(d.segment_id)
+            self._texts[d.segment_id] = next((one for one in left if isinstance(one, SegmentWritten)), None)
 
     # ------------------------------------------------------------------------------------------- before it is read
 
@@ -220,6 +324,8 @@ class _Redaction:
         place, else its value; None where that too is theirs alone."""
         own = self._left(d.sources)
         fact = replace(d, sources=own or sources)
+        if len(own) == len(d.sources):
+            return fact
         seqs = {source.seq for source in sources}
         traces = self._going.traces
         if own and not traces.in_(d.text) and not traces.in_(d.value):
@@ -231,41 +337,9 @@ class _Redaction:
             return None
         return replace(fact, text=d.value) if traces.in_(d.text) else fact
 
-    def _pages_left(self) -> Mapping[SegmentId, int]:
-        """How many pages each segment has left, whenever they entered it."""
-        left: dict[SegmentId, set[PageId]] = {}
-        for change in self._log:
-            for d in change.decisions:
-                if isinstance(d, Placed) and d.page_id not in self._going.pages:
-                    left.setdefault(d.segment_id, set()).add(d.page_id)
-        return {segment_id: len(pages) for segment_id, pages in left.items()}
-
-    def _taint(self, change: Change) -> None:
-        """Which chains and segments tell of what goes, from this change on."""
-        going, traces = self._going, self._going.traces
-        for d in change.decisions:
-            match d:
-                case Noted() if d.page_id in going.pages:
-                    self._chains.add(d.chain_id)
-                case Placed() if d.page_id in going.pages:
-                    self._segments.add(d.segment_id)
-                case ChainSummarised() if self._touched(d.sources) or traces.in_(d.summary):
-                    self._chains.add(d.chain_id)
-                case _:
-                    pass
-        for d in change.decisions:
-            if isinstance(d, SegmentWritten) and (
-                any(
-                    part.chain_id in self._chains or self._touched(part.sources) or traces.in_(part.text)
-                    for part in d.parts
-                )
-                or any(traces.in_(count.word) for count in d.keywords)
-            ):
-                self._segments.add(d.segment_id)
-
     # ------------------------------------------------------------------------------------------- decision by decision
 
-    def _kept(self, d: Decision, left: Mapping[SegmentId, int]) -> list[Decision]:
+    def _kept(self, d: Decision, no: int) -> Sequence[Decision]:
         """What of a decision stays."""
         going = self._going
         match d:
@@ -274,29 +348,98 @@ class _Redaction:
             case Placed() | Analysed():
                 return [] if d.page_id in going.pages else [d]
             case ChainSummarised():
-                return [] if d.chain_id in self._chains else [d]
+                return self._chain(d)
             case SegmentWritten():
-                return [] if d.segment_id in self._segments else [d]
+                return self._segment(d, no)
             case Evicted():
-                return [d] if d.segment_id not in self._segments or left.get(d.segment_id) else []
+                return [] if d.segment_id in self._emptied else [d]
             case FactAdded():
                 return [self._facts[d.fact_id]] if d.fact_id in self._facts else []
             case FactRetired() | FactRestored():
                 return self._ending(d)
             case FactStrengthened():
-                return list(self._resting([d])) if d.fact_id in self._facts else []
-            case FactArchived() | FactPinned() | FactAffirmed():
-                return [d] if d.fact_id in self._facts else []
+                return [] if d.fact_id in self._gone else list(self._resting([d]))
+            case FactArchived() | FactPinned() | FactAffirmed() | FactExpires():
+                return [] if d.fact_id in self._gone else [d]
+            case FactsConflict() | ConflictSettled():
+                return [] if d.fact_id in self._gone or d.other_id in self._gone else [d]
             case FactDenied():
                 return [self._denied(d)]
             case TraitSet():
                 return list(self._resting([d]))
             case ProfileSet():
                 return self._line(d)
+            case Linked():
+                return self._link(d)
+            case Unlinked():
+                return [] if d.link_id in self._links else [d]
+            case SegmentEvolved():
+                told = (d.context, d.reason, *d.keywords, *d.tags)
+                return [] if d.segment_id in self._emptied or self._tells(d.sources, told) else [d]
             case _:
                 return [d]
 
+    def _chain(self, d: ChainSummarised) -> Sequence[ChainSummarised]:
+        """A chain's summary without the sentences that go; none where nothing of it is left."""
+        if not self._may_tell(d.chain_id, d.sources, d.summary):
+            return [d]
+        if d.chain_id in self._chains and not self._trail.chains.get(d.chain_id):
+            return []
+        summary, sources = self._going.pieces.kept(d.summary), self._left(d.sources)
+        if summary == d.summary and len(sources) == len(d.sources) and self._going.exact:
+            return [d]
+        sources = sources or self._standing_for(d.chain_id)
+        return [replace(d, summary=summary, sources=sources)] if summary and sources else []
+
+    def _standing_for(self, chain_id: ChainId | None) -> tuple[Source, ...]:
+        """What a chain's summary rests on where all that it named goes: the first page that stays."""
+        pages = self._trail.chains.get(chain_id, ()) if chain_id is not None else ()
+        return tuple(Source(seq=u.seq, utterance_id=u.id) for page in pages[:1] for u in page.utterances)
+
+    def _may_tell(self, chain_id: ChainId | None, sources: Iterable[Source], text: str) -> bool:
+        """Whether a summary may tell of what goes."""
+        if self._touched(sources) or (chain_id is not None and chain_id in self._chains):
+            return True
+        if self._going.exact:
+            return self._going.pieces.tell_in(text)
+        return self._going.traces.in_(text)
+
+    def _segment(self, d: SegmentWritten, no: int) -> Sequence[SegmentWritten]:
+        """A segment's text without what goes; none where nothing is left, nor before the first page that stays entered
+        it."""
+        losing = self._trail.segments.get(d.segment_id)
+        if losing is not None and losing.lost and (not losing.left or no < losing.first_no):
+            return []
+        if not self._going.pages:
+            return [d]
+        parts = tuple(left for part in d.parts for left in self._part(part))
+        words = losing.words if losing is not None else self._words if no < self._trail.begun else frozenset()
+        keywords = tuple(count for count in d.keywords if count.word not in words and not self._given(count.word))
+        if parts == d.parts and keywords == d.keywords:
+            return [d]
+        return [replace(d, parts=parts, keywords=keywords)] if any(part.sources for part in parts) else []
+
+    def _part(self, part: SummaryPart) -> Sequence[SummaryPart]:
+        if not self._may_tell(part.chain_id, part.sources, part.text):
+            return [part]
+        text, sources = self._going.pieces.kept(part.text), self._left(part.sources)
+        gone = part.chain_id is not None and part.chain_id in self._chains and not self._trail.chains.get(part.chain_id)
+        if gone or not text:
+            return []
+        sources = sources or self._standing_for(part.chain_id)
+        return [replace(part, text=text, sources=sources)] if sources else []
+
+    def _given(self, word: str) -> bool:
+        return not self._going.exact and self._going.traces.in_(word)
+
     def _note(self, d: Noted) -> Noted:
+        told = (
+            *(one.sources for one in d.facts),
+            *(one.sources for one in d.traits),
+            *(one.sources for one in d.profile),
+        )
+        if not self._said and not any(self._touched(sources) for sources in told):
+            return d
         dropped = [fact for fact in d.facts if says(fact) in self._said]
         facts = [fact for fact in d.facts if says(fact) not in self._said]
         lines = [line for line in d.profile if not any(mirrors(fact, line) for fact in dropped)]
@@ -311,7 +454,7 @@ class _Redaction:
         """A fact that what goes has ended holds again, or is ended by what came after that. Where a fact itself was to
         be forgotten, what it had ended stays so: it was said that it changed."""
         by = d.superseded_by if isinstance(d, FactRetired) else None
-        if d.fact_id in self._facts:
+        if d.fact_id not in self._gone:
             for others in self._ended_by.values():
                 others[:] = [fact_id for fact_id in others if fact_id != d.fact_id]
             if by is None or by not in self._gone or not isinstance(d, FactRetired):
@@ -331,7 +474,7 @@ class _Redaction:
         return [replace(d, fact_id=fact_id) for fact_id in before if fact_id != by]
 
     def _denied(self, d: FactDenied) -> Decision:
-        if d.fact_id in self._facts and says(d) not in self._said:
+        if d.fact_id not in self._gone and says(d) not in self._said:
             return d
         mark = mark_of(self._key, d.about, d.subject, d.attribute, d.value)
         return FactBarred(mark=mark, upto_seq=d.upto_seq)
@@ -343,11 +486,26 @@ class _Redaction:
             return [d]
         if any(says(fact) in self._said and mirrors(fact, d) for fact in self._gone.values()):
             return [replace(d, value=None, sources=(), set_by=CALLER)]
-        if not self._left(d.sources) and not self._traced(d):
-            for fact_id, fact in self._facts.items():
-                if mirrors(self._added[fact_id], d):
-                    return [replace(d, sources=fact.sources)]
+        if not self._left(d.sources):
+            same = (fact for fact_id, fact in self._facts.items() if mirrors(self._added[fact_id], d))
+            fact = next(same, None)
+            if fact is not None and (plain(fact.value) == plain(d.value or "") or not self._traced(d)):
+                return [replace(d, sources=fact.sources)]
         return list(self._resting([d]))
+
+    def _link(self, d: Linked) -> list[Decision]:
+        """A link between two that stay, for a reason that is not of what goes."""
+        gone = {*self._gone, *self._emptied}
+        if d.from_id in gone or d.to_id in gone or self._tells(d.sources, (d.reason,)):
+            self._links.add(d.link_id)
+            return []
+        return list(self._resting([d]))
+
+    def _tells(self, sources: Sequence[Source], texts: Iterable[str]) -> bool:
+        """Whether what a model or a caller wrote in a few words rests on what goes alone, or has words of it."""
+        if sources and not self._left(sources):
+            return True
+        return bool(self._going.pages) and any(self._going.traces.in_(text) for text in texts)
 
     def _resting(self, told: Iterable[_Resting]) -> Iterable[_Resting]:
         """What rests on something that stays, with no other sources. What rests on nothing stays."""
@@ -372,6 +530,17 @@ class _Redaction:
 def says(fact: FactAdded | FactDenied | FactProposal) -> Says:
     """What a fact says, as it is compared with others."""
     return fact.about, fold(fact.subject), fact.attribute, plain(fact.value)
+
+
+def changed_facts(before: Iterable[Change], after: Iterable[Change]) -> Collection[FactId]:
+    """The facts of which a redacted log does not say what it said."""
+    found: set[FactId] = set()
+    for was, now in zip(before, after, strict=True):
+        if was.decisions != now.decisions:
+            kinds = (FactAdded, FactStrengthened, FactRetired, FactRestored)
+            old, new = ([d for d in one.decisions if isinstance(d, kinds)] for one in (was, now))
+            found |= {d.fact_id for d in (*old, *new) if d not in old or d not in new}
+    return found
 
 
 def _added(log: Iterable[Change]) -> dict[FactId, FactAdded]:

@@ -17,13 +17,16 @@ import numpy as np
 from embermem import equations, paging
 from embermem.config import Settings
 from embermem.index.coverage import widened
+from embermem.index.dating import met
+from embermem.index.facts import FactTable
 from embermem.index.fusion import Fused, fuse
+from embermem.index.linking import Followed
 from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import page_vector
 from embermem.index.view import Query, View
 from embermem.protocols import TokenCounter
 from embermem.systems.memoryos.confidence import confidence
-from embermem.systems.memoryos.lines import fact_line
+from embermem.systems.memoryos.lines import fact_line, one_line
 from embermem.systems.memoryos.packing import Packing, open_page, pack, pack_all
 from embermem.systems.memoryos.standing import standing
 from embermem.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
@@ -47,6 +50,7 @@ class Ranking:
     rows: tuple[int, ...]
     scores: tuple[float, ...]
     find_facts: Callable[[], tuple[tuple[Fact, float], ...]]
+    followed: tuple[Followed, ...] = ()
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
 
@@ -118,9 +122,23 @@ def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenC
         query=query.text,
         preset=settings.preset,
         left_out=packing.left_out,
-        notes=(*ranking.notes, *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing)),
+        notes=(
+            *ranking.notes,
+            *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing),
+            *_links_told(ranking, packing),
+        ),
         rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
     )
+
+
+def _links_told(ranking: Ranking, packing: Packing) -> list[str]:
+    """A note for each link that led to something in the text."""
+    packed = [ranking.rows[place] for place in packing.places]
+    return [
+        f"followed link {one.link.id}, {one.link.from_id} to {one.link.to_id}: {one_line(one.link.reason)}"
+        for one in ranking.followed
+        if np.isin(packed, one.rows).any()
+    ]
 
 
 def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None = None) -> Ranking:
@@ -134,7 +152,7 @@ def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
     segment = snapshot.segment(page)
     return paging.tier_of(
         placed=segment is not None,
-        archived=segment is not None and segment.archived,
+        archived=segment is not None and segment[1],
         no=page + 1,
         pages=snapshot.pages,
         short=short_term_pages,
@@ -195,6 +213,7 @@ def _rank(view: View, first: int) -> Ranking:
         rows=tuple(rows),
         scores=tuple(scores),
         find_facts=lambda: _facts(view, fused),
+        followed=fused.followed,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
 
@@ -223,28 +242,44 @@ def _best(scores: Floats, k: int) -> NDArray[np.int64]:
 
 def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:
     """Facts on the utterances' scale: a fact is worth its best source, and more by the query's words it holds."""
-    table = view.snapshot.facts
-    if not table.rows:
-        return ()
-    scores = _with_words(view, _best_source(view, fused.scores), view.settings.recall_fact)
-    known = [(fact, float(score)) for fact, score in zip(table.rows, scores, strict=True) if np.isfinite(score)]
+    known = _scored(view, view.snapshot.facts, fused, view.settings.recall_fact)
+    if view.snapshot.ended_facts and view.asked_days:
+        ended = _scored(view, view.snapshot.past_facts, fused, _TRUE_THEN * view.settings.recall_fact)
+        known += [(fact, score) for fact, score in ended if _asked(fact, view)]
     return tuple(sorted(known, key=lambda pair: -pair[1]))
 
 
-def _with_words(view: View, best: Floats, weight: float) -> Floats:
+_TRUE_THEN = 2.0
+"""How much more the query's words count in a fact that was true on the days asked for: it was mostly told on others, so
+no channel of time speaks for it (ours: docs/year.md asks such questions)."""
+
+
+def _asked(fact: Fact, view: View) -> bool:
+    """Whether a fact that has ended was true on days that the query names: "Where did she live in March?"."""
+    until, now = fact.valid_to or fact.retired_at, view.now
+    return until is not None and now is not None and met(view.asked_days, fact.valid_from, until, now)
+
+
+def _scored(view: View, table: FactTable, fused: Fused, weight: float) -> list[tuple[Fact, float]]:
+    if not table.rows:
+        return []
+    scores = _with_words(view, table, _best_source(view, table, fused.scores), weight)
+    return [(fact, float(score)) for fact, score in zip(table.rows, scores, strict=True) if np.isfinite(score)]
+
+
+def _with_words(view: View, table: FactTable, best: Floats, weight: float) -> Floats:
     """Facts' scores from their best sources', with the share of the query's words in the text added.
 
     A fact without sources (a caller's) counts 0 for them, the candidates' mean.
     """
-    table = view.snapshot.facts
     told = np.where([not fact.sources for fact in table.rows], 0.0, best)
     return np.asarray(told + weight * table.coverage(view.idf))
 
 
-def _best_source(view: View, scores: Floats) -> Floats:
+def _best_source(view: View, table: FactTable, scores: Floats) -> Floats:
     """For each fact the highest score among its sources; −∞ where none of them is a candidate."""
-    places, seqs = view.snapshot.facts.source_seqs
-    best = np.full(len(view.snapshot.facts.rows), -np.inf)
+    places, seqs = table.source_seqs
+    best = np.full(len(table.rows), -np.inf)
     known = view.snapshot.seqs[: view.n]
     if len(known) == 0 or len(seqs) == 0:
         return best
@@ -327,7 +362,7 @@ def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
         rows = np.unique(np.searchsorted(view.snapshot.seqs[: view.n], table.source_seqs[1]))
         rows = rows[rows < view.n]
         cosines[rows] += view.snapshot.vectors_of(rows) @ view.query.vector
-    scores = _with_words(view, _best_source(view, cosines), 1.0)
+    scores = _with_words(view, table, _best_source(view, table, cosines), 1.0)
     kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
     chosen: list[tuple[Fact, float]] = []
     for kind in (0, 1):
@@ -351,7 +386,7 @@ def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapp
         score=score,
         rank=place,
         tier=tier_of(view.snapshot, page, view.settings.short_term_pages),
-        segment_id=None if segment is None else segment.id,
+        segment_id=None if segment is None else segment[0],
         channels=shares,
     )
 

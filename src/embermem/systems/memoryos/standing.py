@@ -46,8 +46,8 @@ def standing(view: View) -> tuple[Fact, ...]:
     settings = view.settings
     if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
         return ()
-    now, table = _now(view), view.snapshot.facts.rows
-    seen = {place: _rows(fact, view) for place, fact in enumerate(table) if _may_stand(fact)}
+    now, table = view.now, view.snapshot.facts.rows
+    seen = {place: _rows(fact, view) for place, fact in enumerate(table) if _may_stand(fact, view)}
     seen = {place: rows for place, rows in seen.items() if _holds(table[place], rows, view, now)}
     if not seen:
         return ()
@@ -75,8 +75,10 @@ def asks_of_the_past(text: str) -> bool:
     return text.rstrip().endswith(("?", "？")) and _PAST.search(text) is not None
 
 
-def _may_stand(fact: Fact) -> bool:
-    return kind_of(fact.attribute) is not None and fact.about is About.USER and fact.subject == _USER and fact.current
+def _may_stand(fact: Fact, view: View) -> bool:
+    """A goal or limit of the user's own that is held; or was, where the query asks for what was true."""
+    held = fact.current or (view.query.valid_at is not None and not fact.archived)
+    return kind_of(fact.attribute) is not None and fact.about is About.USER and fact.subject == _USER and held
 
 
 def _holds(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> bool:
@@ -119,10 +121,3 @@ def _rows(fact: Fact, view: View) -> list[int]:
     """The rows of a fact's sources that the query may see."""
     rows = (view.snapshot.row(source.seq) for source in fact.sources)
     return [row for row in rows if row is not None and row < view.n and view.candidates[row]]
-
-
-def _now(view: View) -> datetime | None:
-    """The moment of the query; else of the last thing said."""
-    if view.query.at is not None or view.n == 0:
-        return view.query.at
-    return view.snapshot.utterances[view.n - 1].said_at

@@ -22,11 +22,11 @@ from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
-from embermem.protocols import Scope, TokenEmbedder, TokenVectors
+from embermem.protocols import Moment, Scope, TokenEmbedder, TokenVectors
 from embermem.systems.memoryos import retrieval
 from embermem.systems.memoryos.consolidate import Done, Parts, Progress, consolidate, due_at, pause
 from embermem.systems.memoryos.leases import Leases
-from embermem.types import Added, Context, Hit, Message, Owner, OwnerId, SegmentId, ThreadId, Utterance
+from embermem.types import Added, Context, Fact, Hit, Link, Message, Owner, OwnerId, SegmentId, ThreadId, Utterance
 
 if TYPE_CHECKING:
     from embermem.types import Vector, Vectors
@@ -53,6 +53,7 @@ class MemoryOS:
         embedder = parts.embedder
         self._residents = Residents(
             lambda owner_id, seq, revision: parts.store.delta(owner_id, seq, revision, embedder.name, embedder.dim),
+            (parts.store.segment_timeline, parts.store.persona_timeline),
             embedder.dim,
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
@@ -85,10 +86,11 @@ class MemoryOS:
         key: str | None = None,
         digest: str = "",
         fresh: bool = False,
+        expires_at: datetime | None = None,
     ) -> Added:
         """Keep messages: one short transaction; durable and recallable when it returns."""
         now = self._parts.clock()
-        return self._store.append(owner, messages, now=now, key=key, digest=digest, fresh=fresh)
+        return self._store.append(owner, messages, now=now, key=key, digest=digest, fresh=fresh, expires_at=expires_at)
 
     # ------------------------------------------------------------------------------------------------------ settle
 
@@ -235,18 +237,29 @@ class MemoryOS:
         thread: ThreadId | None = None,
         scope: Scope | None = None,
         preset: Preset | None = None,
+        moment: Moment | None = None,
     ) -> Context:
-        """The context for a query, by the settings' preset or the one named. Reads only."""
-        snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope)
+        """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
+        then. Reads only."""
+        snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment)
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
         context = retrieval.recall(snapshot, asked, settings, self._counter)
         if not notes:
             return context
         return replace(context, partial=True, notes=(*context.notes, *notes))
 
-    def search(self, owner: Owner, query: str, k: int, *, scope: Scope | None = None) -> tuple[Hit, ...]:
-        """The best k utterances for a query. Reads only."""
-        snapshot, asked, _ = self._ask(owner, query, None, None, None, scope)
+    def search(
+        self,
+        owner: Owner,
+        query: str,
+        k: int,
+        *,
+        at: datetime | None = None,
+        scope: Scope | None = None,
+        moment: Moment | None = None,
+    ) -> tuple[Hit, ...]:
+        """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
+        snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment)
         ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
         return ranking.hits_at(range(min(k, len(ranking.rows))))
 
@@ -258,16 +271,20 @@ class MemoryOS:
         budget: int | None,
         thread: ThreadId | None,
         scope: Scope | None,
+        moment: Moment | None,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
-        snapshot = self._residents.snapshot(owner.id)
+        snapshot = self._snapshot(owner.id, moment)
         vector, tokens, notes = None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
                 snapshot = self._residents.with_vectors(owner.id, missing, self._embed)
+                if moment is not None:
+                    snapshot = self._snapshot(owner.id, moment)
             vector, tokens = self._embedded_query(query)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
+        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment is None)
         asked = retrieval.Query(
             text=query,
             vector=vector,
@@ -277,8 +294,21 @@ class MemoryOS:
             at=self._parts.clock() if at is None and scope is None else at,
             thread=thread,
             scope=scope,
+            valid_at=None if moment is None else moment.valid_at,
+            links=self._links(owner.id, moment),
         )
         return snapshot, asked, tuple(notes)
+
+    def _links(self, owner_id: OwnerId, moment: Moment | None) -> tuple[Link, ...]:
+        """The links that a recall may follow: none, unless the setting says that it does."""
+        if self._settings.recall_links == 0.0:
+            return ()
+        return self._store.links(owner_id, None, moment or Moment())
+
+    def _snapshot(self, owner_id: OwnerId, moment: Moment | None) -> Snapshot:
+        if moment is None:
+            return self._residents.snapshot(owner_id)
+        return self._residents.snapshot_at(owner_id, moment)
 
     def _embed(self, utterances: Sequence[Utterance]) -> tuple[Vectors, list[bytes]]:
         return embedded(self._parts.embedder, utterances)
@@ -304,11 +334,12 @@ class MemoryOS:
                 self._queries.popitem(last=False)
         return made
 
-    def visit(self, owner: Owner, hits: Iterable[Hit]) -> None:
-        """The one write of a read: N_visit grows by one for each segment that gave a hit."""
+    def visit(self, owner: Owner, hits: Iterable[Hit], facts: Iterable[Fact] = ()) -> None:
+        """The one write of a read: N_visit grows by one for each segment that gave a hit, and for each fact."""
         segments: Counter[SegmentId] = Counter({hit.segment_id: 1 for hit in hits if hit.segment_id is not None})
-        if segments:
-            self._store.visit(owner.id, segments, self._parts.clock())
+        told = Counter({fact.id: 1 for fact in facts})
+        if segments or told:
+            self._store.visit(owner.id, segments, self._parts.clock(), told)
 
     # ----------------------------------------------------------------------------------------------------- reindex
 

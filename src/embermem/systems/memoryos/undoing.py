@@ -1,4 +1,7 @@
-"""Taking back what a change taught the persona. Decided from the log alone, so that doing it again gives the same."""
+"""Taking back what a change taught: facts, traits, profile lines, conflicts, links, evolutions, rulings.
+
+Decided from the log alone, so that doing it again gives the same.
+"""
 
 from __future__ import annotations
 
@@ -10,56 +13,113 @@ from embermem.changes import (
     BegunAnew,
     Cause,
     Change,
+    ConflictSettled,
     Decision,
+    Erased,
+    Evicted,
     FactAdded,
+    FactAffirmed,
     FactArchived,
+    FactBarred,
+    FactDenied,
+    FactExpires,
     FactPinned,
     FactRestored,
     FactRetired,
+    FactsConflict,
     FactStrengthened,
+    Linked,
     ProfileSet,
+    Refused,
+    SegmentEvolved,
+    TextsBarred,
     TraitCleared,
     TraitSet,
     Undone,
+    UndoPlan,
+    Unlinked,
 )
 from embermem.config import Settings
 from embermem.errors import InputError, NotFound
-from embermem.systems.memoryos.long_term import CALLER
+from embermem.systems.memoryos.long_term import CALLER, mirrors
 from embermem.text import fold
-from embermem.types import About, FactId
+from embermem.types import About, FactId, LinkId, SegmentId
 
 TEACHING = (
     BegunAnew,
+    ConflictSettled,
+    Erased,
+    Evicted,
     FactAdded,
+    FactAffirmed,
     FactArchived,
+    FactBarred,
+    FactDenied,
+    FactExpires,
     FactPinned,
     FactRestored,
     FactRetired,
     FactStrengthened,
+    FactsConflict,
+    Linked,
     ProfileSet,
+    SegmentEvolved,
+    TextsBarred,
     TraitCleared,
     TraitSet,
     Undone,
+    Unlinked,
 )
 """The kinds of decisions that an undoing is decided by."""
+_LIFTED = (FactAffirmed, FactBarred, FactDenied, TextsBarred)
+"""Rulings: they are lifted by the word that their change is undone, and need no decision of their own."""
 
 _Key = tuple[str, ...]
-"""What was set: ("fact", id), ("archived", id), ("pinned", id), ("trait", dimension), or ("profile", whose, name)."""
-_State = FactAdded | FactRetired | TraitSet | ProfileSet | bool | None
-"""What it was set to: a fact as it came in or was retired, whether it is archived or pinned, a trait, a line; None:
-nothing."""
+"""What was set: ("fact", id), ("archived", id), ("pinned", id), ("expires", id), ("trait", dimension),
+("profile", whose, name), ("conflict", id, other id), ("link", id), or ("evolution", segment id)."""
+_State = (
+    FactAdded
+    | FactRetired
+    | FactExpires
+    | TraitSet
+    | ProfileSet
+    | FactsConflict
+    | Linked
+    | SegmentEvolved
+    | bool
+    | None
+)
+"""What it was set to: a fact as it came in or was retired, whether it is archived or pinned, when it expires, a trait,
+a line, a conflict, a link, what a segment evolved to; None: nothing."""
 
 
 def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision]:
-    """The decisions that take back what change `no` of an owner's whole log taught the persona. Each
+    """The decisions that take back what change `no` taught: see `undo_plan`. Raises as it does, and InputError with
+    all reasons where nothing can be taken back."""
+    plan = undo_plan(log, no, settings)
+    if plan.decisions:
+        return list(plan.decisions)
+    cause = next(change.cause for change in log if change.no == no)
+    reasons = "; ".join(f"{refused.item}: {refused.reason}" for refused in plan.refused[:_REASONS])
+    more = len(plan.refused) - _REASONS
+    reasons += f"; and {more} more" if more > 0 else ""
+    built = "" if cause is Cause.FORGETTING else ": later changes built on it"
+    raise InputError(f"nothing of change {no} ({cause}) can be taken back{built}{'; ' if built else ': '}{reasons}")
+
+
+def undo_plan(log: Sequence[Change], no: int, settings: Settings) -> UndoPlan:
+    """What takes back what change `no` of an owner's whole log taught, and what of it cannot be taken back. Each
     change of `log` holds at least its decisions of the kinds in `TEACHING`.
 
     Facts that it added are retired, as if they never held; those that it retired, superseded or moved to the archive
-    hold again; traits and profile lines get what stood there before. What a later change built on is left alone: a fact
-    that was said again or superseded since, a trait or line that was set since. Where more facts would hold than the
-    cap allows, the oldest go to the archive. Undoing what undid a change restores it, and then it can be undone again.
+    hold again; traits, profile lines, links, conflicts and what segments evolved to get what stood there before; what
+    it ruled is lifted. What a later change built on is refused: a fact that was said again or superseded since, a trait
+    or line that was set since; so is what stands or falls with it. What forgetting erased is gone. Where more facts
+    would hold than the cap allows, the oldest go to the archive. Undoing what undid a change restores it, and then it
+    can be undone again.
 
-    Raises NotFound for no such change, InputError where nothing is left to take back.
+    Raises NotFound for no such change, InputError for one that taught nothing, is undone already, or came before memory
+    was begun anew.
     """
     told = _Told(log)
     change = next((one for one in log if one.no == no), None)
@@ -67,23 +127,42 @@ def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision
         raise NotFound(f"there is no change {no}")
     if no <= told.begun:
         raise InputError(f"change {told.begun} began memory anew: it and what was before cannot be undone")
-    if change.cause is Cause.FORGETTING:
-        raise InputError(f"what change {no} forgot is gone: it cannot be undone")
     if no in told.undone:
         raise InputError(f"change {no} was undone by change {told.undone[no]}; undo that one to restore it")
     keys = [key for key, states in told.states.items() if any(one.no == no for one in states)]
-    if not keys:
+    gone = _gone(change)
+    lifts = told.lifts(no)
+    if not keys and not gone and not lifts:
         raise InputError(f"change {no} ({change.cause}) taught the persona nothing")
-    back = {key: told.before(key, no) for key in keys if told.stands(key, no)}
+    refused = {key: told.refused(key, no) for key in keys if not told.stands(key, no)}
+    told.refuse_what_rests_on(refused, keys, no)
+    back = {key: told.before(key, no) for key in keys if key not in refused}
     facts = list(dict.fromkeys(FactId(key[1]) for key in back if key[0] in ("fact", "archived")))
     decisions: list[Decision] = [d for fact_id in facts for d in told.fact_as_it_was(fact_id, back)]
-    pins = {FactId(key[1]): bool(state) for key, state in back.items() if key[0] == "pinned"}
-    decisions += [FactPinned(fact_id=fact_id, pinned=pinned) for fact_id, pinned in pins.items()]
-    decisions += [_trait(key[1], state) for key, state in back.items() if key[0] == "trait"]
-    decisions += [_line(key[1], key[2], state) for key, state in back.items() if key[0] == "profile"]
-    if not decisions:
-        raise InputError(f"nothing of change {no} ({change.cause}) can be taken back: later changes built on it")
-    return [Undone(no=no), *decisions, *told.over_cap(decisions, settings)]
+    if change.cause is Cause.EXPIRY:  # else it would end again at once
+        decisions += [FactExpires(fact_id=d.fact_id, at=None) for d in decisions if isinstance(d, FactRestored)]
+    decisions += [made for key, state in back.items() if (made := told.as_it_was(key, state)) is not None]
+    left = tuple(dict.fromkeys((*refused.values(), *gone)))
+    if not decisions and not (lifts and (not refused or told.forgot(change))):
+        return UndoPlan(decisions=(), refused=left)
+    return UndoPlan(decisions=(Undone(no=no), *decisions, *told.over_cap(decisions, settings)), refused=left)
+
+
+_REASONS = 20
+"""Reasons that the message of an error gives."""
+
+
+def _gone(change: Change) -> list[Refused]:
+    """What no undoing brings back: what was erased, and segments that left for the archive."""
+    gone: list[Refused] = []
+    for d in change.decisions:
+        if isinstance(d, Erased):
+            erased = "it was forgotten, and is gone for good"
+            gone += [Refused(item=item, reason=erased, change_no=change.no) for item in (*d.pages, *d.facts)]
+        elif isinstance(d, Evicted) and change.cause is Cause.RETENTION:
+            reason = "a segment that left for the archive stays there, and can be found there"
+            gone.append(Refused(item=d.segment_id, reason=reason, change_no=change.no))
+    return gone
 
 
 def settled(
@@ -126,6 +205,8 @@ class _Told:
         self.order: list[FactId] = []
         self.undone: dict[int, int] = {}
         self.begun = 0
+        self._ruling: set[int] = set()
+        self._forgetting: set[int] = set()
         for change in log:
             self._read(change)
 
@@ -135,6 +216,10 @@ class _Told:
             self.undone[undoes] = change.no
             for no in [no for no, by in self.undone.items() if by == undoes]:
                 del self.undone[no]  # what was undone by a change that is undone now, stands again
+        if any(isinstance(d, _LIFTED) for d in change.decisions):
+            self._ruling.add(change.no)
+        if change.cause is Cause.FORGETTING or undoes in self._forgetting:
+            self._forgetting.add(change.no)
         for d in change.decisions:
             match d:
                 case BegunAnew():
@@ -157,6 +242,18 @@ class _Told:
                     self._set(change.no, undoes, ("archived", d.fact_id), True)
                 case FactPinned():
                     self._set(change.no, undoes, ("pinned", d.fact_id), d.pinned)
+                case FactExpires():
+                    self._set(change.no, undoes, ("expires", d.fact_id), d)
+                case FactsConflict():
+                    self._set(change.no, undoes, ("conflict", d.fact_id, d.other_id), d)
+                case ConflictSettled():
+                    self._set(change.no, undoes, ("conflict", d.fact_id, d.other_id), None)
+                case Linked():
+                    self._set(change.no, undoes, ("link", d.link_id), d)
+                case Unlinked():
+                    self._set(change.no, undoes, ("link", d.link_id), None)
+                case SegmentEvolved():
+                    self._set(change.no, undoes, ("evolution", d.segment_id), d)
                 case TraitSet():
                     self._set(change.no, undoes, ("trait", d.dimension), d)
                 case TraitCleared():
@@ -191,6 +288,73 @@ class _Told:
         """The state before change `no` set it."""
         former = _before(self.states[key], no)
         return None if former is None else former.state
+
+    def lifts(self, no: int) -> bool:
+        """Whether undoing change `no` lifts rulings, or brings some back that it lifted."""
+        after = {undone for undone, by in self.undone.items() if by != no} | {no}
+        return self._ruling & after != self._ruling & self.undone.keys()
+
+    def forgot(self, change: Change) -> bool:
+        """Whether a change forgot something, or undid one that did: its bars go, or come back, by themselves."""
+        return change.no in self._forgetting
+
+    def refused(self, key: _Key, no: int) -> Refused:
+        """Why what change `no` set does not stand as it set it."""
+        last = self.states[key][-1]
+        match key[0], last.state:
+            case ("fact", FactRetired(superseded_by=by)) if by is not None:
+                reason = f"fact {by} has taken its place since"
+            case ("fact", FactRetired()):
+                reason = "it has been retired since"
+            case ("fact", _):
+                reason = "it has been said again, or holds again, since"
+            case ("archived", _):
+                reason = "it has left or entered the archive since"
+            case (("link" | "conflict"), None):
+                reason = "it has been ended since"
+            case _:
+                reason = "it has been set again since"
+        return Refused(item=_name(key), reason=f"{reason} (change {last.no})", change_no=last.no)
+
+    def refuse_what_rests_on(self, refused: dict[_Key, Refused], keys: Iterable[_Key], no: int) -> None:
+        """Where a fact that change `no` added is left as it is, so are what it ended and the lines that say it: else
+        that would hold beside it, or beside what took its place."""
+        staying = {key[1]: refused[key] for key in refused if key[0] == "fact" and self.before(key, no) is None}
+        for key in keys:
+            state = next(one.state for one in reversed(self.states[key]) if one.no == no)
+            by: Refused | None = None
+            if isinstance(state, FactRetired) and state.superseded_by is not None:
+                by = staying.get(state.superseded_by)
+            elif isinstance(state, ProfileSet) and state.value is not None:
+                behind = (kept for name, kept in staying.items() if mirrors(self.added[FactId(name)], state))
+                by = next(behind, None)
+            if by is not None and key not in refused:
+                reason = f"fact {by.item}, which it goes with, is left as it is (change {by.change_no})"
+                refused[key] = Refused(item=_name(key), reason=reason, change_no=by.change_no)
+
+    def as_it_was(self, key: _Key, state: _State) -> Decision | None:
+        """What sets anything but whether a fact holds to a former state."""
+        match key[0]:
+            case "pinned":
+                return FactPinned(fact_id=FactId(key[1]), pinned=bool(state))
+            case "expires":
+                fact_id = FactId(key[1])
+                was = self.added[fact_id].expires_at if not isinstance(state, FactExpires) else state.at
+                return FactExpires(fact_id=fact_id, at=was)
+            case "trait":
+                return state if isinstance(state, TraitSet) else TraitCleared(dimension=key[1])
+            case "profile":
+                return _line(key[1], key[2], state, self._now(key))
+            case "conflict":
+                pair = FactId(key[1]), FactId(key[2])
+                settled = ConflictSettled(fact_id=pair[0], other_id=pair[1])
+                return state if isinstance(state, FactsConflict) else settled
+            case "link":
+                return state if isinstance(state, Linked) else Unlinked(link_id=LinkId(key[1]))
+            case "evolution":
+                return state if isinstance(state, SegmentEvolved) else _not_evolved(SegmentId(key[1]))
+            case _:
+                return None
 
     def fact_as_it_was(self, fact_id: FactId, back: dict[_Key, _State]) -> list[Decision]:
         """A fact held, archived, retired, or, where it was not there, retired as if it never held."""
@@ -240,11 +404,18 @@ def _before(states: Sequence[_Set], no: int) -> _Set | None:
     return states[first - 1] if first else None
 
 
-def _trait(dimension: str, state: _State) -> TraitSet | TraitCleared:
-    return state if isinstance(state, TraitSet) else TraitCleared(dimension=dimension)
+def _name(key: _Key) -> str:
+    """What was set, as callers know it."""
+    return ".".join(key[1:]) if key[0] == "profile" else " and ".join(key[1:])
 
 
-def _line(whose: str, name: str, state: _State) -> ProfileSet:
+def _not_evolved(segment_id: SegmentId) -> SegmentEvolved:
+    return SegmentEvolved(segment_id=segment_id, keywords=(), tags=(), context="", reason="", sources=())
+
+
+def _line(whose: str, name: str, state: _State, now: _State) -> ProfileSet:
+    """A line as it was; none, for all the time of which it speaks now."""
     if isinstance(state, ProfileSet):
         return state
-    return ProfileSet(whose=About(whose), name=name, value=None, sources=(), set_by=CALLER)
+    since = now.valid_from if isinstance(now, ProfileSet) else None
+    return ProfileSet(whose=About(whose), name=name, value=None, sources=(), set_by=CALLER, valid_from=since)

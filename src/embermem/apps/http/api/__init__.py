@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
-    from embermem.apps.http.api import changes, memories, operations, owners, persona, search, segments
+    from embermem.apps.http.api import changes, memories, operations, owners, past, persona, search, segments
 
-    for module in (memories, search, persona, segments, changes, operations, owners):
+    for module in (memories, search, persona, segments, past, changes, operations, owners):
         yield module.routes

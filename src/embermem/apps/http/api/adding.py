@@ -21,6 +21,7 @@ def add(
     at: str | None,
     key: str | None,
     fresh: bool | None,
+    expires_at: str | None = None,
 ) -> models.Added:
     """Keep messages; what was kept. The same key gives the same answer again.
 
@@ -28,12 +29,15 @@ def add(
     """
     alone = isinstance(given, str)
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else [_plain(one) for one in given]
-    added = owner.add_messages(messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh)
+    added = owner.add_messages(
+        messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh, expires_at=expires_at
+    )
     wanted = set(added.utterance_ids)
     kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]
     return models.Added(
         results=[views.addition(utterance) for utterance in sorted(kept, key=lambda one: one.seq)],
         page_ids=list(added.page_ids),
+        redactions=list(added.redactions),
     )
 
 

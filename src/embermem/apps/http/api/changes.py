@@ -18,8 +18,14 @@ def list_changes(
     owner: Reading,
     asked: Asking,
     since: Annotated[int, Query(ge=0, le=models.LARGEST, description="Only those after this number.")] = 0,
+    recorded_after: Annotated[
+        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="Only those made after a time.")
+    ] = None,
 ) -> models.Changes:
     """The log, oldest first, in parts. Its last number as `since` gives what is new."""
+    if recorded_after is not None:
+        newer = owner.changes(recorded_after, limit=1)
+        since = max(since, newer[0].no - 1 if newer else models.LARGEST)
     part = listing.changes(owner, asked, views.change, since=since)
     return models.Changes(results=part.things, next_cursor=part.next_cursor)
 

@@ -6,8 +6,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from embermem.apps.http.api import listing, models, views
+from embermem.errors import InputError
 
 if TYPE_CHECKING:
+    from embermem.apps.http.api.owning import Then
     from embermem.memory import OwnerMemory
     from embermem.types import About, Fact
 
@@ -21,20 +23,22 @@ class State(StrEnum):
 
 
 def part(
-    owner: OwnerMemory, asked: listing.Asked, *, about: About | None, state: State
+    owner: OwnerMemory, asked: listing.Asked, *, about: About | None, state: State, then: Then
 ) -> listing.Part[models.FactItem]:
     """Facts in one state, the newest first."""
     return listing.keyed(
-        _all(owner, about, state),
+        _all(owner, about, state, then),
         lambda fact: fact.id,
         listing.by_numbers,
         asked,
         lambda fact: views.fact(owner.owner, fact),
-        listing=listing.named("facts", owner.owner.id, about, state),
+        listing=listing.named("facts", owner.owner.id, about, state, *then.items()),
     )
 
 
-def _all(owner: OwnerMemory, about: About | None, state: State) -> list[Fact]:
+def _all(owner: OwnerMemory, about: About | None, state: State, then: Then) -> list[Fact]:
     if state is State.PAST:
-        return [fact for fact in owner.past_facts() if about in (None, fact.about)]
-    return list(owner.facts(about, archived=state is State.ARCHIVED))
+        if "valid_at" in then:
+            raise InputError("valid_at asks what was true then: past facts are among the current ones, leave state out")
+        return [fact for fact in owner.past_facts(as_of=then.get("as_of")) if about in (None, fact.about)]
+    return list(owner.facts(about, archived=state is State.ARCHIVED, **then))

@@ -1,4 +1,4 @@
-"""One memory by its id: a page (p…), an utterance (u…) or a fact (f…)."""
+"""One memory by its id: a page (p…), an utterance (u…), a fact (f…), or a segment (s…) to forget."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ class Conflict(HttpError):
     status = 409
 
 
-def shown(owner: OwnerMemory, item_id: str) -> models.PageItem | models.UtteranceMemory | models.FactItem:
-    """The memory as an answer shows it. Raises NotFound."""
+def shown(
+    owner: OwnerMemory, item_id: str, as_of: str | None
+) -> models.PageItem | models.UtteranceMemory | models.FactItem:
+    """The memory as an answer shows it; as it stood at a time. Raises NotFound."""
     match item_id[:1]:
         case "p":
-            return views.page(owner.owner, owner.page(item_id))
+            return views.page(owner.owner, owner.page(item_id, as_of=as_of))
         case "u":
             utterance = owner.utterance(item_id)
-            page = owner.page(utterance.page_id)
+            page = owner.page(utterance.page_id, as_of=as_of)
             return views.utterance(owner.owner, utterance, tier=page.tier, segment_id=page.segment_id)
         case "f":
-            return views.fact(owner.owner, owner.fact(item_id))
+            return views.fact(owner.owner, owner.fact(item_id, as_of=as_of))
     raise _none_such(item_id)
 
 
@@ -50,7 +52,7 @@ def corrected(owner: OwnerMemory, item_id: str, text: str) -> Fact:
 
 
 def forgotten(owner: OwnerMemory, item_id: str, *, dry_run: bool) -> Forgotten:
-    """What went with a page or a fact. Raises NotFound, Conflict for one utterance of a page."""
+    """What went with a page, a fact or a segment. Raises NotFound, Conflict for one utterance of a page."""
     match item_id[:1]:
         case "p":
             return owner.forget(page=item_id, dry_run=dry_run)
@@ -59,6 +61,8 @@ def forgotten(owner: OwnerMemory, item_id: str, *, dry_run: bool) -> Forgotten:
             raise Conflict(f"an utterance goes with its page: forget {page_id}")
         case "f":
             return owner.forget(fact=item_id, dry_run=dry_run)
+        case "s":
+            return owner.forget(segment=item_id, dry_run=dry_run)
     raise _none_such(item_id)
 
 

@@ -15,6 +15,7 @@ from embermem.errors import InputError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from embermem.apps.http.api.owning import Then
     from embermem.changes import Change
     from embermem.memory import OwnerMemory
     from embermem.types import Hit, Page, Tier
@@ -52,14 +53,19 @@ def named(kind: str, *filters: object) -> str:
 
 
 def pages(
-    owner: OwnerMemory, asked: Asked, show: Callable[[Page], _Item], *, tier: Tier | None, thread: str | None
+    owner: OwnerMemory,
+    asked: Asked,
+    show: Callable[[Page], _Item],
+    *,
+    tier: Tier | None,
+    thread: str | None,
+    then: Then | None = None,
 ) -> Part[_Item]:
     """Pages, newest first."""
-    listing = named("pages", owner.owner.id, tier, thread)
-    before = cursors.number(listing, asked.cursor)
-    return _part(
-        _newest_first(owner, tier, thread, before, _step(asked)), lambda page: str(page.no), asked, show, listing
-    )
+    then = then or {}
+    listing = named("pages", owner.owner.id, tier, thread, *then.items())
+    found = _newest_first(owner, tier, thread, cursors.number(listing, asked.cursor), _step(asked), then)
+    return _part(found, lambda page: str(page.no), asked, show, listing)
 
 
 def changes(owner: OwnerMemory, asked: Asked, show: Callable[[Change], _Item], *, since: int) -> Part[_Item]:
@@ -119,10 +125,10 @@ def _step(asked: Asked) -> int:
 
 
 def _newest_first(
-    owner: OwnerMemory, tier: Tier | None, thread: str | None, before: int | None, step: int
+    owner: OwnerMemory, tier: Tier | None, thread: str | None, before: int | None, step: int, then: Then
 ) -> Iterator[Page]:
     """Pages from a number downwards, read in steps."""
-    while some := owner.pages(tier, thread=thread, limit=step, before=before):
+    while some := owner.pages(tier, thread=thread, limit=step, before=before, **then):
         yield from reversed(some)
         if len(some) < step:
             break

@@ -9,7 +9,7 @@ from fastapi import Header, Query
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import adding, facts, items, listing, models, views
-from embermem.apps.http.api.owning import Asking, ItemId, Reading, RunQuery, Writing, router, written_by
+from embermem.apps.http.api.owning import Asking, AsOf, ItemId, Reading, RunQuery, Then, Writing, router, written_by
 from embermem.apps.http.problems import problem_of
 from embermem.errors import EmberError, InputError
 from embermem.memory import OwnerMemory
@@ -43,7 +43,13 @@ Confirm = Annotated[bool, Query(description="Must be true, unless dry_run is.")]
 def add_memories(access: Accessible, body: models.AddBody, key: Key = None) -> models.Added:
     """Keeps what was said. When it answers, the messages are on disk and can be found; they are understood behind."""
     return adding.add(
-        written_by(access, body), body.messages, thread=body.run_id, at=body.at, key=key, fresh=body.fresh
+        written_by(access, body),
+        body.messages,
+        thread=body.run_id,
+        at=body.at,
+        key=key,
+        fresh=body.fresh,
+        expires_at=body.expires_at,
     )
 
 
@@ -68,14 +74,14 @@ def list_memories(
         return models.Items(results=[*pages.things], next_cursor=pages.next_cursor)
     if tier is not None or run_id is not None:
         raise InputError("tier and run_id are of pages; a fact may rest on many: leave them out, or ask kind=page")
-    known = facts.part(owner, asked, about=None, state=facts.State.CURRENT)
+    known = facts.part(owner, asked, about=None, state=facts.State.CURRENT, then=Then())
     return models.Items(results=[*known.things], next_cursor=known.next_cursor)
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
-def get_memory(owner: Reading, item_id: ItemId) -> models.Item:
-    """A page, an utterance or a fact, by its id."""
-    return items.shown(owner, item_id)
+def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> models.Item:
+    """A page, an utterance or a fact, by its id; as it stood `as_of` a time."""
+    return items.shown(owner, item_id, as_of)
 
 
 @routes.put("/memories/{item_id}", summary="Correct a fact")
@@ -86,22 +92,37 @@ def update_memory(access: Accessible, item_id: ItemId, body: models.UpdateBody) 
     return views.fact(owner.owner, items.corrected(owner, item_id, body.text))
 
 
-@routes.delete("/memories/{item_id}", summary="Forget a page or a fact")
+@routes.delete("/memories/{item_id}", summary="Forget a page, a fact or a segment")
 def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> Forgotten:
     """It goes with all that rests on it alone. The answer says what went; `sha256` is over the ids."""
     return items.forgotten(owner, item_id, dry_run=dry_run)
 
 
-@routes.delete("/memories", summary="Forget a thread or everything")
+@routes.delete("/memories", summary="Forget many pages, or everything")
 def delete_memories(
-    owner: Writing, run_id: RunQuery = None, confirm: Confirm = False, dry_run: DryRun = False
+    owner: Writing,
+    run_id: RunQuery = None,
+    before: Annotated[
+        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="All said before a time or day.")
+    ] = None,
+    matching: Annotated[
+        str | None, Query(min_length=1, max_length=models.LONGEST_VALUE, description="Pages that hold all these words.")
+    ] = None,
+    limit: Annotated[
+        int | None, Query(ge=1, le=models.MOST_RESULTS, description="With `matching`: also so many that search finds.")
+    ] = None,
+    confirm: Confirm = False,
+    dry_run: DryRun = False,
 ) -> Forgotten:
-    """A thread of the owner where `run_id` names one, else all that is known of this owner."""
+    """A thread, what was said before a time, or what matches, where one is named; else all that is known of this
+    owner."""
     if not (confirm or dry_run):
         raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
-    if run_id is not None:
-        return owner.forget(thread=run_id, dry_run=dry_run)
-    return owner.forget_all(dry_run=dry_run)
+    if all(named is None for named in (run_id, before, matching)):
+        if limit is not None:
+            raise InputError("limit is of what search finds: give it with matching")
+        return owner.forget_owner(dry_run=dry_run)
+    return owner.forget(thread=run_id, before=before, matching=matching, limit=limit, dry_run=dry_run)
 
 
 @routes.get("/memories/{item_id}/history", summary="What was decided of a memory")

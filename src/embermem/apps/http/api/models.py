@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from embermem.types import About, Role, Tier
+from embermem.types import About, Redaction, Role, Tier
 
 LONGEST_NAME = 512  # as the core takes them
 LONGEST_KEY = 256
@@ -172,6 +172,7 @@ class AddBody(OwnerBody):
         description="Whether the first that the user says begins a page of its own. By default a text does, and a list "
         "goes on with the page that is open.",
     )
+    expires_at: Moment | None = Field(default=None, description="When the pages are forgotten by themselves.")
 
 
 class BatchItem(Body):
@@ -250,6 +251,9 @@ class Added(Answer):
 
     results: list[Addition]
     page_ids: list[str]
+    redactions: list[Redaction] = Field(
+        default_factory=list, description="What the filter of sensitive texts took out before, without its words."
+    )
 
 
 class BatchKept(Answer):
@@ -307,6 +311,7 @@ class PageData(Answer):
     keywords: list[str]
     utterances: list[UtteranceItem]
     error: str | None = Field(description="Why it is not understood yet, where that failed.")
+    expires_at: datetime | None = Field(description="When it is forgotten by itself.")
 
 
 class UtteranceData(Answer):
@@ -336,6 +341,8 @@ class FactData(Answer):
     superseded_by: str | None
     pinned: bool
     archived: bool
+    expires_at: datetime | None = Field(description="Until when it holds, where it has an end.")
+    conflicts: list[str] = Field(description="Facts that cannot be so beside it.")
 
 
 class _Item(Answer):
@@ -427,6 +434,8 @@ class SearchBody(_Question):
         validation_alias=AliasChoices("top_k", "k", "limit"),
         description="How many; also called k or limit.",
     )
+    as_of: Moment | None = Field(default=None, description="What was known then.")
+    valid_at: Moment | None = Field(default=None, description="What was true then.")
     filters: Filters | None = None
 
     @model_validator(mode="after")
@@ -471,6 +480,8 @@ class ContextBody(_Question):
         description="At most so many tokens; also called max_tokens. By default the setting `budget`.",
     )
     at: Moment | None = Field(default=None, description="When it is asked; now by default.")
+    as_of: Moment | None = Field(default=None, description="What was known then. It counts no visit.")
+    valid_at: Moment | None = Field(default=None, description="What was true then. It counts no visit.")
     explain: bool = Field(default=False, description="Say what was left out, and why.")
 
 
@@ -509,6 +520,8 @@ class ProfileValue(Answer):
     rests_on: list[SourceItem]
     change_no: int
     recorded_at: datetime
+    valid_from: datetime | None
+    retired_at: datetime | None
 
 
 class Profile(Answer):
@@ -583,6 +596,8 @@ class TraitItem(Answer):
     rests_on: list[SourceItem]
     change_no: int
     recorded_at: datetime
+    valid_from: datetime | None
+    retired_at: datetime | None
 
 
 class Traits(Answer):
@@ -611,6 +626,8 @@ class SegmentItem(Answer):
     rests_on: list[SourceItem] = Field(description="What its summary was taken from.")
     change_no: int = Field(description="The change that wrote its summary.")
     recorded_at: datetime = Field(description="When that was.")
+    tags: list[str]
+    context: str
 
 
 class Segments(_List[SegmentItem]):

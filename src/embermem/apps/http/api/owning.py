@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
@@ -29,6 +29,11 @@ Cursor = Annotated[
     str | None,
     Query(min_length=1, max_length=models.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
 ]
+AsOf = Annotated[
+    str | None,
+    Query(min_length=1, max_length=models.LONGEST_TIME, description="What was known then: a time, or a day."),
+]
+ValidAt = Annotated[str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="What was true then.")]
 ItemId = Annotated[str, Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it.")]
 ChangeNo = Annotated[int, Path(ge=1, le=models.LARGEST, description="The change's number.")]
 
@@ -53,6 +58,29 @@ def asking(connection: HTTPConnection, limit: Limit = 50, cursor: Cursor = None)
     return Asked(limit=limit, cursor=cursor, most_bytes=most_bytes)
 
 
+class Then(TypedDict, total=False):
+    """The moment that a read looks back to: what was known then, what was true then."""
+
+    as_of: str
+    valid_at: str
+
+
+def looking_back(as_of: AsOf = None, valid_at: ValidAt = None) -> Then:
+    """The moment that a request looks back to; nothing for now."""
+    return then_of(as_of, valid_at)
+
+
+def then_of(as_of: str | None, valid_at: str | None) -> Then:
+    """As the memory's reads take it."""
+    then = Then()
+    if as_of is not None:
+        then["as_of"] = as_of
+    if valid_at is not None:
+        then["valid_at"] = valid_at
+    return then
+
+
+LookingBack = Annotated[Then, Depends(looking_back)]
 Reading = Annotated[OwnerMemory, Depends(reading)]
 Writing = Annotated[OwnerMemory, Depends(writing)]
 Asking = Annotated[Asked, Depends(asking)]

@@ -8,7 +8,7 @@ from fastapi import Query
 
 from embermem.apps.http.access import Accessible
 from embermem.apps.http.api import facts, models, views
-from embermem.apps.http.api.owning import Asking, ItemId, Reading, router, written_by
+from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, Then, router, written_by
 from embermem.memory import OwnerMemory
 from embermem.types import About
 
@@ -16,9 +16,9 @@ routes = router("persona")
 
 
 @routes.get("/profile", summary="The profiles of the user and the agent")
-def get_profile(owner: Reading) -> models.Profile:
+def get_profile(owner: Reading, then: LookingBack) -> models.Profile:
     """Each field with who set it and what it rests on."""
-    return _profile(owner)
+    return _profile(owner, then)
 
 
 @routes.patch("/profile", summary="Set fields of the profiles")
@@ -29,20 +29,21 @@ def update_profile(access: Accessible, body: models.ProfileBody) -> models.Profi
     """
     owner = written_by(access, body)
     owner.set_profiles(user=body.user, agent=body.agent)
-    return _profile(owner)
+    return _profile(owner, Then())
 
 
 @routes.get("/facts", summary="What is known")
 def list_facts(
     owner: Reading,
     asked: Asking,
+    then: LookingBack,
     about: Annotated[About | None, Query(description="Of the user's knowledge base, or of the agent's.")] = None,
     state: Annotated[
         facts.State, Query(description="What holds, no longer holds, or was archived.")
     ] = facts.State.CURRENT,
 ) -> models.Facts:
     """Facts, newest first, in parts."""
-    part = facts.part(owner, asked, about=about, state=state)
+    part = facts.part(owner, asked, about=about, state=state, then=then)
     return models.Facts(results=part.things, next_cursor=part.next_cursor)
 
 
@@ -68,11 +69,11 @@ def correct_fact(access: Accessible, item_id: ItemId, body: models.CorrectBody) 
 
 
 @routes.get("/traits", summary="The user's traits")
-def list_traits(owner: Reading) -> models.Traits:
+def list_traits(owner: Reading, then: LookingBack) -> models.Traits:
     """Those of the 90 that are known."""
-    return models.Traits(results=[views.trait(trait) for trait in owner.traits()])
+    return models.Traits(results=[views.trait(trait) for trait in owner.traits(**then)])
 
 
-def _profile(owner: OwnerMemory) -> models.Profile:
-    persona = owner.persona()
+def _profile(owner: OwnerMemory, then: Then) -> models.Profile:
+    persona = owner.persona(**then)
     return views.profile(persona.profile, persona.agent_profile)

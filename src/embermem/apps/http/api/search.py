@@ -6,7 +6,7 @@ import logging
 
 from embermem.apps.http.access import Accessible, Right
 from embermem.apps.http.api import listing, models, views
-from embermem.apps.http.api.owning import read_by, router
+from embermem.apps.http.api.owning import read_by, router, then_of
 from embermem.errors import StoreError
 from embermem.memory import OwnerMemory
 from embermem.types import Context
@@ -19,11 +19,11 @@ routes = router("search")
 def search_memories(access: Accessible, body: models.SearchBody) -> models.Found:
     """The best utterances for a query. It writes nothing, and counts no visit."""
     owner = access.owner(*body.owner_asked, Right.READ)
-    thread = body.thread_asked
+    thread, then = body.thread_asked, then_of(body.as_of, body.valid_at)
     if thread is None:
-        hits = owner.search(body.query, body.top_k)
+        hits = owner.search(body.query, body.top_k, **then)
     else:
-        hits = listing.in_thread(lambda k: owner.search(body.query, k), thread, body.top_k)
+        hits = listing.in_thread(lambda k: owner.search(body.query, k, **then), thread, body.top_k)
     return models.Found(results=[views.hit(owner.owner, hit) for hit in hits])
 
 
@@ -32,8 +32,9 @@ def get_context(access: Accessible, body: models.ContextBody) -> models.ContextA
     """Text within the budget, ready for a prompt, with its sources. What it packs counts as visited, where the key may
     write."""
     owner = read_by(access, body)
-    context = owner.recall(body.query, at=body.at, budget=body.budget, thread=body.run_id)
-    if access.may(owner.owner, Right.WRITE):
+    then = then_of(body.as_of, body.valid_at)
+    context = owner.recall(body.query, at=body.at, budget=body.budget, thread=body.run_id, **then)
+    if not then and access.may(owner.owner, Right.WRITE):
         _count_visit(owner, context)
     return views.context(owner.owner, context, explain=body.explain)
 
@@ -41,6 +42,6 @@ def get_context(access: Accessible, body: models.ContextBody) -> models.ContextA
 def _count_visit(owner: OwnerMemory, context: Context) -> None:
     """An answer that is there does not fail for a counter."""
     try:
-        owner.visit(context.packed)
+        owner.visit(context)
     except StoreError as error:
         logger.warning("a visit was not counted: %s", error)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query
 
 from embermem.apps.http.api import listing, models, views
-from embermem.apps.http.api.owning import Asking, ItemId, Reading, RunQuery, router
-from embermem.types import Tier
+from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, RunQuery, Then, router
+from embermem.memory import OwnerMemory
+from embermem.types import Segment, Tier
 
 routes = router("segments")
 
@@ -17,16 +19,17 @@ routes = router("segments")
 def list_segments(
     owner: Reading,
     asked: Asking,
+    then: LookingBack,
     archived: Annotated[bool, Query(description="Those that left for the archive.")] = False,
 ) -> models.Segments:
     """Segments with their heat, newest first, in parts."""
     part = listing.keyed(
-        owner.segments(archived),
+        owner.segments(archived, **then),
         lambda segment: segment.id,
         listing.by_numbers,
         asked,
-        lambda segment: views.segment(segment, owner.heat(segment)),
-        listing=listing.named("segments", owner.owner.id, archived),
+        lambda segment: views.segment(segment, _heat(owner, segment, then)),
+        listing=listing.named("segments", owner.owner.id, archived, *then.items()),
     )
     return models.Segments(results=part.things, next_cursor=part.next_cursor)
 
@@ -35,28 +38,36 @@ def list_segments(
 def get_segment(
     owner: Reading,
     item_id: ItemId,
+    then: LookingBack,
     limit: Annotated[int, Query(ge=0, le=models.MOST_RESULTS, description="How many of its newest pages.")] = 50,
 ) -> models.SegmentWhole:
     """A segment, with its newest pages in order. `page_ids` names them all."""
-    segment = owner.segment(item_id)
+    segment = owner.segment(item_id, **then)
     newest = segment.page_ids[-limit:] if limit else ()
-    pages = [views.page(owner.owner, owner.page(page_id)) for page_id in newest]
-    return models.SegmentWhole(**dict(views.segment(segment, owner.heat(segment))), pages=pages)
+    pages = [views.page(owner.owner, owner.page(page_id, **then)) for page_id in newest]
+    return models.SegmentWhole(**dict(views.segment(segment, _heat(owner, segment, then))), pages=pages)
 
 
 @routes.get("/pages", summary="The exchanges")
 def list_pages(
     owner: Reading,
     asked: Asking,
+    then: LookingBack,
     tier: Annotated[Tier | None, Query(description="Only of this tier.")] = None,
     run_id: RunQuery = None,
 ) -> models.Pages:
     """Pages, newest first, in parts."""
-    part = listing.pages(owner, asked, lambda page: views.page(owner.owner, page), tier=tier, thread=run_id)
+    show = partial(views.page, owner.owner)
+    part = listing.pages(owner, asked, show, tier=tier, thread=run_id, then=then)
     return models.Pages(results=part.things, next_cursor=part.next_cursor)
 
 
 @routes.get("/pages/{item_id}", summary="One exchange")
-def get_page(owner: Reading, item_id: ItemId) -> models.PageItem:
+def get_page(owner: Reading, item_id: ItemId, then: LookingBack) -> models.PageItem:
     """A page with what was said in it."""
-    return views.page(owner.owner, owner.page(item_id))
+    return views.page(owner.owner, owner.page(item_id, **then))
+
+
+def _heat(owner: OwnerMemory, segment: Segment, then: Then) -> float:
+    """Heat is of now: of another time it is told as 0."""
+    return 0.0 if then else owner.heat(segment)

@@ -67,6 +67,7 @@ def page(owner: Owner, one: Page) -> models.PageItem:
                 for u in one.utterances
             ],
             error=one.error,
+            expires_at=one.expires_at,
         ),
     )
 
@@ -123,6 +124,8 @@ def fact(owner: Owner, one: Fact) -> models.FactItem:
             superseded_by=one.superseded_by,
             pinned=one.pinned,
             archived=one.archived,
+            expires_at=one.expires_at,
+            conflicts=list(one.conflicts),
         ),
     )
 
@@ -160,6 +163,8 @@ def trait(one: Trait) -> models.TraitItem:
         rests_on=_sources(one.sources),
         change_no=one.change_no,
         recorded_at=one.recorded_at,
+        valid_from=one.valid_from,
+        retired_at=one.retired_at,
     )
 
 
@@ -180,6 +185,8 @@ def segment(one: Segment, heat: float) -> models.SegmentItem:
         rests_on=_sources(one.sources),
         change_no=one.change_no,
         recorded_at=one.recorded_at,
+        tags=list(one.tags),
+        context=one.context,
     )
 
 
@@ -217,6 +224,8 @@ def _fields(lines: tuple[ProfileField, ...]) -> dict[str, models.ProfileValue]:
             rests_on=_sources(line.sources),
             change_no=line.change_no,
             recorded_at=line.recorded_at,
+            valid_from=line.valid_from,
+            retired_at=line.retired_at,
         )
         for line in lines
     }

@@ -55,34 +55,44 @@ class TraitGroup:
 
 
 @router.get("/persona")
-def persona(here: Here, state: str = "current") -> HTMLResponse:
-    """Long-term memory of one owner."""
+def persona(here: Here, state: str = "current", as_of: str = "", valid_at: str = "") -> HTMLResponse:
+    """Long-term memory of one owner; as it was known, or was true, at a time."""
     mine = here.mine
     chosen = state if state in STATES else "current"
-    facts = mine.past_facts() if chosen == "past" else mine.facts(archived=chosen == "archived")
+    known, true = as_of.strip() or None, valid_at.strip() or None
+    if chosen == "past":
+        facts = mine.past_facts(as_of=known)
+    else:
+        facts = mine.facts(archived=chosen == "archived", as_of=known, valid_at=true)
+    then = mine.persona(as_of=known, valid_at=true)
     more, facts = max(0, len(facts) - FACTS), facts[-FACTS:]
     return here.page(
         "persona.html",
         title="Persona",
-        profile=mine.profile(),
-        agent_profile=mine.agent_profile(),
+        profile=then.profile,
+        agent_profile=then.agent_profile,
+        as_of=as_of,
+        valid_at=valid_at,
+        then=bool(known or true),
+        conflicts=mine.conflicts(known),
         state=chosen,
         states=STATES,
         more=more,
         subjects=_by_subject([fact for fact in facts if fact.about is About.USER]),
         agent_facts=[fact for fact in facts if fact.about is About.AGENT],
-        traits=trait_groups(mine.traits()),
+        traits=trait_groups(mine.traits(as_of=known, valid_at=true)),
     )
 
 
 @router.get("/facts/{fact_id}")
 def fact(here: Here, fact_id: str) -> HTMLResponse:
     """One fact: what it rests on, and what may be done with it."""
-    one = here.mine.fact(fact_id)
+    one, why = here.mine.fact(fact_id), here.mine.why(fact_id)
     return here.page(
         "fact.html",
         title=one.text,
         fact=one,
+        why=why,
         newer=_fact_or_none(here, one.superseded_by) if one.superseded_by else None,
         sources=_sources(here, one.sources),
         history=here.mine.history(fact_id),
@@ -124,6 +134,13 @@ def retire(here: Changing, fact_id: str) -> RedirectResponse:
     """A fact no longer holds; it stays answerable by date."""
     here.mine.retire(fact_id)
     return here.back(f"/facts/{fact_id}")
+
+
+@router.post("/facts/{fact_id}/settle")
+def settle(here: Changing, fact_id: str, other: Annotated[str, Form()] = "") -> RedirectResponse:
+    """Both facts of a conflict may stand."""
+    here.mine.settle_conflict(fact_id, other)
+    return here.back("/persona")
 
 
 @router.post("/profile")

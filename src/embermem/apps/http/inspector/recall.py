@@ -21,7 +21,15 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 @router.get("/recall")
 def recall(
-    here: Here, q: str = "", k: int = 10, budget: int = 0, preset: str = "", at: str = "", thread: str = ""
+    here: Here,
+    q: str = "",
+    k: int = 10,
+    budget: int = 0,
+    preset: str = "",
+    at: str = "",
+    thread: str = "",
+    as_of: str = "",
+    valid_at: str = "",
 ) -> HTMLResponse:
     """The lab. Without a query it says what to try."""
     settings = here.memory.settings
@@ -32,7 +40,13 @@ def recall(
     if q.strip():
         named = next((one for one in ("default", "paper") if one == chosen), None)
         context = here.mine.recall(
-            q, at=at.strip() or None, budget=tokens, thread=thread.strip() or None, preset=named or settings.preset
+            q,
+            at=at.strip() or None,
+            budget=tokens,
+            thread=thread.strip() or None,
+            preset=named or settings.preset,
+            as_of=as_of.strip() or None,
+            valid_at=valid_at.strip() or None,
         )
     bars, zero = charts.hit_bars(context.hits[:shown] if context else ())
     return here.page(
@@ -45,6 +59,8 @@ def recall(
         presets=tuple(PRESETS),
         at=at,
         thread=thread,
+        as_of=as_of,
+        valid_at=valid_at,
         context=context,
         bars=bars,
         zero=zero,

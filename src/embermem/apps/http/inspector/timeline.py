@@ -18,6 +18,7 @@ from embermem.changes import (
     Cause,
     ChainSummarised,
     Change,
+    ConflictSettled,
     Decision,
     Embedded,
     Erased,
@@ -27,21 +28,27 @@ from embermem.changes import (
     FactArchived,
     FactBarred,
     FactDenied,
+    FactExpires,
     FactPinned,
     FactRestored,
     FactRetired,
+    FactsConflict,
     FactStrengthened,
+    Linked,
     Noted,
     Placed,
     ProfileSet,
+    SegmentEvolved,
     SegmentWritten,
+    TextsBarred,
     TraitCleared,
     TraitSet,
     Undone,
+    Unlinked,
 )
 from embermem.errors import InputError, NotFound
 from embermem.memory import OwnerMemory
-from embermem.types import FactId
+from embermem.types import FactId, ItemId
 
 A_PAGE = 30
 """Changes on one page."""
@@ -101,7 +108,10 @@ def change(here: Here, no: int) -> HTMLResponse:
     undo: Sequence[Step] = ()
     why_not = ""
     try:
-        undo = [_step(decision, texts) for decision in here.mine.undoing(no) if not isinstance(decision, Undone)]
+        plan = here.mine.undo_plan(no)
+        undo = [_step(decision, texts) for decision in plan.decisions if not isinstance(decision, Undone)]
+        if not plan.decisions:
+            why_not = "; ".join(f"{left.item}: {left.reason}" for left in plan.refused)
     except InputError as error:
         why_not = str(error)
     return here.page(
@@ -191,6 +201,18 @@ def _step(decision: Decision, texts: Mapping[str, str]) -> Step:
             return Step(what=f"{decision.whose} profile", text=f"{decision.name.replace('_', ' ')} {value}")
         case Undone():
             return Step(what="undoes", text=f"change {decision.no}", path=f"/changes/{decision.no}")
+        case FactsConflict() | ConflictSettled():
+            what = "in conflict" if isinstance(decision, FactsConflict) else "both stand"
+            text = f"{_text(decision.fact_id, texts)} / {_text(decision.other_id, texts)}"
+            return Step(what=what, text=text, path=_fact(decision.fact_id))
+        case Linked():
+            ends = f"{_text(decision.from_id, texts)} → {_text(decision.to_id, texts)}"
+            return Step(what="linked", text=f"{ends}: {decision.reason}", path=_item(decision.from_id))
+        case Unlinked():
+            return Step(what="no longer linked", text=decision.link_id)
+        case SegmentEvolved():
+            text = f"{_text(decision.segment_id, texts)}: {decision.reason}"
+            return Step(what="segment evolved", text=text, path=_item(decision.segment_id))
         case _:
             return _by_the_caller(decision, texts)
 
@@ -209,6 +231,12 @@ def _by_the_caller(decision: Decision, texts: Mapping[str, str]) -> Step:
             return Step(what="denied", text=text, path=_fact(decision.fact_id))
         case FactBarred():
             return Step(what="barred", text="a value that was forgotten is not learnt again from what was said before")
+        case FactExpires():
+            until = "no end" if decision.at is None else f"until {decision.at.isoformat(timespec='minutes')}"
+            text = f"{_text(decision.fact_id, texts)}: {until}"
+            return Step(what="expires", text=text, path=_fact(decision.fact_id))
+        case TextsBarred():
+            return Step(what="barred", text="texts that were forgotten are not stored or learnt from again")
         case Erased():
             counted = {"pages": len(decision.pages), "utterances": decision.utterances, "facts": len(decision.facts)}
             return Step(what="forgotten", text=", ".join(f"{count} {what}" for what, count in counted.items()))
@@ -224,3 +252,8 @@ def _text(id: str, texts: Mapping[str, str]) -> str:
 
 def _fact(fact_id: FactId) -> str:
     return f"/facts/{fact_id}"
+
+
+def _item(item_id: ItemId) -> str:
+    """The page of a fact or segment."""
+    return f"/{'facts' if item_id.startswith('f') else 'segments'}/{item_id}"

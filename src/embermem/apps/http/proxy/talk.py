@@ -133,7 +133,7 @@ class Talk:
         """Count the visits of what was remembered for a reply."""
         if self._keep and remembered.context is not None:
             try:
-                self._owner.visit(remembered.context.packed)
+                self._owner.visit(remembered.context)
             except EmberError as error:
                 logger.warning("a visit of %s was not counted: %s", self._shown(), error)
 
@@ -206,9 +206,10 @@ class Talk:
             now=self._memory.now(),
             max_chars=self._memory.settings.max_text_chars,
             nonce_key=self._memory.nonce_key,
+            finders=self._memory.finders,
         )
         try:
-            (made,), _ = inbox.openai([clean], None, "-")
+            (made,), *_ = inbox.openai([clean], None, "-")
         except InputError as error:
             logger.info("a message of %s is not kept: %s", self._shown(), error)
             return None

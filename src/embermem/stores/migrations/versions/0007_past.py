@@ -85,7 +85,7 @@ def _tables() -> None:
         ("analyst", sa.Text, False),
         *_DERIVED,
     )
-    _table("barred", (("mark", sa.String(64)),), ("kind", sa.String(16), False), ("change_no", sa.Integer, False))
+    _table("barred", (("mark", sa.String(64)), ("change_no", sa.Integer)), ("kind", sa.String(16), False))
 
 
 def _table(name: str, keys: tuple[tuple[str, Any], ...], *columns: tuple[str, Any, bool]) -> None:

@@ -1,0 +1,436 @@
+"""Snapshots of the past: what a recall looked at when the logs stood at (seq, revision), or what was true at a time.
+
+All versions are held, most as arrays. A moment is a choice among them by the numbers of their changes, so that another
+moment costs a few passes over arrays and no question to the store. Rows, postings and vectors are those of the
+snapshot of now: a moment sees the first of them (index/snapshot.py). An utterance has its vector at every moment,
+whenever it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from embermem.index.facts import FactTable, Sources
+from embermem.index.snapshot import Snapshot
+from embermem.text import terms
+from embermem.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from embermem.index.facts import Rows
+    from embermem.protocols import PersonaTimeline, SegmentTimeline, Version
+    from embermem.types import Vector
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["PersonaHistory", "SegmentHistory", "SegmentsThen", "true_at"]
+
+_Line = TypeVar("_Line", ProfileField, Trait)
+
+_ARCHIVED = 2
+"""The part of a table of facts that holds those which the cap moved out."""
+_NEVER = np.iinfo(np.int64).max
+_AT_ONCE = 1024
+"""Pages whose vectors are added up at once: what is held meanwhile stays small."""
+_FACT_BYTES, _KEYWORD_BYTES, _LINE_BYTES = 1500, 70, 700
+"""Estimated bytes of a version of a fact with its terms, of a keyword, of a trait or line."""
+
+
+class SegmentHistory:
+    """The versions of an owner's segments, ready for any moment up to `revision`.
+
+    It is built from a snapshot of the same owner, whose pages and vectors it counts on; a snapshot that began anew
+    since needs a new one.
+    """
+
+    def __init__(self, timeline: SegmentTimeline, snapshot: Snapshot) -> None:
+        self.revision = min(timeline.revision, snapshot.revision)
+        self._places = _places(timeline)
+        self._placings = _Placings(timeline, self._places, snapshot)
+        self._keywords = _Keywords(timeline, self._places)
+        self._evicted = np.full(len(self._places), _NEVER)
+        for segment_id, no in timeline.evicted.items():
+            if segment_id in self._places:
+                self._evicted[self._places[segment_id]] = no
+
+    def at(self, then: Snapshot) -> Snapshot:
+        """A snapshot with the segments of its own revision in place of those of now."""
+        segments = SegmentsThen(
+            dim=then.dim,
+            ids=tuple(self._places),
+            archived=self._evicted <= then.revision,
+            revision=then.revision,
+            row_dots=then.dots,
+            placings=self._placings,
+            keywords=self._keywords,
+        )
+        return then.placed(segments, self._placings.by_page(then.pages, then.revision))
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes held."""
+        return self._placings.nbytes + self._keywords.nbytes
+
+
+class PersonaHistory:
+    """The versions of an owner's facts, traits and profile lines, likewise. It also serves later revisions, as long as
+    none of them moved the persona."""
+
+    def __init__(self, timeline: PersonaTimeline, snapshot: Snapshot) -> None:
+        self._revision = min(timeline.revision, snapshot.revision)
+        self._newest = snapshot.persona
+        self._timeline = timeline
+        self._facts = _Facts(timeline)
+
+    def serves(self, snapshot: Snapshot, revision: int) -> bool:
+        """Whether it holds all that there was at a revision of this snapshot's owner."""
+        return revision <= self._revision or snapshot.persona is self._newest
+
+    def at(self, then: Snapshot, valid_at: datetime | None) -> Snapshot:
+        """A snapshot with the persona of its own revision in place of that of now; or with what was true at a time."""
+        of_user, of_agent, archived = self._facts.chosen(then.revision, valid_at)
+        chosen = np.concatenate([of_user, of_agent, archived])
+        known = self._facts.known(chosen, then.revision)
+        lines = _known(self._timeline.profile, lambda line: (line.whose, line.name), then.revision, valid_at)
+        traits = _known(self._timeline.traits, lambda trait: trait.dimension, then.revision, valid_at)
+        lines.sort(key=lambda line: line.name)
+        return replace(
+            then,
+            persona=Persona(
+                profile=tuple(line for line in lines if line.whose is About.USER),
+                agent_profile=tuple(line for line in lines if line.whose is About.AGENT),
+                traits=tuple(sorted(traits, key=lambda trait: trait.dimension)),
+                facts=known[: len(of_user)],
+                agent_facts=known[len(of_user) : len(of_user) + len(of_agent)],
+            ),
+            facts=FactsThen(known, {}, self._facts.table, chosen),
+            archived_facts=(),
+            ended_facts=() if valid_at is not None else self._facts.ended(then.revision),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes held."""
+        lines = _LINE_BYTES * (len(self._timeline.profile) + len(self._timeline.traits))
+        return _FACT_BYTES * len(self._timeline.facts) + lines
+
+
+def true_at(fact: Fact, at: datetime) -> bool:
+    """Whether a fact was true at a time, by what it says. One that ended without a day was true until it was recorded
+    that it ended; one that was true for no time never was."""
+    until = fact.valid_to or fact.retired_at or fact.expires_at
+    return (fact.valid_from is None or fact.valid_from <= at) and (until is None or at < until)
+
+
+# ------------------------------------------------------------------------------------------------------------ segments
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SegmentsThen:
+    """An owner's segments at one revision, those opened since too, which hold no page yet.
+
+    Sums of page vectors are not kept for each moment: a segment's cosine is the sum of its pages' products with the
+    query over the length of the sum, and of the lengths one is kept for each page that came.
+    """
+
+    dim: int
+    ids: tuple[SegmentId, ...]
+    archived: Mask
+    revision: int
+    row_dots: Callable[[Vector], Floats]
+    placings: _Placings
+    keywords: _Keywords
+
+    def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
+        """Eq. 1, 2 of every segment against the query, as `SegmentTable.f_scores`."""
+        scores = self.keywords.jaccards(K_q, self.revision)
+        if e_q is not None and len(self.ids):
+            norm = float(np.sqrt(e_q @ e_q))
+            if norm > 0.0:
+                scores += self.placings.cosines(self.row_dots(e_q / norm), self.revision, len(self.ids))
+        return scores
+
+    def place_of(self, segment_id: str) -> int | None:
+        """The place of a segment."""
+        return next((place for place, known in enumerate(self.ids) if known == segment_id), None)
+
+    def id_at(self, place: int) -> SegmentId:
+        """The segment at a place."""
+        return self.ids[place]
+
+    @property
+    def nbytes(self) -> int:
+        """What it holds alone."""
+        return self.archived.nbytes
+
+
+def _places(timeline: SegmentTimeline) -> dict[SegmentId, int]:
+    places: dict[SegmentId, int] = {}
+    for placing in sorted(timeline.placings, key=lambda version: version.no):
+        places.setdefault(placing.item.segment_id, len(places))
+    return places
+
+
+class _Placings:
+    """Pages in segments, as they came and went: arrays in the order of (segment, change)."""
+
+    def __init__(self, timeline: SegmentTimeline, places: Mapping[SegmentId, int], snapshot: Snapshot) -> None:
+        known = [
+            (places[one.item.segment_id], one.no, one, page)
+            for one in timeline.placings
+            if (page := snapshot.page_number(one.item.page_id)) is not None
+        ]
+        known.sort(key=lambda found: found[:2])
+        self._place = np.array([place for place, *_ in known], dtype=np.int64)
+        self._no = np.array([no for _, no, _, _ in known], dtype=np.int64)
+        self._until = np.array([_until(one) for _, _, one, _ in known], dtype=np.int64)
+        self._page = np.array([page for *_, page in known], dtype=np.int64)
+        # What a page's vector is made of: what was said on it until it was placed.
+        rows = [
+            [row for row in snapshot.page_rows(page) if snapshot.utterances[row].recorded_at <= one.item.at]
+            for _, _, one, page in known
+        ]
+        self._rows = np.array([row for some in rows for row in some], dtype=np.int64)
+        self._starts = np.cumsum([0, *(len(some) for some in rows)])
+        self._lengths, events = self._measured(snapshot)
+        self._event_place, self._event_no, self._event_length = events
+
+    def by_page(self, pages: int, revision: int) -> NDArray[np.int32]:
+        """The place of the segment that each page was in, −1 for none; shape (pages,)."""
+        found = np.full(pages, -1, dtype=np.int32)
+        stood = self._stood(revision) & (self._page < pages)
+        found[self._page[stood]] = self._place[stood]
+        return found
+
+    def cosines(self, row_dots: Floats, revision: int, segments: int) -> Floats:
+        """Each segment's cosine to a query, of which `row_dots` are the products with every row; 0 without a vector."""
+        found = np.zeros(segments)
+        stood = self._stood(revision)
+        if not stood.any():
+            return found
+        # Rows that the moment does not see are of pages that came later: what stands in their place counts for nothing.
+        sums = np.append(0.0, np.cumsum(row_dots[np.minimum(self._rows, len(row_dots) - 1)]))
+        dots = (sums[self._starts[1:]] - sums[self._starts[:-1]])[stood]
+        lengths = self._lengths[stood]
+        dots = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0.0)
+        total = np.bincount(self._place[stood], weights=dots, minlength=segments)
+        events = np.bincount(self._event_place[self._event_no <= revision], minlength=segments)
+        first = np.searchsorted(self._event_place, np.arange(segments))
+        some = events > 0
+        norms = np.zeros(segments)
+        norms[some] = self._event_length[(first + events - 1)[some]]
+        return np.clip(np.divide(total, norms, out=found, where=norms > 1e-6), -1.0, 1.0)
+
+    def _stood(self, revision: int) -> Mask:
+        return np.asarray((self._no <= revision) & (self._until > revision))
+
+    def _measured(self, snapshot: Snapshot) -> tuple[Floats, tuple[Ints, Ints, Floats]]:
+        """The length of each page's sum of vectors; and of each segment's after every page that came or went."""
+        count, dim = len(self._no), snapshot.dim
+        lengths = np.zeros(count)
+        went = np.flatnonzero(self._until != _NEVER)
+        which = np.concatenate([np.arange(count), went])
+        sign = np.repeat([1.0, -1.0], [count, len(went)])
+        place = self._place[which]
+        no = np.concatenate([self._no, self._until[went]])
+        order = np.lexsort((no, place))
+        place, no, after = place[order], no[order], np.zeros(len(order))
+        total, last = np.zeros(dim), -1
+        for start in range(0, len(order), _AT_ONCE):
+            part = order[start : start + _AT_ONCE]
+            vectors, measured = self._page_vectors(snapshot, which[part])
+            lengths[which[part]] = measured
+            for i, vector in enumerate(vectors * sign[part][:, None], start):
+                if place[i] != last:
+                    total, last = np.zeros(dim), int(place[i])
+                total += vector
+                after[i] = np.sqrt(total @ total)
+        return lengths, (place, no, after)
+
+    def _page_vectors(self, snapshot: Snapshot, which: Ints) -> tuple[Floats, Floats]:
+        """The vectors of these pages, of length 1 (0 without any), and how long the sums of their rows' were."""
+        sums = np.zeros((len(which), snapshot.dim))
+        counts = self._starts[which + 1] - self._starts[which]
+        rows = np.concatenate([self._rows[self._starts[i] : self._starts[i + 1]] for i in which.tolist()])
+        np.add.at(sums, np.repeat(np.arange(len(which)), counts), snapshot.vectors_of(rows))
+        lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
+        return np.divide(sums, lengths[:, None], out=sums, where=lengths[:, None] > 0.0), lengths
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self._place, self._no, self._until, self._page, self._rows, self._starts, self._lengths)
+        return sum(a.nbytes for a in (*arrays, self._event_place, self._event_no, self._event_length))
+
+
+class _Keywords:
+    """Segments' keywords by version."""
+
+    def __init__(self, timeline: SegmentTimeline, places: Mapping[SegmentId, int]) -> None:
+        versions = [one for one in timeline.keywords if one.item[0] in places]
+        self._segments = len(places)
+        self._place = np.array([places[one.item[0]] for one in versions], dtype=np.int64)
+        self._no = np.array([one.no for one in versions], dtype=np.int64)
+        self._until = np.array([_until(one) for one in versions], dtype=np.int64)
+        self._counts = np.array([float(len(set(one.item[1]))) for one in versions])
+        holders: dict[str, list[int]] = {}
+        for i, one in enumerate(versions):
+            for keyword in set(one.item[1]):
+                holders.setdefault(keyword, []).append(i)
+        self._holders = {keyword: np.array(held, dtype=np.int32) for keyword, held in holders.items()}
+
+    def jaccards(self, K_q: AbstractSet[str], revision: int) -> Floats:
+        """J(K_s, K_q) of every segment as it was; 0 for one that was not there."""
+        found = np.zeros(self._segments)
+        shared = np.zeros(len(self._no))
+        for keyword in K_q:
+            if (held := self._holders.get(keyword)) is not None:
+                shared[held] += 1.0
+        stood = (self._no <= revision) & (self._until > revision)
+        union = self._counts + len(K_q) - shared
+        found[self._place[stood]] = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)[stood]
+        return found
+
+    @cached_property
+    def nbytes(self) -> int:
+        held = sum(array.nbytes + _KEYWORD_BYTES for array in self._holders.values())
+        return held + sum(a.nbytes for a in (self._place, self._no, self._until, self._counts))
+
+
+# --------------------------------------------------------------------------------------------------------------- facts
+
+
+class _Facts:
+    """All versions of all facts in one table, and which of them a moment has."""
+
+    def __init__(self, timeline: PersonaTimeline) -> None:
+        versions = sorted(timeline.facts, key=lambda one: (one.order, one.item.change_no, one.item.id))
+        facts = [one.item for one in versions]
+        self._conflicts = timeline.conflicts
+        self.table = FactTable(tuple(facts), {fact.id: frozenset(terms(fact.text)) for fact in facts})
+        self._no = np.array([one.no for one in versions], dtype=np.int64)
+        self._until = np.array([_until(one) for one in versions], dtype=np.int64)
+        self._ended = np.array([fact.retired_at is not None for fact in facts], dtype=bool)
+        # In the order in which a snapshot's table has them: the user's, the agent's, those that the cap moved out.
+        self._part = np.array(
+            [_ARCHIVED if f.archived else 1 if f.about is About.AGENT else 0 for f in facts], dtype=np.int8
+        )
+
+    def chosen(self, revision: int, valid_at: datetime | None) -> list[Ints]:
+        """The places in the table of the facts that were held, or with `valid_at` true: of the user, of the agent, and
+        of the archive."""
+        stood = (self._no <= revision) & (self._until > revision)
+        if valid_at is None:
+            places = np.flatnonzero(stood & ~self._ended)
+        else:
+            places = np.array(
+                [place for place in np.flatnonzero(stood).tolist() if true_at(self.table.rows[place], valid_at)],
+                dtype=np.int64,
+            )
+        return [places[self._part[places] == part] for part in range(3)]
+
+    def known(self, places: Ints, revision: int) -> tuple[Fact, ...]:
+        """The facts at these places, each with those that it was in conflict with: of pairs that were both held."""
+        facts = tuple(self.table.rows[place] for place in places.tolist())
+        pairs = [one.item for one in self._conflicts if one.no <= revision < _until(one)]
+        if not pairs:
+            return facts
+        stood = (self._no <= revision) & (self._until > revision) & ~self._ended & (self._part < _ARCHIVED)
+        held = {self.table.rows[place].id for place in np.flatnonzero(stood).tolist()}
+        against: dict[str, list[FactId]] = {}
+        for one, other in pairs:
+            if one in held and other in held:
+                against.setdefault(one, []).append(other)
+                against.setdefault(other, []).append(one)
+        return tuple(replace(f, conflicts=tuple(against[f.id])) if f.id in against else f for f in facts)
+
+    def ended(self, revision: int) -> tuple[Fact, ...]:
+        """The facts that were no longer held."""
+        stood = (self._no <= revision) & (self._until > revision) & self._ended
+        return tuple(self.table.rows[place] for place in np.flatnonzero(stood).tolist())
+
+
+@dataclass(frozen=True)
+class FactsThen(FactTable):
+    """Some of a larger table's facts, as a table: what that table worked out once serves all moments."""
+
+    whole: FactTable = field(default_factory=FactTable, repr=False)
+    chosen: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+
+    def coverage(self, weights: Mapping[str, float]) -> Floats:
+        """As of the larger table."""
+        return self.whole.coverage(weights)[self.chosen]
+
+    def lent(self, weights: Mapping[str, float], holders: Callable[[str], Rows], rows: Sources) -> Floats:
+        """As of the larger table: what was not chosen is silent in `rows`."""
+        return self.whole.lent(weights, holders, rows)
+
+    def sources(self, seqs: Ints, allowed: Mask | None) -> Sources:
+        """Those of all pairs of the larger table."""
+        found = self.whole.sources(seqs, allowed)
+        return Sources(n=found.n, pairs=np.where(self._place_of[self.whole.source_seqs[0]] >= 0, found.pairs, found.n))
+
+    @cached_property
+    def source_seqs(self) -> tuple[Ints, Ints]:
+        """Every (fact, source) pair, by the places here."""
+        places, seqs = self.whole.source_seqs
+        here = self._place_of[places]
+        return here[here >= 0], seqs[here >= 0]
+
+    @cached_property
+    def _place_of(self) -> Ints:
+        """Where each of the larger table's facts stands here; −1 for those that do not."""
+        found = np.full(len(self.whole.rows), -1, dtype=np.int64)
+        found[self.chosen] = np.arange(len(self.chosen))
+        return found
+
+
+# ----------------------------------------------------------------------------------------------------- traits, profile
+
+
+def _known(
+    versions: Sequence[Version[_Line]], key: Callable[[_Line], Hashable], revision: int, valid_at: datetime | None
+) -> list[_Line]:
+    """What stood of each thing; with `valid_at`, what was true. `versions` are in the order of their changes."""
+    if valid_at is None:
+        return [_as_known(one, revision) for one in versions if one.no <= revision < _until(one) and not one.gone]
+    of: dict[Hashable, list[Version[_Line]]] = {}
+    for one in versions:
+        if one.no <= revision:
+            of.setdefault(key(one.item), []).append(one)
+    found = (_true_of(some, valid_at, revision) for some in of.values())
+    return [_as_known(one, revision) for one in found if one is not None and not one.gone]
+
+
+def _as_known(version: Version[_Line], revision: int) -> _Line:
+    """The item as it was known: what came to an end later had none yet."""
+    return version.item if _until(version) <= revision else replace(version.item, retired_at=None)
+
+
+def _true_of(versions: Sequence[Version[Any]], at: datetime, revision: int) -> Version[Any] | None:
+    """The last version that reaches back to a time. What was cleared, with nothing in its place, was never true, nor
+    what came before it."""
+    standing: list[Version[Any]] = []
+    ended: int | None = None
+    for one in versions:
+        if ended is not None and ended != one.no:
+            standing = []
+        standing.append(one)
+        ended = one.until
+    if ended is not None and ended <= revision:
+        return None
+    return next((o for o in reversed(standing) if o.item.valid_from is None or o.item.valid_from <= at), None)
+
+
+def _until(version: Version[Any]) -> int:
+    return int(_NEVER) if version.until is None else version.until

@@ -1,0 +1,106 @@
+"""Links of one owner's memory, and why something is remembered."""
+
+from __future__ import annotations
+
+from embermem import messages, telemetry
+from embermem.errors import InputError
+from embermem.messages import At
+from embermem.owner_memory.reading import Reading
+from embermem.types import FactId, ItemId, Link, LinkId, SegmentId, Source, Why
+
+_LONGEST_REASON = 500
+
+
+class Linking(Reading):
+    """Links between facts and segments: made by promotions and by callers, and taken back."""
+
+    def links(self, item_id: str | None = None, *, as_of: At = None) -> tuple[Link, ...]:
+        """The links that stand, oldest first; those of one fact or segment. A link stands while both of its ends do: a
+        fact that is held or in the archive, a segment that is there. `as_of` a time: those that stood then.
+
+        Raises InputError, and NotFound for no such fact or segment.
+        """
+        moment = self._moment(as_of)
+        if item_id is not None:
+            self._end(item_id)
+        if moment is None:
+            return self._store.links(self.owner.id, item_id)
+        return self._store.links(self.owner.id, item_id, moment)
+
+    @telemetry.spanned(telemetry.UPDATE)
+    def link(self, from_id: str, to_id: str, reason: str) -> Link:
+        """Link two memories, facts or segments, and say why. `unlink` takes it back.
+
+        Raises NotFound, and InputError for a memory and itself, for two that are linked, and for a fact that no longer
+        holds.
+        """
+        from embermem.changes import Cause, Decision, Linked
+
+        why = " ".join(messages.checked(reason, "reason", _LONGEST_REASON).split())
+        if not why:
+            raise InputError("reason is empty; say in a few words what the two have to do with each other")
+        if from_id == to_id:
+            raise InputError(f"{from_id!r} is not linked to itself")
+        (why,) = self._clean(reason=why)
+
+        def decided(no: int, seq: int) -> list[Decision]:
+            ends = [self._end(from_id, standing=True), self._end(to_id, standing=True)]
+            known = next((one for one in self._store.links(self.owner.id, from_id) if to_id in _ends(one)), None)
+            if known is not None:
+                raise InputError(f"{from_id!r} and {to_id!r} are linked already: {known.id}")
+            sources: tuple[Source, ...] = ()  # a caller's word rests on the caller
+            link_id = LinkId(f"l{no}-00")
+            return [Linked(link_id=link_id, from_id=ends[0], to_id=ends[1], reason=why, sources=sources)]
+
+        no = self._changing(Cause.LINKING, decided)
+        return self._link(f"l{no}-00")
+
+    @telemetry.spanned(telemetry.UPDATE)
+    def unlink(self, link_id: str) -> Link:
+        """Take a link back; the link as it was. No analyst makes it again between the same two. Raises NotFound, and
+        InputError for one that was taken back before."""
+        from embermem.changes import Cause, Decision, Unlinked
+
+        def decided(no: int, seq: int) -> list[Decision]:
+            link = self._link(link_id)
+            if link.retired_at is not None:
+                raise InputError(f"link {link_id!r} was taken back before")
+            return [Unlinked(link_id=link.id)]
+
+        self._changing(Cause.LINKING, decided)
+        return self._link(link_id)
+
+    def why(self, item_id: str) -> Why:
+        """Why something is remembered: the words said that it rests on, the changes that made it, what it replaced and
+        what replaced it, its links and conflicts. `str()` of it is for a terminal.
+
+        `item_id` is that of a fact, segment, chain or link, a trait's dimension, or a profile line such as "user.home"
+        or "agent.description". Raises NotFound.
+        """
+        from embermem.systems.memoryos import reasons
+
+        found = reasons.why(self._store, self.owner.id, item_id, self._memory._clock())
+        if found is None:
+            raise self._none_such("fact, segment, chain, link, trait or profile line", item_id)
+        return found
+
+    def _link(self, link_id: str) -> Link:
+        found = self._store.link(self.owner.id, LinkId(link_id))
+        if found is None:
+            raise self._none_such("link", link_id)
+        return found
+
+    def _end(self, item_id: str, *, standing: bool = False) -> ItemId:
+        """The id of a fact or segment that there is."""
+        fact = self._store.fact(self.owner.id, FactId(item_id))
+        if fact is not None:
+            if standing and fact.retired_at is not None:
+                raise InputError(f"fact {item_id!r} no longer holds; what holds can be linked")
+            return fact.id
+        if not self._store.segments(self.owner.id, archived=None, only=SegmentId(item_id)):
+            raise self._none_such("fact or segment", item_id)
+        return SegmentId(item_id)
+
+
+def _ends(link: Link) -> tuple[ItemId, ItemId]:
+    return link.from_id, link.to_id

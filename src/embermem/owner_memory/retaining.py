@@ -1,0 +1,81 @@
+"""How long what an owner's memory holds is kept: what fades, and what ends by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from embermem import telemetry
+from embermem.errors import InputError
+from embermem.messages import At, Expiry
+from embermem.owner_memory.reading import Reading
+from embermem.types import Faded, PageId, Retention
+
+if TYPE_CHECKING:
+    from embermem.changes import Decision
+
+
+class Retaining(Reading):
+    """The forgetting curve, and expiry."""
+
+    def retention(self, at: At = None) -> tuple[Retention, ...]:
+        """How much of each fact and segment is retained now or at another time, the least first; see docs/retention.md.
+
+        Pinned facts are not told of, since they do not fade. Writes nothing.
+        """
+        from embermem.systems.memoryos import retention
+
+        return retention.retentions(
+            self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._memory.settings
+        )
+
+    @telemetry.spanned(telemetry.UPDATE)
+    def fade(self, *, dry_run: bool = False) -> Faded:
+        """Move to the archive what is retained less than `retention_floor`, whether or not the setting `retention` lets
+        the worker do so; with `dry_run`, say what would go. `undo` restores the facts; segments stay in the archive,
+        where they are found as before."""
+        from embermem.changes import Cause, Evicted, FactArchived
+        from embermem.systems.memoryos import retention
+
+        now, settings = self._memory._clock(), self._memory.settings
+        made: list[Decision] = []
+
+        def decided(no: int, seq: int) -> list[Decision]:
+            made[:] = retention.fading(retention.retentions(self._store.uses(self.owner.id), now, settings))
+            return made
+
+        if dry_run:
+            decided(0, 0)
+        no = 0 if dry_run else self._changing(Cause.RETENTION, decided)
+        return Faded(
+            dry_run=dry_run,
+            facts=tuple(d.fact_id for d in made if isinstance(d, FactArchived)),
+            segments=tuple(d.segment_id for d in made if isinstance(d, Evicted)),
+            change_no=no or None,
+            recorded_at=now,
+        )
+
+    @telemetry.spanned(telemetry.UPDATE)
+    def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> None:
+        """Say when a fact or a page ends by itself: a time, or a timedelta from now; None takes that back.
+
+        From then on no read shows it. A page is then forgotten for good; a fact stands in `past_facts`. Raises
+        NotFound, and InputError unless exactly one is named, for a time that is over, and for a fact that no longer
+        holds.
+        """
+        if (fact_id is None) == (page_id is None):
+            raise InputError("name exactly one of fact_id and page_id")
+        ends = self._inbox().expiry(at, "at")
+        if page_id is not None:
+            if not self._store.expire_page(self.owner, PageId(page_id), ends, self._memory._clock()):
+                raise self._none_such("page", page_id)
+        elif fact_id is not None:
+            from embermem.changes import Cause, FactExpires
+
+            def decided(no: int, seq: int) -> list[Decision]:
+                fact = self.fact(fact_id)
+                if fact.retired_at is not None:
+                    raise InputError(f"fact {fact.id} no longer holds; only one that does can expire")
+                return [] if fact.expires_at == ends else [FactExpires(fact_id=fact.id, at=ends)]
+
+            self._changing(Cause.EXPIRY, decided)
+        self._memory._added()

@@ -1,0 +1,397 @@
+"""Recall of the past: as a copy of the store taken then would answer, and by what was true at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from embermem import Context, Memory, OwnerMemory
+from embermem.config import Preset
+from embermem.errors import EmberError, InputError
+from lives import live, store_of, ties
+from scripted import NOW, SMALL, Clock, Opener
+
+TEXTS = (
+    "I live in Lyon.",
+    "I moved to Nantes in May.",
+    "I live in Brest now. I work as a nurse.",
+    "I like green tea. I like figs. I like jazz. I like rain. I like maps. I like salt.",
+    "My sister Ana is a nurse.",
+    "We saw a purple heron on the lake.",
+    "The heron came back to the lake today.",
+    "I want to run a marathon.",
+    "我住在北京。我喜欢喝茶。",
+)
+QUERIES = (
+    "Where do I live?",
+    "What did I see on the lake?",
+    "Which things did I say that I like?",
+    "Where did I live in May?",
+    "我住在哪里？",
+)
+
+BOTH: tuple[Preset, ...] = ("default", "paper")
+
+Step = Callable[[OwnerMemory], object]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copied:
+    """A copy of the store, and the moment it was taken."""
+
+    place: Path
+    at: datetime
+
+
+# ------------------------------------------------------------------------------------------------- known at a time
+
+
+def adding(text: str, answered: bool, thread: str, days: int) -> Step:
+    at = NOW - timedelta(days=days)
+    return lambda mine: mine.add(text, "I see." if answered else None, thread=thread, at=at)
+
+
+def answering(thread: str) -> Step:
+    return lambda mine: mine.add_messages([{"role": "assistant", "content": "Tell me more of it."}], thread=thread)
+
+
+def correcting(which: int) -> Step:
+    def correct(mine: OwnerMemory) -> None:
+        if facts := mine.facts():
+            fact = facts[which % len(facts)]
+            mine.correct(fact.id, f"{fact.text} Or so", value=f"{fact.value} or so")
+
+    return correct
+
+
+def retiring(which: int) -> Step:
+    def retire(mine: OwnerMemory) -> None:
+        if facts := mine.facts():
+            mine.retire(facts[which % len(facts)].id)
+
+    return retire
+
+
+def pinning(which: int) -> Step:
+    def pin(mine: OwnerMemory) -> None:
+        if facts := mine.facts():
+            mine.pin(facts[which % len(facts)].id)
+
+    return pin
+
+
+def undoing(which: int) -> Step:
+    def undo(mine: OwnerMemory) -> None:
+        try:
+            mine.undo(1 + which % max(1, len(mine.changes())))
+        except EmberError:
+            return
+
+    return undo
+
+
+def settling(mine: OwnerMemory) -> None:
+    mine.settle()
+
+
+def naming(mine: OwnerMemory) -> None:
+    mine.set_profile(name="Zoë", home="Lyon")
+
+
+numbers = st.integers(0, 9)
+threads = st.sampled_from(("t1", "t2"))
+adds = st.builds(adding, st.sampled_from(TEXTS), st.booleans(), threads, st.integers(0, 400))
+steps = st.one_of(
+    adds,
+    adds,
+    st.builds(answering, threads),
+    st.just(settling),
+    st.just(settling),
+    st.just(naming),
+    *(st.builds(one, numbers) for one in (correcting, retiring, pinning, undoing)),
+)
+
+
+@pytest.mark.sqlite
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(steps, min_size=1, max_size=6), min_size=2, max_size=5),
+    st.sampled_from(QUERIES),
+    st.sampled_from((0.6, 1.2)),
+)
+def test_a_recall_as_of_a_time_is_what_a_copy_taken_then_gives(
+    tmp_path_factory: pytest.TempPathFactory, life: list[list[Step]], query: str, theta: float
+) -> None:
+    folder, clock = tmp_path_factory.mktemp("life"), Clock()
+    own: dict[str, Any] = {**SMALL, "theta": theta, "tau": 0.5, "min_new": 1}
+    with Memory(folder / "memory.db", clock=clock, **own) as memory:
+        mine = memory.of("alice")
+        copies = list(lived(memory, mine, clock, life, folder))
+        for copy in copies:
+            with Memory(copy.place, clock=Clock(copy.at), **own) as other:
+                theirs = other.of("alice")
+                for preset in BOTH:
+                    assert_same(mine, theirs, query, copy.at, preset)
+
+
+def lived(memory: Memory, mine: OwnerMemory, clock: Clock, life: list[list[Step]], folder: Path) -> Iterator[Copied]:
+    """Live, and take a copy after each part of it."""
+    for number, part in enumerate(life):
+        for step in part:
+            clock.go(60)
+            step(mine)
+        mine.recall("heron", as_of=clock.now - timedelta(seconds=30), valid_at=NOW)  # what it holds is to grow
+        place = folder / f"{number}.db"
+        store_of(memory).copy(place)
+        yield Copied(place=place, at=clock.now)
+
+
+def assert_same(mine: OwnerMemory, theirs: OwnerMemory, query: str, at: datetime, preset: Preset) -> None:
+    then, there = mine.recall(query, as_of=at, preset=preset), theirs.recall(query, preset=preset)
+    assert then.text == there.text
+    assert seen(then) == seen(there)
+    assert (then.facts, then.persona) == (there.facts, there.persona)
+    assert [hit.score for hit in then.hits] == pytest.approx([hit.score for hit in there.hits], abs=2e-3)
+    assert then.confidence == pytest.approx(there.confidence, abs=2e-3)
+    found = [[hit.utterance.id for hit in side] for side in (mine.search(query, 5, as_of=at), theirs.search(query, 5))]
+    assert found[0] == found[1]
+
+
+def seen(context: Context) -> list[tuple[object, ...]]:
+    return [(hit.utterance, hit.rank, hit.tier, hit.segment_id) for hit in context.hits]
+
+
+def test_two_moments_of_one_owner_do_not_mix(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    before, after = NOW + timedelta(minutes=30), clock.now
+    for _ in range(2):
+        for preset in BOTH:
+            assert told(mine.recall("Where do I live?", as_of=before, preset=preset)) == ["lives in Lyon"]
+            assert told(mine.recall("Where do I live?", as_of=after, preset=preset)) == ["lives in Nantes"]
+    assert {hit.utterance.seq for hit in mine.search("live", as_of=before)} == {1, 2, 3, 4}
+
+
+def test_what_comes_after_a_moment_does_not_change_it(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    at, query = clock.now, "What did we see?"
+    then = mine.recall(query)
+    clock.go(60)
+    mine.add("We saw an otter.", "Nice.")
+    mine.correct(mine.facts()[0].id, "lives in Brest", value="Brest")
+    mine.settle()
+    assert mine.recall(query, as_of=at).text == then.text != mine.recall(query).text
+
+
+def test_a_time_before_the_first_word_knows_nothing_and_one_to_come_knows_all(opened: Opener, clock: Clock) -> None:
+    mine = opened().of("alice")
+    assert mine.recall("heron", as_of=NOW).hits == ()
+    moved(mine, clock)
+    assert mine.recall("heron", as_of=NOW - timedelta(days=1)).text == ""
+    ahead = clock.now + timedelta(days=1)
+    assert mine.recall("heron", as_of=ahead).text == mine.recall("heron", at=ahead).text
+
+
+def test_what_is_learnt_after_a_look_back_is_known_in_the_next(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    then = "2026-05-01"
+    assert told(mine.recall("Where do I live?", valid_at=then)) == ["lives in Nantes"]
+    mine.add("We saw an otter.", "Nice.")
+    mine.settle()
+    assert told(mine.recall("Where do I live?", valid_at=then)) == ["lives in Nantes"]
+    mine.add("I live in Brest now.", "Oh.", at="2026-04-03T10:00:00+02:00")
+    mine.settle()
+    assert told(mine.recall("Where do I live?", valid_at=then)) == ["lives in Brest"]
+
+
+def test_what_was_forgotten_since_is_in_no_moment(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    first = moved(mine, clock)
+    at = clock.now
+    mine.recall("Where do I live?", as_of=at - timedelta(minutes=45))
+    mine.forget(page=first)
+    for asked in ({"as_of": at - timedelta(minutes=45)}, {"as_of": at}, {"valid_at": "2026-02-01"}):
+        assert "Lyon" not in mine.recall("Where do I live?", **asked).text
+
+
+def test_the_persona_of_a_recall_is_the_one_that_is_read(opened: Opener, clock: Clock) -> None:
+    memory = opened(facts_when="read", user_facts=3)
+    mine = memory.of("alice")
+    live(mine, clock)
+    clock.go(60)
+    ties(store_of(memory), mine)
+    clock.go(60)
+    mine.retire(mine.facts()[0].id)
+    spent = (clock.now - NOW).total_seconds()
+    moments = [NOW + timedelta(seconds=spent * share / 12) for share in range(1, 13)]
+    assert any(fact.conflicts for at in moments for fact in mine.persona(as_of=at).facts)
+    said = [datetime(2026, 5, day, 12, tzinfo=NOW.tzinfo) for day in (1, 2, 3)]
+    for at in moments:
+        assert mine.recall("Where?", as_of=at).persona == mine.persona(as_of=at)
+        for then in said:
+            context = mine.recall("Where?", as_of=at, valid_at=then)
+            assert context.persona == mine.persona(as_of=at, valid_at=then)
+    for then in said:
+        assert mine.recall("Where?", valid_at=then).persona == mine.persona(valid_at=then)
+
+
+def test_a_time_before_memory_was_begun_anew_is_refused(opened: Opener, clock: Clock) -> None:
+    memory = opened()
+    mine = memory.of("alice")
+    moved(mine, clock)
+    clock.go(60)
+    mine.understand_anew()
+    with pytest.raises(InputError, match="anew"):
+        mine.recall("Where do I live?", as_of=NOW + timedelta(minutes=30))
+
+
+def test_a_moment_is_named_where_it_is_no_time(opened: Opener) -> None:
+    mine = opened().of("alice")
+    with pytest.raises(InputError, match="as_of = 'soon'"):
+        mine.recall("Where do I live?", as_of="soon")
+    with pytest.raises(InputError, match="valid_at = 'soon'"):
+        mine.search("Where do I live?", valid_at="soon")
+
+
+# -------------------------------------------------------------------------------------------------- true at a time
+
+
+def moved(mine: OwnerMemory, clock: Clock) -> str:
+    """Lyon in January, a heron in February, Nantes since March: told within an hour. The first page."""
+    first = mine.add("I live in Lyon.", "Nice.", at="2026-01-10T10:00:00+02:00", thread="one")
+    mine.add("We saw a heron.", "Nice.", at="2026-02-10T10:00:00+02:00", thread="one")
+    mine.settle()
+    clock.go(3600)
+    mine.add("I live in Nantes now.", "Oh.", at="2026-03-03T10:00:00+02:00", thread="two")
+    mine.settle()
+    return first
+
+
+def told(context: Context) -> list[str]:
+    return [fact.text for fact in context.facts if fact.attribute == "lives_in"]
+
+
+def test_what_was_true_then_is_told_with_the_day_it_ended(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    for preset in BOTH:
+        context = mine.recall("Where do I live?", valid_at="2026-02-20", preset=preset)
+        assert told(context) == ["lives in Lyon"]
+        assert "lives in Lyon (said 2026-01-10) (until 3 March 2026) [#1]" in context.text
+        assert "Nantes" not in context.text
+        assert context.persona == mine.persona(valid_at="2026-02-20")
+    assert told(mine.recall("Where do I live?", valid_at="2026-04-01")) == ["lives in Nantes"]
+    assert told(mine.recall("Where do I live?", valid_at="2025-04-01")) == []
+
+
+def test_what_was_true_as_it_was_known_then(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    context = mine.recall("Where do I live?", valid_at="2026-04-01", as_of=NOW + timedelta(minutes=30))
+    assert told(context) == ["lives in Lyon"]
+    assert "until" not in context.text
+
+
+def test_what_was_told_later_of_a_time_is_found_at_that_time(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    mine.add("I have lived in Brest since February 2026.", "Oh.", at="2026-03-03T10:00:00+02:00")
+    mine.add("We saw a heron.", "Nice.", at="2026-03-04T10:00:00+02:00")
+    mine.settle()
+    fact = next(fact for fact in mine.facts() if fact.attribute == "lives_in")
+    assert fact.valid_from is not None
+    at = fact.valid_from + timedelta(days=1)
+    assert {hit.utterance.seq for hit in mine.search("Where do I live?", valid_at=at)} == {1}
+    assert mine.search("Where do I live?", valid_at=fact.valid_from - timedelta(days=1)) == ()
+
+
+def test_a_question_for_days_in_the_past_hears_what_was_true_then(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    assert told(mine.recall("Where do I live?")) == ["lives in Nantes"]
+    assert "lives in Lyon" in told(mine.recall("Where did I live in January?"))
+    assert "lives in Lyon" in told(mine.recall("Where did I live on 9 February 2026?"))
+    assert told(mine.recall("Where did I live on 9 April 2026?")) == ["lives in Nantes"]
+    assert "(until 3 March 2026)" in mine.recall("Where did I live in January?").text
+
+
+def test_an_ended_fact_in_chinese_says_so_in_chinese(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    mine.add("我住在北京。", "好的。", at="2026-01-10T10:00:00+08:00")
+    mine.settle()
+    mine.add("我现在住在上海。", "好的。", at="2026-03-03T10:00:00+08:00")
+    mine.settle()
+    assert "（至2026年3月3日）" in mine.recall("我住在哪里？", valid_at="2026-02-01").text
+
+
+def test_goals_that_held_then_stand_then(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    mine.add("I want to run a marathon.", "Good luck.", at="2026-04-10T10:00:00+02:00")
+    mine.settle()
+    goal = next(fact for fact in mine.facts() if fact.attribute in ("goal", "wants", "wants_to"))
+    clock.go(3600)
+    mine.retire(goal.id)
+    stands = [note for note in mine.recall("I am hungry.", valid_at="2026-04-20").notes if "stands" in note]
+    assert len(stands) == 1
+    assert not [note for note in mine.recall("I am hungry.").notes if "stands" in note]
+
+
+# ---------------------------------------------------------------------------------------------------------- memory
+
+
+def test_moments_are_weighed_with_what_is_held(opened: Opener, clock: Clock) -> None:
+    memory = opened(facts_when="read")
+    mine = memory.of("alice")
+    moved(mine, clock)
+    mine.recall("heron")
+    before = memory._system.resident_bytes
+    for minutes in range(1, 20):
+        mine.recall("heron", as_of=NOW + timedelta(minutes=minutes))
+    once = memory._system.resident_bytes
+    for minutes in range(1, 20):
+        mine.recall("heron", as_of=NOW + timedelta(minutes=minutes), valid_at=NOW)
+    assert before < once == pytest.approx(memory._system.resident_bytes, rel=0.2)
+
+
+# ----------------------------------------------------------------------------------------------------------- links
+
+
+def linked(mine: OwnerMemory, clock: Clock) -> tuple[datetime, str]:
+    """A garden and a fact, which share no word and are linked; the time before the link, and its id."""
+    mine.add("The slugs ate the courgettes.", "Oh.", at="2026-01-10T10:00:00+02:00", thread="garden")
+    for number in range(8):
+        mine.add(f"We saw heron number {number}.", "Nice.", at="2026-02-10T10:00:00+02:00", thread="lake")
+    mine.add("I like beer.", "I see.", at="2026-02-11T10:00:00+02:00", thread="pub")
+    mine.settle()
+    before = clock.now
+    clock.go(60)
+    slugs = next(s for s in mine.segments() if "courgettes" in s.summary)
+    beer = next(fact for fact in mine.facts() if "beer" in fact.text)
+    return before, mine.link(slugs.id, beer.id, "beer traps catch slugs").id
+
+
+def test_a_link_is_followed_and_told_where_the_setting_says_so(opened: Opener, clock: Clock) -> None:
+    memory = opened(facts_when="read", theta=1.2, short_term_pages=3, recall_links=5.0, mid_term_segments=30)
+    mine = memory.of("alice")
+    before, link = linked(mine, clock)
+    context = mine.recall("Who ate the courgettes?")
+    hit = next(hit for hit in context.hits if "beer" in hit.utterance.text)
+    assert hit.channels["link"].raw > 0
+    assert [note for note in context.explain(hit).notes if link in note and "beer traps catch slugs" in note]
+    assert all("link" not in hit.channels for hit in mine.recall("Who ate the courgettes?", as_of=before).hits)
+    mine.unlink(link)
+    assert all("link" not in hit.channels for hit in mine.recall("Who ate the courgettes?").hits)
+
+
+def test_no_link_is_followed_by_default(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read", theta=1.2, mid_term_segments=30).of("alice")
+    linked(mine, clock)
+    assert all("link" not in hit.channels for hit in mine.recall("Who ate the courgettes?").hits)

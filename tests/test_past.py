@@ -1,0 +1,394 @@
+"""What was known at a time, and what was true at one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from embermem import Memory, OwnerMemory
+from embermem.errors import InputError, NotFound
+from embermem.types import Fact, Page, Segment, Tier
+from scripted import NOW, SMALL, Clock, Opener, Place
+
+MARCH = "2026-03-15"
+
+
+def said(mine: OwnerMemory, text: str, day: str, thread: str = "main") -> None:
+    """Something said at noon of a day, and understood."""
+    mine.add(text, "I see.", at=f"{day}T12:00:00+01:00", thread=thread)
+    mine.settle()
+
+
+def values(facts: tuple[Fact, ...], attribute: str = "lives_in") -> list[str]:
+    return [fact.value for fact in facts if fact.attribute == attribute]
+
+
+def moved(mine: OwnerMemory, clock: Clock) -> None:
+    """She lives in Lyon, and in May she moves to Nantes."""
+    said(mine, "I live in Lyon.", "2026-02-01")
+    clock.go(3600)
+    said(mine, "I live in Nantes now.", "2026-05-01")
+    clock.go(3600)
+
+
+# ------------------------------------------------------------------------------------------------------- what was true
+
+
+def test_where_she_lived_in_march_is_answered_from_the_superseded_fact(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    assert values(mine.facts()) == ["Nantes"]
+    assert values(mine.facts(valid_at=MARCH)) == ["Lyon"]
+    assert values(mine.facts(valid_at="2026-05-02")) == ["Nantes"]
+    assert values(mine.facts(valid_at="2026-01-01")) == []
+    assert mine.facts(valid_at=MARCH)[0].retired_at is not None
+
+
+def test_a_profile_line_is_that_of_the_time_asked(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    line = {field.name: field.value for field in mine.profile()}
+    then = {field.name: field.value for field in mine.profile(valid_at=MARCH)}
+    assert [name for name, value in line.items() if value == "Nantes" and then.get(name) == "Lyon"] == ["home"]
+    assert "home" not in {field.name for field in mine.profile(valid_at="2026-01-01")}
+
+
+def test_a_line_ends_with_its_fact(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    said(mine, "I live in Lyon.", "2026-02-01")
+    clock.now = datetime(2026, 6, 1, tzinfo=UTC)
+    mine.retire(next(fact for fact in mine.facts() if fact.value == "Lyon").id)
+    assert [field.value for field in mine.profile(valid_at=MARCH)] == ["Lyon"]
+    assert mine.profile(valid_at="2026-06-02") == ()
+    assert values(mine.facts(valid_at="2026-05-31")) == ["Lyon"]
+    assert values(mine.facts(valid_at="2026-06-02")) == []
+
+
+def test_what_was_corrected_was_never_true(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    said(mine, "I live in Lyon.", "2026-02-01")
+    clock.go(3600)
+    mine.correct(mine.facts()[0].id, "lives in Laon", value="Laon")
+    assert values(mine.facts(valid_at=MARCH)) == ["Laon"]
+    assert [field.value for field in mine.profile(valid_at=MARCH)] == ["Laon"]
+    assert values(mine.facts(valid_at=MARCH, as_of=NOW)) == ["Lyon"]
+
+
+def test_what_was_undone_was_never_true(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    mine.undo(next(fact for fact in mine.facts() if fact.value == "Nantes").change_no)
+    assert values(mine.facts(valid_at="2026-06-01")) == ["Lyon"]
+    assert [field.value for field in mine.profile(valid_at="2026-06-01")] == ["Lyon"]
+    mine.undo(next(fact for fact in mine.facts() if fact.value == "Lyon").change_no)
+    assert mine.profile(valid_at=MARCH) == mine.profile(valid_at="2026-06-01") == ()
+    assert values(mine.facts(valid_at=MARCH)) == []
+
+
+def test_what_was_told_late_was_true_before_it_was_known(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    clock.now = datetime(2026, 4, 1, tzinfo=UTC)
+    said(mine, "I live in Lyon.", "2026-02-01")
+    clock.now = datetime(2026, 7, 1, tzinfo=UTC)
+    said(mine, "I live in Nantes now.", "2026-03-01")
+    assert values(mine.facts(valid_at=MARCH)) == ["Nantes"]
+    assert values(mine.facts(valid_at=MARCH, as_of="2026-05-01")) == ["Lyon"]
+    assert values(mine.facts(valid_at=MARCH, as_of="2026-03-20")) == []
+
+
+def test_pages_segments_and_chains_hold_what_was_said_by_then(opened: Opener, clock: Clock) -> None:
+    mine = opened(short_term_pages=1, theta=0.0).of("alice")
+    for day in (1, 2, 3):
+        said(mine, f"I saw heron number {day} by the lake.", f"2026-04-{day:02}")
+        clock.go(60)
+    said(mine, "The lake was frozen over.", "2026-04-04")
+    then = "2026-04-02T18:00:00+01:00"
+    assert [page.no for page in mine.pages(valid_at=then)] == [1, 2]
+    (segment,) = mine.segments(valid_at=then)
+    assert segment.page_ids == tuple(page.id for page in mine.pages(valid_at=then))
+    assert "3" not in segment.summary
+    assert segment.said_to <= datetime.fromisoformat(then)
+    assert {page for chain in mine.chains(valid_at=then) for page in chain.page_ids} == {*segment.page_ids}
+    assert mine.segment(segment.id, valid_at=then) == segment
+    assert mine.segments(valid_at="2026-03-31") == ()
+    with pytest.raises(NotFound):
+        mine.page(mine.pages()[-1].id, valid_at=then)
+
+
+def test_the_age_is_that_of_the_time_asked(memory: Memory, clock: Clock) -> None:
+    mine = memory.of("alice")
+    mine.set_profile(birth_year=2000)
+    clock.now = datetime(2046, 5, 2, tzinfo=UTC)
+    ages = [mine.traits(valid_at=at)[0].level for at in ("2026-06-01", "2036-06-01", None)]
+    assert ages == sorted(ages, reverse=True)
+    assert len({*ages}) == 3
+    assert mine.traits(as_of="2036-06-01") == mine.traits(valid_at="2036-06-01")
+
+
+# -------------------------------------------------------------------------------------------------- what was known then
+
+
+def test_before_the_first_word_nothing_is_known_and_later_than_now_is_now(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    assert (mine.pages(as_of=NOW), mine.facts(as_of=NOW)) == ((), ())
+    moved(mine, clock)
+    assert mine.pages(as_of=NOW - timedelta(seconds=1)) == ()
+    assert mine.persona(as_of=NOW - timedelta(seconds=1)) == type(mine.persona())()
+    assert mine.facts(as_of="2100-01-01") == mine.facts()
+    assert mine.pages(as_of="2100-01-01") == mine.pages()
+    assert mine.past_facts(as_of="2100-01-01") == mine.past_facts()
+
+
+def test_a_fact_is_as_it_stood(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    old = mine.past_facts()[0]
+    assert mine.fact(old.id, as_of=NOW).current
+    assert mine.fact(old.id, as_of=NOW).superseded_by is None
+    with pytest.raises(NotFound):
+        mine.fact(mine.facts()[0].id, as_of=NOW)
+
+
+def test_a_time_without_a_zone_is_in_the_owners(memory: Memory, clock: Clock) -> None:
+    mine = memory.of("alice", timezone="Asia/Tokyo")
+    mine.add("Good evening.")
+    local = NOW.astimezone(tz=None).replace(tzinfo=None)
+    assert mine.pages(as_of=(NOW + timedelta(hours=9)).replace(tzinfo=None)) == mine.pages()
+    assert mine.pages(as_of=local - timedelta(hours=9)) == ()
+
+
+@pytest.mark.parametrize("at", ["yesterday", 7])
+def test_what_is_no_time_is_refused(memory: Memory, at: Any) -> None:
+    for asked in ("as_of", "valid_at"):
+        with pytest.raises(InputError, match=asked):
+            memory.of("alice").facts(**{asked: at})
+
+
+def test_before_memory_was_begun_anew_nothing_derived_is_kept(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    mine.understand_anew()
+    with pytest.raises(InputError, match="began memory anew"):
+        mine.facts(as_of=NOW)
+    assert mine.facts(as_of=clock.now) == mine.facts()
+    assert values(mine.facts(valid_at=MARCH)) == ["Lyon"]
+
+
+def test_what_was_forgotten_is_in_no_past(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    page = mine.add("I live in Lyon.", "I see.", at="2026-02-01T12:00:00Z", thread="a")
+    mine.add("I like figs.", "I see.", at="2026-02-02T12:00:00Z", thread="b")
+    mine.settle()
+    clock.go(3600)
+    mine.forget(page=page)
+    for then in (NOW, clock.now):
+        told = repr(
+            (mine.pages(as_of=then), mine.persona(as_of=then), mine.segments(as_of=then), mine.chains(as_of=then))
+        )
+        assert "Lyon" not in told
+        assert "figs" in told
+
+
+texts = st.sampled_from(
+    (
+        "I live in Lyon.",
+        "I moved to Nantes in May.",
+        "I like green tea. I like figs. I like jazz.",
+        "My sister Ana is a nurse.",
+        "The heron came back to the lake today.",
+        "我住在北京。我喜欢喝茶。",
+    )
+)
+steps = st.one_of(
+    st.tuples(st.just("talk"), texts, st.integers(0, 300), st.sampled_from(("t1", "t2"))),
+    st.tuples(st.just("add"), texts, st.integers(0, 300), st.sampled_from(("t1", "t2"))),
+    st.tuples(st.sampled_from(("correct", "pin", "retire", "undo", "visit")), st.integers(0, 5)),
+    st.tuples(st.just("profile"), st.sampled_from(("Zoë", "Ana", None))),
+)
+BEGINNING: tuple[tuple[Any, ...], ...] = (
+    ("add", "I live in Lyon.", 200, "t1"),
+    ("talk", "I like figs. We saw a purple heron.", 190, "t2"),
+    ("talk", "I like figs. The train to Bordeaux was late.", 180, "t2"),
+    ("talk", "I live in Nantes now. My sister Ana is a nurse.", 90, "t1"),
+    ("talk", "The old lighthouse is shut.", 80, "t3"),
+)
+"""So much of a life that something of everything stands: facts said again and superseded, segments that were left."""
+
+
+QUICK: dict[str, Any] = {"facts_when": "read", "short_term_pages": 1, "mid_term_segments": 2, "theta": 1.2}
+"""Settings with which a short life has facts, segments, and an archive."""
+
+
+def step(mine: OwnerMemory, what: str, *how: Any) -> None:
+    """One step of a life; one that cannot be made is left out."""
+    facts = mine.facts()
+    if what in ("add", "talk"):
+        mine.add(how[0], "I see.", at=NOW - timedelta(days=how[1]), thread=how[2])
+        if what == "talk":
+            mine.settle()
+    elif what == "profile":
+        mine.set_profile(name=how[0])
+    elif what == "visit":
+        mine.visit(mine.recall("Where do I live?").hits)
+    elif what == "undo":
+        with_that_number = mine.changes()[-1 - how[0] :][:1]
+        if with_that_number:
+            with suppress(InputError):
+                mine.undo(with_that_number[0].no)
+    elif facts:
+        fact = facts[how[0] % len(facts)]
+        if what == "correct":
+            mine.correct(fact.id, f"says {how[0]}, not {fact.id}", value=f"{how[0]} {fact.id}")
+        elif what == "pin":
+            mine.pin(fact.id, how[0] % 2 == 0)
+        else:
+            mine.retire(fact.id)
+
+
+def all_read(mine: OwnerMemory, **at: Any) -> dict[str, object]:
+    """What every read gives, without what is counted: visits, heat, waits."""
+    pages = {page.id: page for page in mine.pages(**at)}
+
+    def plain(segment: Segment) -> Segment:
+        arrived = max(pages[page_id].utterances[0].recorded_at for page_id in segment.page_ids)
+        return replace(segment, visits=0, unanalysed=0, last_access=arrived)
+
+    def uncounted(page: Page) -> Page:
+        return replace(page, error=None)
+
+    past = {name: value for name, value in at.items() if name == "as_of"}
+    facts = (*mine.facts(**at), *mine.facts(archived=True, **at), *mine.past_facts(**past))
+    return {
+        "pages": [uncounted(page) for page in pages.values()],
+        "page": [uncounted(mine.page(page_id, **at)) for page_id in [*pages][:1]],
+        "tiers": {tier: [page.id for page in mine.pages(tier, **at)] for tier in (Tier.SHORT, Tier.ARCHIVE)},
+        "newest": [page.id for page in mine.pages(limit=2, before=3, thread="t1", **at)],
+        "segments": [plain(one) for archived in (False, True) for one in mine.segments(archived, **at)],
+        "segment": [plain(mine.segment(one.id, **at)) for one in mine.segments(**at)[:1]],
+        "chains": mine.chains(**at),
+        "persona": mine.persona(**at),
+        "traits": mine.traits(**at),
+        "agent": mine.agent_profile(**at),
+        "facts": facts,
+        "fact": [mine.fact(fact.id, **past) for fact in facts[-1:]],
+        "user facts": mine.facts("user", **at),
+    }
+
+
+LONG: list[tuple[Any, ...]] = [
+    *(("correct", 1), ("undo", 0), ("undo", 0), ("pin", 0), ("retire", 1), ("profile", "Zoë"), ("profile", None)),
+    *(("talk", "I like figs. 我喜欢喝茶。", 20, "t2"), ("visit", 0)),
+]
+
+
+@given(life=st.lists(steps, min_size=1, max_size=6), again=st.booleans())
+@example(life=LONG, again=True)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_as_of_any_moment_gives_what_a_copy_taken_then_would_have_given(
+    life: list[Any], again: bool, place: Place
+) -> None:
+    clock = Clock()
+    with Memory(place(), clock=clock, **{**SMALL, **QUICK}) as memory:
+        mine = memory.of(f"alice {next(NUMBERS)}")
+        copies: list[tuple[datetime, dict[str, object]]] = []
+        for what in (*BEGINNING, *life):
+            clock.go(60)
+            step(mine, *what)
+            copies.append((clock.now, all_read(mine)))
+        if again:
+            memory.rebuild()
+        for at, copy in copies:
+            assert all_read(mine, as_of=at + timedelta(seconds=1)) == copy
+
+
+@given(life=st.lists(steps, min_size=1, max_size=6), day=st.integers(0, 310))
+@example(life=LONG, day=85)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_facts_at_a_time_are_those_whose_time_it_is_in(life: list[Any], day: int, place: Place) -> None:
+    clock = Clock()
+    with Memory(place(), clock=clock, **{**SMALL, **QUICK}) as memory:
+        mine = memory.of(f"alice {next(NUMBERS)}")
+        for what in (*BEGINNING, *life):
+            clock.go(60)
+            step(mine, *what)
+        at = NOW - timedelta(days=day) + timedelta(hours=1)
+        known = (*mine.facts(), *(fact for fact in mine.past_facts() if not fact.archived))
+        assert {fact.id for fact in mine.facts(valid_at=at)} == {fact.id for fact in known if holds(fact, at)}
+        assert all(page.said_at <= at for page in mine.pages(valid_at=at))
+        assert {page.id for page in mine.pages(valid_at=at)} >= {
+            p for s in mine.segments(valid_at=at) for p in s.page_ids
+        }
+
+
+def holds(fact: Fact, at: datetime) -> bool:
+    until = fact.valid_to or fact.retired_at
+    return (fact.valid_from is None or fact.valid_from <= at) and (until is None or at < until)
+
+
+def counting() -> Iterator[int]:
+    """Numbers for owners that no example shares."""
+    number = 0
+    while True:
+        number += 1
+        yield number
+
+
+NUMBERS = counting()
+
+
+# ------------------------------------------------------------------------------------------------------ what is between
+
+
+def test_changes_since_a_time_are_those_recorded_later(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read").of("alice")
+    moved(mine, clock)
+    later = mine.changes(since=NOW)
+    assert [change.no for change in later] == [change.no for change in mine.changes() if change.recorded_at > NOW]
+    assert later
+    assert mine.changes(since=NOW, limit=1) == later[:1]
+    assert mine.changes(since="2100-01-01") == ()
+    assert mine.changes(since=NOW - timedelta(days=1)) == mine.changes()
+
+
+def test_a_diff_names_what_came_and_what_ended(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read", short_term_pages=1).of("alice")
+    moved(mine, clock)
+    told = mine.diff(NOW)
+    assert told.changes == tuple(change.no for change in mine.changes(since=NOW))
+    assert told.pages_added == (mine.pages()[-1].id,)
+    assert [fact.value for fact in told.facts_added] == ["Nantes"]
+    assert [fact.value for fact in told.facts_ended] == ["Lyon"]
+    assert [(old and old.value, new and new.value) for old, new in told.profile] == [("Lyon", "Nantes")]
+    text = str(told)
+    assert f"+ fact {told.facts_added[0].id}: " in text
+    assert f"(superseded by {told.facts_added[0].id})" in text
+    assert "~ profile user.home: Lyon → Nantes" in text
+
+
+def test_a_diff_of_two_times_does_not_tell_of_later_ones(opened: Opener, clock: Clock) -> None:
+    mine = opened(facts_when="read", short_term_pages=1).of("alice")
+    moved(mine, clock)
+    first = mine.diff("2000-01-01", NOW)
+    assert [fact.value for fact in first.facts_added] == ["Lyon"]
+    assert first.facts_ended == ()
+    assert not mine.diff(clock.now).changes
+    assert str(mine.diff(clock.now)).endswith("no change")
+    pinned_at = clock.now
+    clock.go(60)
+    mine.pin(mine.facts()[0].id)
+    changed = mine.diff(pinned_at)
+    assert [(old.pinned, new.pinned) for old, new in changed.facts_changed] == [(False, True)]
+
+
+def test_a_diff_runs_forward(memory: Memory) -> None:
+    with pytest.raises(InputError, match="after later"):
+        memory.of("alice").diff("2026-05-02", "2026-05-01")
+    with pytest.raises(InputError, match="earlier is missing"):
+        memory.of("alice").diff(None)
