@@ -107,6 +107,20 @@ def test_many_pages_that_expire_together_are_forgotten_in_one_change(opened: Ope
     assert len(alice.changes(cause=Cause.FORGETTING)) == 1
 
 
+def test_the_words_of_a_page_that_expired_teach_again_when_they_are_said_again(opened: Opener, clock: Clock) -> None:
+    alice = opened().of("alice")
+    told(alice)
+    alice.settle()
+    clock.go(HOUR)
+    alice.settle()
+    assert not any("Quuxville" in fact.text for fact in alice.facts())
+    alice.add("I live in Quuxville, near the zyxglorp.", "The zyxglorp!")
+    for line in FILLER:
+        alice.add(line, "I see.")
+    alice.settle()
+    assert any("Quuxville" in fact.text for fact in alice.facts())
+
+
 def test_a_page_keeps_the_earliest_expiry_that_it_was_given(opened: Opener) -> None:
     alice = opened().of("alice")
     page = alice.add("Hello", expires_at="2027-01-01T00:00:00+02:00")

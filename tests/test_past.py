@@ -392,3 +392,14 @@ def test_a_diff_runs_forward(memory: Memory) -> None:
         memory.of("alice").diff("2026-05-02", "2026-05-01")
     with pytest.raises(InputError, match="earlier is missing"):
         memory.of("alice").diff(None)
+
+
+def test_a_line_that_one_change_learnt_and_replaced_is_told_of_its_own_time(opened: Opener) -> None:
+    alice = opened().of("alice")
+    for day, line in enumerate(("I live in Lyon.", "I live in Oslo now.", *(f"I read chapter {n}." for n in range(6)))):
+        alice.add(line, "I see.", at=f"2026-04-{day + 1:02}T10:00:00Z", thread="s1")
+    alice.settle()
+    assert [line.value for line in alice.profile() if line.name == "home"] == ["Oslo"]
+    (home,) = [line for line in alice.profile(valid_at="2026-04-01T20:00:00Z") if line.name == "home"]
+    assert (home.value, home.sources[0].seq) == ("Lyon", 1)
+    assert not [line for line in alice.profile(valid_at="2026-03-01") if line.name == "home"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -204,6 +205,12 @@ class Reading(Handle):
         one."""
         moment = self._moment(as_of, valid_at)
         found = self._store.persona(self.owner.id) if moment is None else self._store.persona_at(self.owner.id, moment)
+        if moment is not None and moment.valid_at is not None:
+            from embermem.systems.memoryos.long_term import lines_before
+
+            now = self._store.persona_at(self.owner.id, replace(moment, valid_at=None))
+            lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
+            found = replace(found, profile=tuple(lines))
         return self._hidden(as_of, valid_at).shown(found)
 
     def facts(

@@ -22,13 +22,14 @@ def forget_expired(
     summarise: forgetting.Summarise,
     extractive: str,
 ) -> bool:
-    """Forget the pages that have expired, all in one, as if a caller had; whether there were any. Raises StoreError."""
+    """Forget the pages that have expired, all in one; whether there were any. What is said again later teaches as if it
+    were new: it ended, and was not ruled out. Raises StoreError."""
     pages = store.expired_pages(owner.id, now)
     if pages:
         forgetting.forget(
             store,
             owner,
-            forgetting.Named(pages=frozenset(pages)),
+            forgetting.Named(pages=frozenset(pages), again=True),
             now=now,
             settings=settings,
             summarise=summarise,

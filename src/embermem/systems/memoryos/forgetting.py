@@ -69,7 +69,7 @@ _AS_SAID = ("", "caller")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Named:
     """What is to be forgotten: one of these. `pages` are those found by what the caller asked for; none is an error
-    only if `page` names it."""
+    only if `page` names it. `again`: the same words, said at another time, may teach again."""
 
     page: str | None = None
     fact: str | None = None
@@ -77,6 +77,7 @@ class Named:
     thread: str | None = None
     before: datetime | None = None
     pages: frozenset[str] | None = None
+    again: bool = False
 
 
 def forget(
@@ -346,7 +347,7 @@ class _Deciding:
             return []
         said = [u for page in pages for u in page.utterances]
         messages = {mark_of_message(self._key, u.role.value, u.text, u.said_at): None for u in said}
-        texts = {mark_of_text(self._key, text): None for text in alone}
+        texts = {} if self._named.again else {mark_of_text(self._key, text): None for text in alone}
         return [TextsBarred(messages=tuple(messages), texts=tuple(texts))]
 
     # ------------------------------------------------------------------------------------------ what is said anew

@@ -494,6 +494,32 @@ def mirrors(fact: Fact | FactProposal | FactAdded, line: ProfileField | ProfileP
     )
 
 
+def lines_before(then: Persona, now: Persona) -> tuple[ProfileField, ...]:
+    """Lines that the profile `now` has from a later time on, as the facts say that were true `then`: where one change
+    learnt both, the log holds the later line alone."""
+    known = {line.name for line in then.profile}
+    told = []
+    for line in now.profile:
+        behind = next((fact for fact in now.facts if line.set_by != CALLER and mirrors(fact, line)), None)
+        if line.name in known or behind is None:
+            continue
+        before = [fact for fact in then.facts if _speaks_of(fact) == _speaks_of(behind)]
+        if before:
+            fact = before[-1]
+            told.append(
+                replace(
+                    line,
+                    value=fact.value,
+                    sources=fact.sources,
+                    recorded_at=fact.recorded_at,
+                    retired_at=fact.retired_at,
+                    valid_from=fact.valid_from,
+                    change_no=fact.change_no,
+                )
+            )
+    return tuple(told)
+
+
 def _as_of(told: datetime | None, when: datetime | None) -> datetime | None:
     """The time by which a statement is compared with others: when it was told, if it is news, else its own time."""
     return told if when is not None and told is not None and told - when <= _NEWS else when
