@@ -212,7 +212,7 @@ def test_undo_takes_back_what_a_change_taught_and_undoing_that_restores_it(store
     assert "lives in Lyon" not in known()
     assert f"embermem undo {done.out.strip()}" in done.err
     again = run(store, "--user", "alice", "undo", done.out.strip(), "--json").json
-    assert again == {"change": int(done.out) + 1, "undoes": int(done.out)}
+    assert again == {"change": int(done.out) + 1, "undoes": int(done.out), "refused": []}
     assert known() == before
     log = run(store, "--user", "alice", "show", "changes", "--json").json
     assert [one["cause"] for one in log[-2:]] == ["undo", "undo"]
