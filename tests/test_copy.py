@@ -21,8 +21,8 @@ from lives import call, contents, fill_every_table, key, live, store_of, thought
 from scripted import NOW, SMALL, Clock, Place
 from soundness import assert_sound, assert_tiers, meddle, rows
 
-OWN = (copying.FINISHED, COPIES)
-"""Settings of one store alone: that a copy is whole, and where its own copies lie."""
+OWN = (copying.FINISHED, copying.SCRUBBED, COPIES)
+"""Settings of one store alone: that a copy is whole, its last scrub, and where its own copies lie."""
 
 
 @pytest.fixture(params=["store into store", "store into file", "file into store"])

@@ -238,7 +238,12 @@ class Memory:
         return {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
 
     def scrub(self) -> bool:
-        """Finish what a forgetting could not while others read the file: whether it holds no deleted byte any more."""
+        """Overwrite what a forgetting left in the store's files: whether they hold no deleted byte any more.
+
+        On SQLite every forgetting does so itself, unless others read an older state; False says that they still do. On
+        PostgreSQL this is the only way: it writes the tables anew (VACUUM FULL) and locks each meanwhile. Raises
+        StoreError. See docs/forgetting.md.
+        """
         return self._store.scrub()
 
     def close(self) -> None:
@@ -295,7 +300,7 @@ class Memory:
         if not self.read_only:
             with suppress(StoreError):  # it stays due
                 if self._store.scrub_due():
-                    self._store.scrub()
+                    self._store.scrub_after_forgetting()
 
     def _added(self) -> None:
         if self.settings.background and not self.read_only:

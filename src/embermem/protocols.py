@@ -819,11 +819,18 @@ class Store(KeyStore, Protocol):
         """Delete every row of an owner, in one transaction; it remembers that a scrub is due."""
 
     def scrub(self) -> bool:
-        """Bring the file to where it holds nothing that was deleted. False: a reader of an older state is in the
-        way; the store remembers that it is due, and the next call does it."""
+        """Bring the store's files to where they hold no byte of what was deleted, and look at them to see that it is
+        so. False: somebody was in the way, or it would have held up others; the store remembers that it is due."""
+
+    def scrub_after_forgetting(self) -> bool:
+        """As `scrub`, where that stops nobody else; False, with nothing done, on an engine where it does."""
 
     def scrub_due(self) -> bool:
         """Whether something was deleted since the last scrub that was whole."""
+
+    def remains(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of some ids that stand anywhere in the bytes of the store's files, in use or not; none where the engine
+        does not let its files be read."""
 
     def remember_copy(self, place: Path) -> None:
         """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""

@@ -161,17 +161,26 @@ class Checking(Whole, Erasing):
         return found
 
     def _of_scrub(self, *, mend: bool) -> list[Finding]:
-        """Whether bytes of what was forgotten may still be in the file."""
-        if not self.scrub_due():
+        """Whether bytes of what was forgotten are in the files: as the store remembers, and as they are."""
+        if self.scrub_due():
+            what, level = "what was forgotten may still be in the bytes of the store's files: a scrub is due", "warning"
+        elif gone := self._gone_but_left():
+            what, level = f"bytes of {len(gone)} forgotten messages are in the store's files", "error"
+        else:
             return []
         mended = mend and self.scrub()
-        return [
-            Finding(
-                level="mended" if mended else "warning",
-                what="what was forgotten may still stand in the file's free pages, or in its WAL",
-                advice="" if mended else "embermem doctor --repair, once no other process reads an older state",
-            )
-        ]
+        advice = "embermem doctor --repair, once no other process reads an older state (docs/forgetting.md)"
+        return [Finding(level="mended" if mended else level, what=what, advice="" if mended else advice)]
+
+    def _gone_but_left(self) -> set[str]:
+        """Ids of utterances that stand in no table, and in bytes that hold no row."""
+        left = set(self._database.leftovers())
+        for owner in self.owners() if left else ():
+            with self._read() as c:
+                said = schema.utterance
+                for some in reads.chunks(sorted(left)):
+                    left -= set(c.scalars(select(said.c.id).where(said.c.owner_id == owner.id, said.c.id.in_(some))))
+        return left
 
     def _waiting(self) -> list[Finding]:
         """What waits for another try, and why."""

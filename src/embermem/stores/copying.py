@@ -17,14 +17,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, Float, Row, Select, Table, delete, exists, func, insert, select
+from sqlalchemy import Engine, Float, Row, Select, Table, delete, exists, func, insert, select, true
 from sqlalchemy.engine import Connection
 
 from embermem.errors import StoreBusy, StoreError
 from embermem.ids import new_id
 from embermem.stores import schema
 from embermem.stores.erasing import write_key
-from embermem.stores.statements import remember, setting
+from embermem.stores.statements import SCRUBBED, remember, setting
 
 if TYPE_CHECKING:
     from embermem.stores.database import Database
@@ -33,6 +33,8 @@ UNFINISHED = "copy_unfinished"
 """The setting of a store that is a copy not yet finished: of what, by whom, and the last owner that it has."""
 FINISHED = "copied_from"
 """The setting of a store that was made as a copy: of what, when, and each table's rows and sum."""
+_OF_COPYING = (UNFINISHED, FINISHED, SCRUBBED)
+"""Settings that each side has of its own."""
 
 
 OWNED = tuple(table for table in schema.metadata.sorted_tables if "owner_id" in table.c)
@@ -211,7 +213,7 @@ class _Copying:
                 c.execute(delete(table))
                 for rows in self._source.rows(reader, select(table), large=False):
                     _insert(c, table, rows)
-            c.execute(delete(schema.store).where(schema.store.c.key.in_((UNFINISHED, FINISHED))))
+            c.execute(delete(schema.store).where(schema.store.c.key.in_(_OF_COPYING)))
             _refuse_difference(sums, _common(c), "the settings or keys")
             made = Copied(
                 source=self._mark.of,
@@ -224,7 +226,14 @@ class _Copying:
             if now is not None:
                 remember(c, {FINISHED: _report(made, now)})
             _bring_key(self._source.database, self._target.database)
+        self._scrub()
         return made
+
+    def _scrub(self) -> None:
+        """What was forgotten in the source while it was copied may have been written here before; where that cannot be
+        overwritten now, the target remembers that it is due."""
+        if self._target.database.scrubs_by_itself:
+            self._target.database.scrub(lambda c: remember(c, {SCRUBBED: self._mark.run}))
 
     # ------------------------------------------------------------------------------------------------------ one owner
 
@@ -367,7 +376,8 @@ def _insert(c: Connection, table: Table, rows: Sequence[Row[Any]]) -> None:
 
 def _refuse_rows(c: Connection, place: str) -> None:
     for table in schema.metadata.sorted_tables:
-        if c.scalar(select(exists(select(1).select_from(table)))):
+        ours = table.c.key != SCRUBBED if table is schema.store else true()
+        if c.scalar(select(exists(select(1).select_from(table).where(ours)))):
             raise StoreError(f"{place} holds a store already: copy into a new file or an empty database")
 
 
@@ -380,7 +390,7 @@ def _refuse_difference(read: Sums, written: Sums, what: str) -> None:
 def _common(c: Connection) -> Sums:
     """Of the tables that belong to no owner, but for what is said of copies."""
     store = schema.store
-    own = select(store).where(store.c.key.not_in((UNFINISHED, FINISHED)))
+    own = select(store).where(store.c.key.not_in(_OF_COPYING))
     return _summed((table, [c.execute(own if table is store else select(table)).all()]) for table in COMMON)
 
 

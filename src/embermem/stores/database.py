@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -50,8 +51,19 @@ class Database(Protocol):
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
 
-    def scrub(self) -> bool:
-        """See Store.scrub."""
+    @property
+    def scrubs_by_itself(self) -> bool:
+        """Whether a scrub may follow every forgetting, because it stops nobody else."""
+
+    def scrub(self, done: Callable[[Connection], None]) -> bool:
+        """See Store.scrub. `done` writes what the store remembers of it, in the transaction that ends it."""
+
+    def leftovers(self) -> frozenset[str]:
+        """The ids of utterances in bytes that hold no row, as far as the files can be read. Raises StoreError."""
+
+    def remains(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of some ids that stand in the bytes of the database's files, as far as they can be read. Raises
+        OSError."""
 
     def backups(self) -> tuple[Path, ...]:
         """Files that migrations kept of older states."""

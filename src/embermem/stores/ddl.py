@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Dialect
+from sqlalchemy import Dialect, Text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -30,7 +30,8 @@ def ddl(engine: str, *, halfvec: bool = True) -> tuple[str, ...]:
     dialect: Any = postgresql.dialect()  # type: ignore[no-untyped-call]
     dialect.ember_halfvec = halfvec
     extension = ("CREATE EXTENSION IF NOT EXISTS vector",) if halfvec else ()
-    return (*extension, *_tables(dialect), *(_distributed() if engine == "citus" else ()))
+    made = (*extension, *_tables(dialect), *without_statistics())
+    return (*made, *(_distributed() if engine == "citus" else ()))
 
 
 def _tables(dialect: Dialect) -> Iterator[str]:
@@ -41,6 +42,16 @@ def _tables(dialect: Dialect) -> Iterator[str]:
             yield str(CreateIndex(index).compile(dialect=dialect)).strip()
     yield f"CREATE TABLE {version} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
     yield f"INSERT INTO {version} VALUES ('{migrations.HEAD}')"
+    yield migrations.NEW_STORE
+
+
+def without_statistics() -> Iterator[str]:
+    """PostgreSQL: ANALYZE keeps samples of what a column holds in a catalog that forgetting does not reach. No column
+    of words is sampled."""
+    for table in schema.metadata.sorted_tables:
+        for column in table.c:
+            if isinstance(column.type, Text):
+                yield f'ALTER TABLE {table.name} ALTER COLUMN "{column.name}" SET STATISTICS 0'
 
 
 def _distributed() -> Iterator[str]:

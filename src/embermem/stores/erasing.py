@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+import logging
 import os
 import re
 import secrets
@@ -27,12 +28,14 @@ from embermem.stores import reads, schema
 from embermem.stores.apply import Applying
 from embermem.stores.codec import decisions_from, decisions_text, micros, sum_bytes, sum_from
 from embermem.stores.rewriting import rewrite
-from embermem.stores.statements import BORN_AFTER, due_from, locked_owner, remember, setting
+from embermem.stores.statements import BORN_AFTER, SCRUBBED, due_from, locked_owner, remember, setting
 from embermem.stores.transactions import Transactions
 from embermem.types import Owner, OwnerId, PageId, SegmentId
 
 if TYPE_CHECKING:
     from embermem.types import Vector
+
+logger = logging.getLogger(__name__)
 
 _KEY_BYTES = 32
 SCRUB_DUE = "scrub_due"
@@ -106,20 +109,37 @@ class Erasing(Transactions):
 
     def scrub(self) -> bool:
         """Bring the database to where it holds nothing that was deleted; see protocols.Store."""
+        if self._database.read_only:
+            return not self.scrub_due()
         with self._read() as c:
             due = setting(c, SCRUB_DUE)
-        if not self._database.scrub():
+
+        def done(c: Connection) -> None:
+            table = schema.store  # what was deleted meanwhile is due still
+            c.execute(delete(table).where(table.c.key == SCRUB_DUE, table.c.value == due))
+            remember(c, {SCRUBBED: secrets.token_hex(8)})
+
+        return self._database.scrub(done) and not self.scrub_due()
+
+    def scrub_after_forgetting(self) -> bool:
+        """Scrub where that stops nobody else; see protocols.Store."""
+        try:
+            return self._database.scrubs_by_itself and self.scrub()
+        except StoreError as error:
+            logger.warning("the scrub after a forgetting failed, and is still due: %s", error)
             return False
-        if due and not self._database.read_only:
-            table = schema.store
-            with self._write() as c:  # what was deleted meanwhile is due still
-                c.execute(delete(table).where(table.c.key == SCRUB_DUE, table.c.value == due))
-        return True
 
     def scrub_due(self) -> bool:
-        """Whether a scrub is owed."""
+        """Whether a scrub is owed, or none was ever made by an Ember that looks at the bytes."""
         with self._read() as c:
-            return bool(setting(c, SCRUB_DUE))
+            return bool(setting(c, SCRUB_DUE)) or not setting(c, SCRUBBED)
+
+    def remains(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of some ids that stand in the bytes of the store's files; see protocols.Store."""
+        try:
+            return self._database.remains(ids)
+        except OSError as error:
+            raise StoreError(f"{self._database.place}: its files cannot be read: {error}") from error
 
     def backups(self, ids: Collection[str]) -> tuple[str, ...]:
         """Files beside the store, and copies that were made of it, that hold one of the ids."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event, exc, inspect, make_url, text
+from sqlalchemy import URL, Engine, Text, create_engine, event, exc, inspect, make_url, text
 from sqlalchemy.engine import Connection
 
 from embermem.errors import (
@@ -38,6 +39,7 @@ _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("40001", StoreConflict, "others wrote the same at the same time; try again"),
     ("40P01", StoreConflict, "others wrote the same at the same time; try again"),
     ("55P03", StoreBusy, "others held the store for longer than busy_timeout_s; try again"),
+    ("57014", StoreBusy, "the statement took longer than it may; try again"),
     ("53300", StoreBusy, "the server takes no more connections; try again, or raise max_connections"),
     ("53100", StoreFull, "no room is left on the server's disk; what was acknowledged is kept"),
     ("53200", StoreFull, "the server has no memory left"),
@@ -51,6 +53,8 @@ _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("3D000", StoreUnreachable, "there is no such database on the server"),
 )
 """By the beginning of SQLSTATE."""
+_NOT_YET = re.compile(r"(\d+) dead row versions cannot be removed yet")
+"""What VACUUM says, in English, of deleted rows that an older transaction still sees."""
 _FULL = ("too many clients", "too many connections", "remaining connection slots")
 """What a server says to one connection too many; one that speaks another language is merely unreachable."""
 _LAG = """
@@ -207,10 +211,52 @@ class Postgres:
 
         copied(self, place)
 
-    def scrub(self) -> bool:
-        """True: rows that were deleted are gone for every reader. When their bytes are overwritten is the server's
-        affair (VACUUM), and so are its backups; docs/forgetting.md."""
+    @property
+    def scrubs_by_itself(self) -> bool:
+        """Writing tables anew locks them: when that may be is the operator's to say."""
+        return False
+
+    def scrub(self, done: Callable[[Connection], None]) -> bool:
+        """Write every table anew (VACUUM FULL), which leaves deleted rows out. No table is waited for, nor held, for
+        longer than half the busy time-out; nothing is done where a transaction still sees an older state. The server's
+        own log, its archive, replicas and backups are the operator's affair; docs/forgetting.md."""
+        engine = self.open()
+        limit = int(self._busy_timeout_s * 500)
+        removed_later: list[int] = []
+
+        def noticed(notice: Any) -> None:
+            found = _NOT_YET.search(f"{notice.message_primary} {notice.message_detail}")
+            removed_later.append(int(found[1]) if found else 0)
+
+        try:
+            with self.errors(), engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
+                driver = c.connection.driver_connection
+                assert driver is not None
+                driver.add_notice_handler(noticed)
+                c.execute(text(f"SET lock_timeout = {limit}"))
+                c.execute(text(f"SET statement_timeout = {limit}"))
+                c.execute(text("SET client_min_messages = info"))
+                for statement in _statistics_dropped(c):
+                    c.execute(text(statement))
+                for table in schema.metadata.sorted_tables:
+                    c.execute(text(f"VACUUM (FULL, VERBOSE) {c.dialect.identifier_preparer.format_table(table)}"))
+            if any(removed_later):
+                return False
+            with self.errors(), engine.begin() as c:
+                done(c)
+        except StoreBusy:
+            return False
+        finally:
+            engine.dispose()
         return True
+
+    def leftovers(self) -> frozenset[str]:
+        """None, for the same reason as `remains`."""
+        return frozenset()
+
+    def remains(self, ids: Collection[str]) -> frozenset[str]:
+        """None: a server does not let its files be read."""
+        return frozenset()
 
     def backups(self) -> tuple[Path, ...]:
         """None that we made."""
@@ -219,6 +265,8 @@ class Postgres:
     # ---------------------------------------------------------------------------------------------- the schema's making
 
     def _create(self, engine: Engine) -> None:
+        from embermem.stores.ddl import without_statistics
+
         try:
             with engine.begin() as connection:
                 connection.execute(
@@ -230,6 +278,8 @@ class Postgres:
                 connection.execute(
                     text(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (:head)"), {"head": migrations.HEAD}
                 )
+                for statement in (migrations.NEW_STORE, *without_statistics()):
+                    connection.execute(text(statement))
         except (exc.IntegrityError, exc.ProgrammingError):  # another was first, and has committed by now
             with engine.connect() as connection:
                 if _version(connection, self.place) is None:
@@ -246,6 +296,23 @@ class Postgres:
         if self._halfvec and not event.contains(engine, "connect", _register):
             event.listen(engine, "connect", _register)
             engine.dispose()
+
+
+def _statistics_dropped(c: Connection) -> list[str]:
+    """The statements that drop the samples which the server keeps of words, in a store made by an Ember that let it:
+    telling a column its own type does so."""
+    columns = [(table.name, column.name) for table in schema.metadata.sorted_tables for column in table.c]
+    query = text(
+        "SELECT tablename, attname FROM pg_stats WHERE schemaname = current_schema() AND tablename = ANY(:names)"
+    )
+    sampled = {(row.tablename, row.attname) for row in c.execute(query, {"names": sorted(schema.metadata.tables)})}
+    words = [
+        one for one in columns if one in sampled and isinstance(schema.metadata.tables[one[0]].c[one[1]].type, Text)
+    ]
+    return [
+        f'ALTER TABLE {table} ALTER COLUMN "{name}" SET STATISTICS 0, ALTER COLUMN "{name}" TYPE text'
+        for table, name in words
+    ]
 
 
 def _register(connection: Any, record: object) -> None:

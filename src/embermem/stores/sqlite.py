@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,17 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from embermem.protocols import Finding
+from embermem.stores.sqlite_slack import Damaged, RawFile, slack, wipe
 
+_PREFIX = 5
+"""Ids made within days of each other have so many characters in common: bytes are searched for these first."""
+_UTTERANCE_ID = re.compile(rb"(?=(u[0-9a-z]{24}))")
+_ID_BYTES = 25
+"""What `embermem.ids.new_id` makes."""
 _SCRUB_WAIT_S = 2.0
 """How long readers of an older state are waited for: a recall's read takes milliseconds."""
+_SCRUB_TRIES = 16
+"""How often a scrub begins again because another process wrote in between."""
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
 
@@ -133,27 +143,146 @@ class Sqlite:
         return Finding(level="error", what=f"the database file is damaged: {said[0]}", advice="restore a copy")
 
     def copy(self, place: Path) -> None:
-        """By SQLite's backup: a reader among others. Raises StoreError."""
+        """By VACUUM INTO, which takes over rows and nothing that is left of deleted ones; a reader among others. Raises
+        StoreError."""
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
         except OSError as error:
             raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
-        with self.errors(), closing(sqlite3.connect(self._path)) as mine, closing(sqlite3.connect(place)) as copy:
-            mine.backup(copy)
+        with self.errors():
+            copy_rows(self._path, place)
         if self.key_file.exists():  # without it the copy would not know what was forgotten
             with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
                 file.write(self.key_file.read_bytes())
 
-    def scrub(self) -> bool:
-        """Fold the WAL into the file and empty it, so that what was overwritten there is gone from the disk."""
-        with self.errors(), closing(sqlite3.connect(self._path, timeout=_SCRUB_WAIT_S)) as connection:
-            busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return not busy
+    @property
+    def scrubs_by_itself(self) -> bool:
+        """A scrub takes part of a second and stops nobody: see `scrub`."""
+        return True
+
+    def scrub(self, done: Callable[[Connection], None]) -> bool:
+        """Fold the WAL into the file and empty it, overwrite all bytes of the file that hold no row with zeros, and
+        have `done` write that in the transaction that ends it.
+
+        The file is walked beside readers and writers. Other processes keep pages in memory as they were; the last
+        transaction makes them read anew. Where others wrote during the walk, it is repeated with the write lock held,
+        if it takes less than a quarter of the busy time-out.
+        """
+        engine = make_engine(self._path, min(_SCRUB_WAIT_S, self._busy_timeout_s / 2))  # nothing in its page cache
+        try:
+            with self.errors(), engine.connect() as connection:
+                return self._scrub(connection, done)
+        except StoreBusy:
+            return False
+        except (Damaged, OSError) as error:
+            raise StoreCorrupt(f"{self._path}: the file cannot be scrubbed ({error}); see `embermem doctor`") from error
+        finally:
+            engine.dispose()
+
+    def _scrub(self, c: Connection, done: Callable[[Connection], None]) -> bool:
+        file, took = RawFile.of(self._path), 0.0
+        for _ in range(_SCRUB_TRIES):
+            if not _folded(c):
+                return False
+            if took:  # others wrote in between: nobody does now
+                with self.writing(c):
+                    if self._wal_is_empty():
+                        wipe(file, _roots(c))
+                        done(c)
+                        return True
+                continue
+            began = time.monotonic()
+            with self.reading(c):  # as long as this lasts, no checkpoint writes to the file
+                roots, seen = _roots(c), _data_version(c)
+                if not self._wal_is_empty():
+                    continue
+                wipe(file, roots)
+            took = time.monotonic() - began
+            with self.writing(c):
+                if _data_version(c) == seen and self._wal_is_empty():
+                    done(c)
+                    return True
+            if took > self._busy_timeout_s / 4:
+                return False
+        return False
+
+    def _wal_is_empty(self) -> bool:
+        wal = Path(f"{self._path}-wal")
+        return not wal.exists() or wal.stat().st_size == 0
+
+    def leftovers(self) -> frozenset[str]:
+        """The ids of utterances in the bytes of the file that hold no row, and in its WAL: of rows that are gone, and
+        of rows that were moved. Raises StoreCorrupt where the file cannot be walked."""
+        engine, why = make_engine(self._path, self._busy_timeout_s, read_only=True), ""
+        try:
+            for _ in range(_SCRUB_TRIES):
+                with self.errors(), engine.connect() as connection, self.reading(connection):
+                    try:
+                        return self._leftovers(_roots(connection))
+                    except (Damaged, OSError) as error:  # a checkpoint may have written meanwhile
+                        why = str(error)
+        finally:
+            engine.dispose()
+        raise StoreCorrupt(f"{self._path}: the file cannot be walked ({why})")
+
+    def _leftovers(self, roots: Collection[int]) -> frozenset[str]:
+        file, wal = RawFile.of(self._path), Path(f"{self._path}-wal")
+        pieces = [file.read(start, end - start) for start, end in slack(file.read, roots)]
+        pieces += RawFile.of(wal).blocks(_ID_BYTES) if wal.exists() else ()
+        return frozenset(found[1].decode() for piece in pieces for found in _UTTERANCE_ID.finditer(piece))
+
+    def remains(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of some ids that stand anywhere in the bytes of the file or its WAL. Raises OSError."""
+        wanted = {one.encode() for one in ids}
+        found: set[bytes] = set()
+        for path in (self._path, Path(f"{self._path}-wal")):
+            if wanted and path.exists():
+                for block in RawFile.of(path).blocks(max(map(len, wanted))):
+                    found |= _found_in(block, wanted)
+        return frozenset(one.decode() for one in found)
 
     def backups(self) -> tuple[Path, ...]:
         """`FILE.before-*`, beside it."""
         found = self._path.parent.glob(f"{glob.escape(self._path.name)}.before-*")
         return tuple(sorted(file for file in found if not file.name.endswith(("-wal", "-shm", ".key"))))
+
+
+def copy_rows(path: Path, place: Path) -> None:
+    """Every row of a database in another file, which is empty or not there yet: without the pages and bytes that hold
+    no row. Raises sqlite3.Error."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("VACUUM INTO ?", (str(place),))
+
+
+def _folded(c: Connection) -> bool:
+    """Whether the WAL could be folded into the file and emptied: nobody reads an older state."""
+    driver = c.connection.driver_connection  # outside of any transaction
+    assert driver is not None
+    busy, _, _ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
+
+
+def _found_in(block: bytes, wanted: Collection[bytes]) -> set[bytes]:
+    """Those of some ids that stand in a block, wherever they begin."""
+    found: set[bytes] = set()
+    lengths = {len(one) for one in wanted}
+    for prefix in {one[:_PREFIX] for one in wanted}:
+        at = block.find(prefix)
+        while at >= 0:
+            found.update(one for length in lengths if (one := block[at : at + length]) in wanted)
+            at = block.find(prefix, at + 1)
+    return found
+
+
+def _roots(c: Connection) -> list[int]:
+    """The root pages of tables and indexes. The first statement of a transaction: what it reads begins here."""
+    rows = c.exec_driver_sql("SELECT rootpage FROM sqlite_master WHERE rootpage > 0")
+    return [int(row[0]) for row in rows]
+
+
+def _data_version(c: Connection) -> int:
+    """Another number whenever another connection has written."""
+    return int(c.exec_driver_sql("PRAGMA data_version").scalar_one())
 
 
 def refuse_foreign(path: Path) -> None:

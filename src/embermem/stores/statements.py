@@ -28,6 +28,10 @@ from embermem.types import (
 BORN_AFTER = "born_after"
 """The store's setting that new owners are younger than: see `Erasing.forget_owner`."""
 
+SCRUBBED = "scrubbed"
+"""The store's setting that changes with each scrub that was whole. A store without it was made by an Ember that did not
+look at the bytes."""
+
 
 def upsert(c: Connection, table: Table) -> Any:
     """An insert that may say what happens where the row is there already; both engines have the same words for it."""

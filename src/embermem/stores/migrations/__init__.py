@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import threading
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
 from embermem.errors import SchemaMismatch, StoreCorrupt, StoreError
 from embermem.stores import schema
-from embermem.stores.sqlite import APPLICATION_ID
+from embermem.stores.sqlite import APPLICATION_ID, copy_rows
+from embermem.stores.statements import SCRUBBED
 
 HEAD = "0007"
 """The newest revision in versions/; a test holds this and `schema.metadata` equal to what the migrations make."""
 VERSION_TABLE = "ember_version"
+NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
+"""What a store holds that was just made: nothing was ever deleted there."""
 
 _ALEMBIC = threading.Lock()
 """Alembic hands its environment over in module globals: one migration at a time in a process."""
@@ -70,6 +72,7 @@ def _create(engine: Engine) -> None:
         schema.metadata.create_all(connection)
         connection.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         connection.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:head)"), {"head": HEAD})
+        connection.execute(text(NEW_STORE))
         connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
 
 
@@ -88,8 +91,7 @@ def _copy(path: Path, backup: Path) -> None:
     try:
         part.unlink(missing_ok=True)
         os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(part)) as copy:
-            old.backup(copy)
+        copy_rows(path, part)
         shutil.copymode(path, part)
         part.replace(backup)
     except OSError as error:

@@ -99,7 +99,7 @@ def forget(
         if dry_run:
             return decided.forgotten
         if not decided.erasure.pages and not decided.forgotten.facts:
-            return replace(decided.forgotten, dry_run=False, scrubbed=store.scrub())
+            return replace(decided.forgotten, dry_run=False, scrubbed=not store.scrub_due())
         try:
             change = store.forget(owner, decided.erasure, now=now, revision=decided.revision)
         except RevisionMoved:
@@ -159,6 +159,8 @@ def verify(store: Store, owner: Owner, receipt: Forgotten) -> Verified:
         ):
             found += sorted(marks & {_mark(key, fact) for fact in facts})
     scrubbed = not store.scrub_due()
+    if scrubbed:  # else the bytes wait for it, and nothing more is to be found in them
+        found += sorted(store.remains(receipt.utterances))
     backups = store.backups([*receipt.utterances, *receipt.facts])
     return Verified(ok=not found and scrubbed, found=tuple(dict.fromkeys(found)), scrubbed=scrubbed, backups=backups)
 
@@ -185,7 +187,7 @@ def matching(pages: Iterable[Page], query: str) -> list[PageId]:
 
 def _done(store: Store, forgotten: Forgotten) -> Forgotten:
     """A receipt, once what went is gone."""
-    scrubbed = store.scrub()
+    scrubbed = store.scrub_after_forgetting()
     backups = store.backups([*forgotten.utterances, *forgotten.facts])
     return replace(forgotten, dry_run=False, scrubbed=scrubbed, backups=backups)
 

@@ -1,0 +1,263 @@
+"""The bytes of an SQLite file that hold no row, and how they are overwritten with zeros.
+
+`secure_delete` zeroes a row where it is deleted. It does not reach the copies that SQLite leaves behind when it splits
+a b-tree page: rows that move to a sibling page remain in the unallocated gap of the page that they came from. This
+module reads the file format (https://www.sqlite.org/fileformat2.html) and finds every byte that belongs to no row: the
+gap of a b-tree page, the bodies of its free blocks, pages on the free list, and the end of the last page of an overflow
+chain. SQLite never reads these bytes, so zeroing them changes nothing that it sees.
+
+The file must stand still meanwhile: the caller holds a read transaction that began on an empty WAL. As long as that is
+open, no checkpoint writes to the file; writers go on in the WAL.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
+
+__all__ = ["Damaged", "RawFile", "slack", "wipe"]
+
+_HEADER = 100
+_INDEX, _TABLE, _INDEX_LEAF, _TABLE_LEAF = 2, 5, 10, 13
+_LOCK_BYTE = 0x40000000
+"""The page with this byte is used for locks, and never for data."""
+_BLOCK = 1 << 20
+
+
+class Damaged(Exception):
+    """The file is not what its format says; the message names the page."""
+
+
+class RawFile:
+    """A file read and written beside SQLite.
+
+    On POSIX, closing any descriptor of a file gives up every lock that the process holds on it, those of SQLite's own
+    connections too. One descriptor is therefore shared by the whole process, and is closed only when its path no longer
+    leads to the file.
+    """
+
+    _shared: dict[Path, RawFile] = {}  # noqa: RUF012 - locks belong to the process, and so does this
+    _sharing = threading.Lock()
+
+    def __init__(self, path: Path) -> None:
+        flags = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        try:
+            self._handle = os.open(path, os.O_RDWR | flags)
+        except PermissionError:  # which is enough to look at it
+            self._handle = os.open(path, os.O_RDONLY | flags)
+        found = os.fstat(self._handle)
+        self._identity = found.st_dev, found.st_ino
+        self._seeking = threading.Lock()
+
+    @classmethod
+    def of(cls, path: Path) -> RawFile:
+        """The file at a path, opened by the first who asks. Raises OSError."""
+        path = path.absolute()
+        with cls._sharing:
+            for other, known in list(cls._shared.items()):
+                if not known._is_at(other):
+                    os.close(cls._shared.pop(other)._handle)
+            if path not in cls._shared:
+                cls._shared[path] = cls(path)
+            return cls._shared[path]
+
+    def _is_at(self, path: Path) -> bool:
+        try:
+            found = path.stat()
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return os.fstat(self._handle).st_size
+
+    def read(self, start: int, count: int) -> bytes:
+        """`count` bytes from `start`; fewer at the end of the file."""
+        if hasattr(os, "pread"):
+            return os.pread(self._handle, count, start)
+        with self._seeking:
+            os.lseek(self._handle, start, os.SEEK_SET)
+            return os.read(self._handle, count)
+
+    def zero(self, start: int, end: int) -> None:
+        """Overwrite a range with zeros. Raises OSError."""
+        if hasattr(os, "pwrite"):
+            done = os.pwrite(self._handle, bytes(end - start), start)
+        else:
+            with self._seeking:
+                os.lseek(self._handle, start, os.SEEK_SET)
+                done = os.write(self._handle, bytes(end - start))
+        if done != end - start:
+            raise OSError(f"only {done} of {end - start} bytes were overwritten")
+
+    def sync(self) -> None:
+        """Have what was written on the disk."""
+        os.fsync(self._handle)
+
+    def blocks(self, overlap: int) -> Iterator[bytes]:
+        """The whole file in blocks, each beginning with the last `overlap` bytes of the one before."""
+        start = 0
+        while block := self.read(start, _BLOCK + overlap):
+            yield block
+            if len(block) < _BLOCK + overlap:
+                return
+            start += _BLOCK
+
+
+def wipe(file: RawFile, roots: Collection[int]) -> int:
+    """Overwrite all slack of a database with zeros, and have that on the disk; how many ranges were not zero.
+
+    `roots` are the root pages of its tables and indexes. Raises Damaged, before anything is written, where the file
+    cannot be understood whole, and OSError.
+    """
+    spans = list(slack(file.read, roots))
+    for start, end in spans:
+        file.zero(start, end)
+    if spans:
+        file.sync()
+    return len(spans)
+
+
+def slack(read: Callable[[int, int], bytes], roots: Collection[int]) -> Iterator[tuple[int, int]]:
+    """The ranges (start, end) of a database file that hold no row and are not all zero. `read` gives bytes of it, by
+    offset and count. Raises Damaged."""
+    header = read(0, _HEADER)
+    if len(header) < _HEADER:
+        return
+    size = struct.unpack_from(">H", header, 16)[0]
+    yield from _Walk(read, 65536 if size == 1 else size, header).run(roots)
+
+
+class _Walk:
+    """One walk over all pages that are in use or on the free list."""
+
+    def __init__(self, read: Callable[[int, int], bytes], page_size: int, header: bytes) -> None:
+        self._read = read
+        self._size = page_size
+        self._usable = page_size - header[20]
+        self._pages, self._free = struct.unpack_from(">II", header, 28)
+        self._zeros = bytes(page_size)
+        self._seen: set[int] = set()
+        usable = self._usable
+        self._least = (usable - 12) * 32 // 255 - 23
+        self._most = {_TABLE_LEAF: usable - 35, _INDEX_LEAF: (usable - 12) * 64 // 255 - 23}
+        self._most[_INDEX] = self._most[_INDEX_LEAF]
+
+    def run(self, roots: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Every span, tree by tree, then the free list."""
+        if self._size < 512 or self._usable < 480 or not self._pages:
+            raise Damaged("page 1: the header names no size")
+        for root in {1, *roots}:
+            waiting = [root]
+            while waiting:
+                yield from self._tree_page(waiting.pop(), waiting)
+        yield from self._free_list()
+
+    def _page(self, number: int) -> bytes:
+        """A page that was not met before."""
+        if number in self._seen or not 1 <= number <= self._pages:
+            raise Damaged(f"page {number}: two parts of the file lay claim to it, or it lies beyond the end")
+        self._seen.add(number)
+        start = (number - 1) * self._size
+        page = self._read(start, self._size)
+        if len(page) != self._size or start <= _LOCK_BYTE < start + self._size:
+            raise Damaged(f"page {number}: it cannot hold data")
+        return page
+
+    def _dirty(self, number: int, page: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+        if start < end and page[start:end] != self._zeros[: end - start]:
+            base = (number - 1) * self._size
+            yield base + start, base + end
+
+    def _tree_page(self, number: int, waiting: list[int]) -> Iterator[tuple[int, int]]:
+        page = self._page(number)
+        head = _HEADER if number == 1 else 0
+        kind, free, cells, content = struct.unpack_from(">BHHH", page, head)
+        if kind not in (_INDEX, _TABLE, _INDEX_LEAF, _TABLE_LEAF):
+            raise Damaged(f"page {number}: it is of no known kind")
+        inner = kind in (_INDEX, _TABLE)
+        first = head + (12 if inner else 8)
+        top = first + 2 * cells
+        content = content or 65536
+        if not top <= content <= self._usable:
+            raise Damaged(f"page {number}: its rows begin outside of it")
+        pointers = struct.unpack_from(f">{cells}H", page, first)
+        if cells and not content <= min(pointers) <= max(pointers) <= self._usable - 4:
+            raise Damaged(f"page {number}: a row lies outside of it")
+        if inner:
+            waiting += [struct.unpack_from(">I", page, pointer)[0] for pointer in pointers]
+            waiting.append(struct.unpack_from(">I", page, head + 8)[0])
+        yield from self._dirty(number, page, top, content)
+        yield from self._free_blocks(number, page, free, content)
+        if kind != _TABLE:
+            yield from self._overflows(number, page, kind, pointers)
+
+    def _free_blocks(self, number: int, page: bytes, free: int, content: int) -> Iterator[tuple[int, int]]:
+        """The bodies of free blocks; each begins with where the next is, and how long it is itself."""
+        least = content
+        while free:
+            if not least <= free <= self._usable - 4:
+                raise Damaged(f"page {number}: a free block lies outside of it")
+            following, length = struct.unpack_from(">HH", page, free)
+            if length < 4 or free + length > self._usable:
+                raise Damaged(f"page {number}: a free block runs out of it")
+            yield from self._dirty(number, page, free + 4, free + length)
+            least, free = free + length, following
+
+    def _overflows(self, number: int, page: bytes, kind: int, pointers: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """The chains of the rows of a page that are longer than a page holds."""
+        most, skip = self._most[kind], 4 if kind == _INDEX else 0
+        for pointer in pointers:
+            at = pointer + skip
+            if page[at] < 0x80:
+                continue  # the quick way for a short row
+            payload, at = _varint(page, at)
+            if payload <= most:
+                continue
+            if kind == _TABLE_LEAF:
+                _, at = _varint(page, at)
+            local = self._least + (payload - self._least) % (self._usable - 4)
+            local = local if local <= most else self._least
+            if at + local + 4 > self._usable:
+                raise Damaged(f"page {number}: a row runs out of it")
+            following = struct.unpack_from(">I", page, at + local)[0]
+            yield from self._chain(following, payload - local)
+
+    def _chain(self, number: int, left: int) -> Iterator[tuple[int, int]]:
+        """The end of the last page of an overflow chain."""
+        while number:
+            page = self._page(number)
+            if left <= self._usable - 4:
+                yield from self._dirty(number, page, 4 + left, self._usable)
+            number, left = struct.unpack_from(">I", page)[0], left - (self._usable - 4)
+            if (left > 0) != bool(number):
+                raise Damaged(f"page {number}: an overflow chain is not as long as its row")
+
+    def _free_list(self) -> Iterator[tuple[int, int]]:
+        """Pages in no use: trunks, which name others, and those others."""
+        trunk = self._free
+        while trunk:
+            page = self._page(trunk)
+            following, count = struct.unpack_from(">II", page)
+            if 8 + 4 * count > self._usable:
+                raise Damaged(f"page {trunk}: the free list runs out of it")
+            yield from self._dirty(trunk, page, 8 + 4 * count, self._size)
+            for leaf in struct.unpack_from(f">{count}I", page, 8):
+                yield from self._dirty(leaf, self._page(leaf), 0, self._size)
+            trunk = following
+
+
+def _varint(page: bytes, at: int) -> tuple[int, int]:
+    """A number of one to nine bytes, and where it ends."""
+    value = 0
+    for one in page[at : at + 8]:
+        at += 1
+        value = value << 7 | one & 0x7F
+        if one < 0x80:
+            return value, at
+    return value << 8 | page[at], at + 1
