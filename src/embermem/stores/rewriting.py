@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 from sqlalchemy import Table, and_, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
@@ -284,8 +284,30 @@ def _versions(change: Change) -> Mapping[_Key, Decision]:
                 found[schema.conflict, (d.fact_id, d.other_id)] = d
             case changes.Linked():
                 found[schema.link, (d.link_id,)] = d
+            case (
+                changes.Embedded()
+                | changes.Analysed()
+                | changes.FactAdded()
+                | changes.FactStrengthened()
+                | changes.FactRetired()
+                | changes.FactArchived()
+                | changes.FactRestored()
+                | changes.FactPinned()
+                | changes.FactExpires()
+                | changes.FactAffirmed()
+                | changes.FactDenied()
+                | changes.FactBarred()
+                | changes.ConflictSettled()
+                | changes.TextsBarred()
+                | changes.Erased()
+                | changes.TraitCleared()
+                | changes.Undone()
+                | changes.Unlinked()
+                | changes.Evicted()
+            ):
+                pass  # no table holds a version of its own
             case _:
-                pass
+                assert_never(d)
     return found
 
 

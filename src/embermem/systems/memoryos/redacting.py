@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Never, TypeVar
 
 from embermem.changes import (
     Analysed,
@@ -16,6 +16,8 @@ from embermem.changes import (
     Change,
     ConflictSettled,
     Decision,
+    Embedded,
+    Erased,
     Evicted,
     FactAdded,
     FactAffirmed,
@@ -35,10 +37,13 @@ from embermem.changes import (
     SegmentEvolved,
     SegmentWritten,
     SummaryPart,
+    TextsBarred,
     TraitCleared,
     TraitSet,
+    Undone,
     Unlinked,
 )
+from embermem.errors import StoreError
 from embermem.probes import Probes, flat, probes_of
 from embermem.protocols import Trail
 from embermem.rulings import mark_of, plain
@@ -139,10 +144,6 @@ class Pieces:
         self._left = "\n".join(flat(text) for text in left)
         self._exact = exact
         self._known: dict[str, str] = {}
-
-    def tell_in(self, summary: str) -> bool:
-        """Whether a summary has a sentence of what goes, be it that others say it too."""
-        return self._probes.in_(summary)
 
     def kept(self, summary: str) -> str:
         """What of a summary stays."""
@@ -376,8 +377,10 @@ class _Redaction:
             case SegmentEvolved():
                 told = (d.context, d.reason, *d.keywords, *d.tags)
                 return [] if d.segment_id in self._emptied or self._tells(d.sources, told) else [d]
+            case FactBarred() | TextsBarred() | Erased() | Embedded() | TraitCleared() | Undone() | BegunAnew():
+                return [d]  # numbers, ids and keyed hashes: no word of what was said
             case _:
-                return [d]
+                _refuse(d)
 
     def _chain(self, d: ChainSummarised) -> Sequence[ChainSummarised]:
         """A chain's summary without the sentences that go; none where nothing of it is left."""
@@ -397,12 +400,11 @@ class _Redaction:
         return tuple(Source(seq=u.seq, utterance_id=u.id) for page in pages[:1] for u in page.utterances)
 
     def _may_tell(self, chain_id: ChainId | None, sources: Iterable[Source], text: str) -> bool:
-        """Whether a summary may tell of what goes."""
+        """Whether a summary may tell of what goes. What needs no model says what it was taken from; a model may have
+        used words that it was shown for context only."""
         if self._touched(sources) or (chain_id is not None and chain_id in self._chains):
             return True
-        if self._going.exact:
-            return self._going.pieces.tell_in(text)
-        return self._going.traces.in_(text)
+        return not self._going.exact and self._going.traces.in_(text)
 
     def _segment(self, d: SegmentWritten, no: int) -> Sequence[SegmentWritten]:
         """A segment's text without what goes; none where nothing is left, nor before the first page that stays entered
@@ -525,6 +527,12 @@ class _Redaction:
 
     def _touched(self, sources: Iterable[Source]) -> bool:
         return any(source.seq in self._going.seqs for source in sources)
+
+
+def _refuse(unknown: Never) -> Never:
+    """A kind of decision that this module does not know might tell of what goes. Raises StoreError."""
+    kind = type(unknown).__name__
+    raise StoreError(f"a decision of the kind {kind} cannot be forgotten by this Ember; nothing was changed")
 
 
 def says(fact: FactAdded | FactDenied | FactProposal) -> Says:
