@@ -272,7 +272,7 @@ def test_a_key_that_is_gone_is_told_and_how_to_get_it_back(full: Memory) -> None
     key = store_of(full)._database.key_file
     content = key.read_bytes()
     key.unlink()
-    found = wrong(full.check(), "the key of what was forgotten is gone")
+    found = wrong(full.check(), "the key of what was forgotten is missing")
     assert [one.what.split(":")[0] for one in found] == ["alice/default", "bob/default"]
     assert not key.exists()
     key.write_bytes(content)

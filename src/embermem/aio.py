@@ -241,6 +241,7 @@ class AsyncMemory(_Async[Memory]):
     calls = _reading(Memory.calls)
     check = _working(Memory.check)
     repair = _working(Memory.repair)
+    renew_forgotten_key = _working(Memory.renew_forgotten_key)
     forget_user = _writing(Memory.forget_user)
     scrub = _working(Memory.scrub)
 

@@ -13,6 +13,7 @@ EmberError
 │   ├── StoreCorrupt       not a database of ours, or damaged
 │   ├── StoreUnreachable   the database server cannot be reached, or broke off
 │   ├── StoreClosed        used after close()
+│   ├── ForgottenKeyLost   the key of what was forgotten is missing, or is another one's
 │   ├── SchemaMismatch     made by a newer Ember
 │   ├── StaleLease         the work was taken over by another worker; its result is refused
 │   └── RevisionMoved      another change came first; read again and decide again
@@ -98,6 +99,11 @@ class StoreUnreachable(StoreError):
 
 class StoreClosed(StoreError):
     """The memory was used after close()."""
+
+
+class ForgottenKeyLost(StoreError):
+    """The key that the store's hashes of forgotten values were made with is missing, or another lies in its place. What
+    needs it is refused; reading and adding go on."""
 
 
 class SchemaMismatch(StoreError):

@@ -246,6 +246,14 @@ class Memory:
         """
         return self._store.scrub()
 
+    def renew_forgotten_key(self) -> None:
+        """Go on with a new key of forgotten values where the old one is lost for good.
+
+        What was forgotten until now is then no longer known again when it is said again, and receipts of it cannot be
+        checked. A file that lies in the key's place is kept as `FILE.key.other`. Raises StoreError.
+        """
+        self._store.renew_secret()
+
     def close(self) -> None:
         """End the background thread after its step in hand, finish a scrub that is due if nobody is in the way, and
         close the store."""

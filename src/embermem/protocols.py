@@ -849,7 +849,15 @@ class Store(KeyStore, Protocol):
         """Those of the ids that stand in any table, or in the log but for what says that they were forgotten."""
 
     def secret(self) -> bytes:
-        """The key of what the file keeps as a keyed hash. It lies outside the file; made when it is first asked for."""
+        """The key of what the store keeps as keyed hashes. It lies outside the database; made when it is first asked
+        for, and its mark remembered. Raises ForgottenKeyLost where the key of that mark is not there any more."""
+
+    def renew_secret(self) -> None:
+        """Put a new key in place of one that is lost for good. A file that lies in its place is kept under another
+        name. What was hashed with the lost key compares with nothing any more."""
+
+    def key_mark(self) -> str | None:
+        """What tells the key from another, and says nothing of it; None where there is none yet."""
 
     def replay(self, owner_id: OwnerId) -> None:
         """Throw away all that was derived and apply every change again, in order."""

@@ -401,8 +401,9 @@ class Forgotten:
     for a dry run, and while another reader keeps the old text in the WAL until a later checkpoint. `sha256` is over
     the sorted ids of all pages, utterances, facts, segments and chains that went, one a line. `marks` are keyed hashes
     of the texts that went and that nothing else says, and of the facts that were to go; `backups` are files, as far as
-    the store knows them, that still hold what went. It is also the receipt that `verify` checks later: as JSON it can
-    be kept anywhere, since it says no word of what went.
+    the store knows them, that still hold what went. `key_mark` tells the key of the marks from another, and says
+    nothing of it. It is also the receipt that `verify` checks later: as JSON it can be kept anywhere, since it says no
+    word of what went.
     """
 
     dry_run: bool
@@ -420,6 +421,7 @@ class Forgotten:
     sha256: str
     marks: tuple[str, ...] = ()
     backups: tuple[str, ...] = ()
+    key_mark: str = ""
 
     @property
     def scrub_pending(self) -> bool:
@@ -445,14 +447,17 @@ class Forgotten:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verified:
-    """Whether what a receipt says is gone is gone. `found` are ids and marks of it that stand in a table or a log;
-    `scrubbed`, whether no file of the store holds a byte of what was deleted; `backups` are files that hold what went.
-    `ok`: nothing was found, and the store is scrubbed. Backups are not the store: they are named, and not counted."""
+    """Whether what a receipt says is gone is gone. `found` are ids and marks of it that stand in a table, in a log or
+    in the bytes of a file; `scrubbed`, whether a scrub followed that left no byte of what was deleted; `backups` are
+    files that hold what went. `unchecked` says why the marks could not be compared ("": they were). `ok`: all was
+    checked, nothing was found, and the store is scrubbed. Backups are not the store: they are named, and not counted.
+    """
 
     ok: bool
     found: tuple[str, ...]
     scrubbed: bool
     backups: tuple[str, ...]
+    unchecked: str = ""
 
 
 # ----------------------------------------------------------------------------------- why something is remembered

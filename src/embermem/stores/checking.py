@@ -14,7 +14,7 @@ from sqlalchemy import Select, Table, and_, delete, exists, func, or_, select, u
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Erased, FactBarred
-from embermem.errors import StoreCorrupt
+from embermem.errors import StoreCorrupt, StoreError
 from embermem.protocols import Bounds, Finding
 from embermem.stores import reads, schema
 from embermem.stores.codec import decisions_from, micros
@@ -141,11 +141,15 @@ class Checking(Whole, Erasing):
             or c.scalar(select(exists().where(barred.c.owner_id == owner.id)))
             or c.scalar(select(exists().where(receipt.c.owner_id == owner.id, receipt.c.digest.like("*%"))))
         )
-        if marked and not self._database.key_file.exists():
+        if not marked:
+            return
+        try:
+            self._secret_within(c)
+        except StoreError as error:
             yield Finding(
                 level="error",
-                what=f"{_name(owner)}: the key of what was forgotten is gone from {self._database.key_file}",
-                advice="put the key's file back from a copy; without it, what was forgotten may be learnt again",
+                what=f"{_name(owner)}: what was forgotten cannot be known again: {error}",
+                advice="put the key's file back from a copy",
             )
 
     # ------------------------------------------------------------------------------------------- the store as a whole

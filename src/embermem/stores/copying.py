@@ -23,7 +23,7 @@ from sqlalchemy.engine import Connection
 from embermem.errors import StoreBusy, StoreError
 from embermem.ids import new_id
 from embermem.stores import schema
-from embermem.stores.erasing import write_key
+from embermem.stores.forgotten_key import write_key
 from embermem.stores.statements import SCRUBBED, remember, setting
 
 if TYPE_CHECKING:

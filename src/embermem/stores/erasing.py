@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import json
 import logging
-import os
 import re
 import secrets
 import sqlite3
@@ -27,8 +25,9 @@ from embermem.protocols import Erasure
 from embermem.stores import reads, schema
 from embermem.stores.apply import Applying
 from embermem.stores.codec import decisions_from, decisions_text, micros, sum_bytes, sum_from
+from embermem.stores.forgotten_key import KEY_MARK, key_in, lost, mark_of_key, new_key
 from embermem.stores.rewriting import rewrite
-from embermem.stores.statements import BORN_AFTER, SCRUBBED, due_from, locked_owner, remember, setting
+from embermem.stores.statements import BORN_AFTER, SCRUBBED, due_from, locked_owner, remember, remember_once, setting
 from embermem.stores.transactions import Transactions
 from embermem.types import Owner, OwnerId, PageId, SegmentId
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_KEY_BYTES = 32
 SCRUB_DUE = "scrub_due"
 """The store's setting that says that something was deleted, and the file not yet scrubbed."""
 COPIES = "copies"
@@ -176,15 +174,42 @@ class Erasing(Transactions):
             return tuple(sorted(_standing(c, owner_id, ids)))
 
     def secret(self) -> bytes:
-        """The key in its file outside the database, made by the first who needs it. Raises StoreError where it can
-        be neither read nor made."""
+        """The key in its file outside the database, made by the first who needs it; see protocols.Store."""
         file = self._database.key_file
-        try:
-            if not file.exists():
-                write_key(file, secrets.token_hex(_KEY_BYTES).encode())
-            return bytes.fromhex(file.read_text(encoding="ascii"))
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{file}: the key of forgotten values cannot be read or made: {error}") from error
+        with self._read() as c:
+            mark = setting(c, KEY_MARK)
+            known = key_in(file, mark)
+            if known is None and (self._database.read_only or _marked(c)):  # by an Ember that kept no mark of the key
+                raise lost(file)
+        key = known or new_key(file)
+        if not mark and not self._database.read_only:
+            with self._write() as c:
+                mark = remember_once(c, KEY_MARK, mark_of_key(key))
+            return key_in(file, mark) or key
+        return key
+
+    def _secret_within(self, c: Connection) -> bytes:
+        """The key, for who holds a transaction and has seen what was hashed with it. Raises ForgottenKeyLost."""
+        key = key_in(self._database.key_file, setting(c, KEY_MARK))
+        if key is None:
+            raise lost(self._database.key_file)
+        return key
+
+    def renew_secret(self) -> None:
+        """Put another key in place of one that is lost; see protocols.Store."""
+        file = self._database.key_file
+        with self._write() as c:
+            if file.exists():
+                file.replace(file.with_name(f"{file.name}.other"))
+            remember(c, {KEY_MARK: mark_of_key(new_key(file))})
+
+    def key_mark(self) -> str | None:
+        """What tells the key of forgotten values from another; None where there is none yet."""
+        with self._read() as c:
+            mark = setting(c, KEY_MARK)
+        if mark or not self._database.key_file.exists():
+            return mark or None
+        return mark_of_key(self.secret())
 
 
 def same_digest(kept: str, digest: str, key: bytes) -> bool:
@@ -201,18 +226,11 @@ def _keyed(digest: str, key: bytes) -> str:
     return _KEYED + hmac.digest(key, digest.encode(), hashlib.sha256).hex()[:63]
 
 
-def write_key(file: Path, key: bytes) -> None:
-    """Keep a key whole or not at all, and the first one only: it appears under its name when it is complete."""
-    part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    try:
-        os.write(handle, key)
-        os.fsync(handle)
-        with contextlib.suppress(FileExistsError):
-            os.link(part, file)
-    finally:
-        os.close(handle)
-        part.unlink()
+def _marked(c: Connection) -> bool:
+    """Whether any owner has a hash that was made with the key."""
+    barred, receipt = schema.barred, schema.receipt
+    found = select(barred.c.mark).limit(1), select(receipt.c.key).where(receipt.c.digest.like(f"{_KEYED}%")).limit(1)
+    return any(c.scalar(query) is not None for query in found)
 
 
 def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: int) -> None:
@@ -332,12 +350,12 @@ def _sums_without(
                 going.setdefault(SegmentId(row.segment_id), []).append(view.vector)
     sums: dict[SegmentId, Vector] = {}
     embedder = setting(c, "embedder")
-    for segment_id, lost in going.items():
+    for segment_id, gone in going.items():
         query = select(segment).where(segment.c.owner_id == owner_id, segment.c.segment_id == segment_id)
         known = c.execute(query).one()
-        many = known.pages >= _FEW_OF * len(lost) and segment_id not in whole
+        many = known.pages >= _FEW_OF * len(gone) and segment_id not in whole
         if many and segment_id in segments and known.embedder == embedder:
-            sums[segment_id] = sum_from(known.vector_sum) - np.sum(lost, axis=0)
+            sums[segment_id] = sum_from(known.vector_sum) - np.sum(gone, axis=0)
     return sums
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.errors import KeyReused
+from embermem.errors import ForgottenKeyLost, KeyReused
 from embermem.ids import new_id
 from embermem.paging import PageTail, joins
 from embermem.protocols import (
@@ -32,6 +33,8 @@ from embermem.types import (
     UtteranceId,
 )
 
+logger = logging.getLogger(__name__)
+
 
 class Log(Erasing):
     """Utterances and the pages they make."""
@@ -52,7 +55,7 @@ class Log(Erasing):
         with self._write() as c:
             ensure_owner(c, owner, at)
             if key is not None:
-                known = _receipt(c, owner.id, key, digest, self.secret)
+                known = _receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
                 if known is not None:
                     return known
             messages = self._still_new(c, owner.id, messages)
@@ -90,7 +93,11 @@ class Log(Erasing):
         barred = table.c.owner_id == owner_id
         if c.scalar(select(table.c.mark).where(barred).limit(1)) is None:
             return messages
-        key = self.secret()
+        try:
+            key = self._secret_within(c)
+        except ForgottenKeyLost as error:  # what is said now is kept all the same
+            logger.warning("it cannot be seen whether a message was forgotten before: %s", error)
+            return messages
         marks = [mark_of_message(key, one.role.value, one.text, one.said_at) for one in messages]
         known = {
             mark

@@ -19,7 +19,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from embermem.protocols import Finding
-from embermem.stores.sqlite_slack import Damaged, RawFile, slack, wipe
+from embermem.stores.sqlite_slack import Damaged, RawFile, slack, wipe, with_wal
 
 _PREFIX = 5
 """Ids made within days of each other have so many characters in common: bytes are searched for these first."""
@@ -226,9 +226,11 @@ class Sqlite:
         raise StoreCorrupt(f"{self._path}: the file cannot be walked ({why})")
 
     def _leftovers(self, roots: Collection[int]) -> frozenset[str]:
-        file, wal = RawFile.of(self._path), Path(f"{self._path}-wal")
-        pieces = [file.read(start, end - start) for start, end in slack(file.read, roots)]
-        pieces += RawFile.of(wal).blocks(_ID_BYTES) if wal.exists() else ()
+        path, file = Path(f"{self._path}-wal"), RawFile.of(self._path)
+        wal = RawFile.of(path) if path.exists() else None
+        read = file.read if wal is None else with_wal(file, wal)
+        pieces = [read(start, end - start) for start, end in slack(read, roots)]
+        pieces += () if wal is None else wal.blocks(_ID_BYTES)
         return frozenset(found[1].decode() for piece in pieces for found in _UTTERANCE_ID.finditer(piece))
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:

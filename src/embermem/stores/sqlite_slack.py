@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["Damaged", "RawFile", "slack", "wipe"]
+__all__ = ["Damaged", "RawFile", "slack", "wipe", "with_wal"]
 
 _HEADER = 100
 _INDEX, _TABLE, _INDEX_LEAF, _TABLE_LEAF = 2, 5, 10, 13
@@ -107,6 +107,31 @@ class RawFile:
             if len(block) < _BLOCK + overlap:
                 return
             start += _BLOCK
+
+
+def with_wal(file: RawFile, wal: RawFile) -> Callable[[int, int], bytes]:
+    """What `slack` reads of a database whose newest pages are still in its WAL: those of transactions that were
+    committed there take the place of the file's."""
+    header = wal.read(0, 32)
+    if len(header) < 32:
+        return file.read
+    size, salts = struct.unpack_from(">I", header, 8)[0], header[16:24]
+    newest: dict[int, int] = {}
+    open_: dict[int, int] = {}
+    at = len(header)
+    while len(frame := wal.read(at, 24)) == 24 and frame[8:16] == salts:
+        number, committed = struct.unpack_from(">II", frame)
+        open_[number] = at + 24
+        if committed:
+            newest |= open_
+            open_.clear()
+        at += 24 + size
+
+    def read(start: int, count: int) -> bytes:
+        page, inside = divmod(start, size)
+        return wal.read(newest[page + 1] + inside, count) if page + 1 in newest else file.read(start, count)
+
+    return read
 
 
 def wipe(file: RawFile, roots: Collection[int]) -> int:

@@ -5,7 +5,6 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -171,12 +170,6 @@ class Transferring(Erasing):
             _refuse_torn(c, owner.id)
             _count_visits(c, owner.id, parts.segments, embedder)
             _count_recalls(c, owner.id, parts.facts)
-
-    def key_mark(self) -> str | None:
-        """What tells the key of forgotten values from another, and says nothing of it; None where there is none yet."""
-        if not self._database.key_file.exists():
-            return None
-        return hashlib.blake2b(self.secret(), digest_size=16, person=b"embermem.key").hexdigest()
 
 
 # ---------------------------------------------------------------------------------------------------------------- out

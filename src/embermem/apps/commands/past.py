@@ -192,6 +192,8 @@ def verify(
     else:
         for name in found.found:
             render.print_text(f"still there: {name}")
+        if found.unchecked:
+            render.print_text(found.unchecked)
         if not found.scrubbed:
             render.print_text("its bytes may still lie in the file: scrub pending")
     if not as_json:

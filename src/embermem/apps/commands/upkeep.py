@@ -114,12 +114,18 @@ def doctor(
     ctx: typer.Context,
     deep: Annotated[bool, typer.Option("--deep", help="Derive all memory again, and compare it row by row.")] = False,
     repair: Annotated[bool, typer.Option("--repair", help="Put right what can be without losing a word.")] = False,
+    new_key: Annotated[
+        bool, typer.Option("--new-key", help="Go on with a new key of forgotten values: the old one is lost for good.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Look for what is wrong, and with --repair put it right; exit 1 if something is left."""
     from embermem.apps import doctor as physician
     from embermem.apps import render
 
+    if new_key:
+        with session_of(ctx).for_writing() as memory:
+            memory.renew_forgotten_key()
     checks = physician.look(session_of(ctx), deep=deep, repair=repair)
     failed = any(check.level == "error" for check in checks)
     if as_json:

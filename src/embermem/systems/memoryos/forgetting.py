@@ -30,7 +30,7 @@ from embermem.changes import (
     TextsBarred,
 )
 from embermem.config import Settings
-from embermem.errors import InputError, NotFound, RevisionMoved
+from embermem.errors import ForgottenKeyLost, InputError, NotFound, RevisionMoved
 from embermem.probes import probes_of
 from embermem.protocols import Erasure, Store, Trail
 from embermem.rulings import mark_of, mark_of_message, mark_of_text, plain
@@ -148,21 +148,38 @@ def verify(store: Store, owner: Owner, receipt: Forgotten) -> Verified:
     if receipt.dry_run:
         raise InputError("this receipt is of a dry run: nothing was forgotten")
     ids = [*receipt.pages, *receipt.utterances, *receipt.facts, *receipt.segments, *receipt.chains]
-    found = list(store.said_of(owner.id, ids))
-    if receipt.marks:
-        key, marks = store.secret(), {*receipt.marks}
-        found += sorted(marks & {mark_of_text(key, text) for text in store.texts(owner.id).values()})
-        for facts in (
-            store.facts(owner.id, about=None, archived=False),
-            store.facts(owner.id, about=None, archived=True),
-            store.history(owner.id),
-        ):
-            found += sorted(marks & {_mark(key, fact) for fact in facts})
+    found, unchecked = list(store.said_of(owner.id, ids)), ""
+    try:
+        found += _marks_found(store, owner.id, receipt)
+    except ForgottenKeyLost as error:
+        unchecked = f"cannot be checked: {error}"
     scrubbed = not store.scrub_due()
     if scrubbed:  # else the bytes wait for it, and nothing more is to be found in them
         found += sorted(store.remains(receipt.utterances))
-    backups = store.backups([*receipt.utterances, *receipt.facts])
-    return Verified(ok=not found and scrubbed, found=tuple(dict.fromkeys(found)), scrubbed=scrubbed, backups=backups)
+    return Verified(
+        ok=not found and scrubbed and not unchecked,
+        found=tuple(dict.fromkeys(found)),
+        scrubbed=scrubbed,
+        backups=store.backups([*receipt.utterances, *receipt.facts]),
+        unchecked=unchecked,
+    )
+
+
+def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[str]:
+    """The marks of a receipt that something stored has. Raises ForgottenKeyLost where they are of another key."""
+    if not receipt.marks:
+        return []
+    key, marks = store.secret(), {*receipt.marks}
+    if receipt.key_mark and receipt.key_mark != store.key_mark():
+        raise ForgottenKeyLost("the receipt was made with another key than the store has now")
+    found = sorted(marks & {mark_of_text(key, text) for text in store.texts(owner_id).values()})
+    for facts in (
+        store.facts(owner_id, about=None, archived=False),
+        store.facts(owner_id, about=None, archived=True),
+        store.history(owner_id),
+    ):
+        found += sorted(marks & {_mark(key, fact) for fact in facts})
+    return found
 
 
 def taught_by(store: Store, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
@@ -189,7 +206,8 @@ def _done(store: Store, forgotten: Forgotten) -> Forgotten:
     """A receipt, once what went is gone."""
     scrubbed = store.scrub_after_forgetting()
     backups = store.backups([*forgotten.utterances, *forgotten.facts])
-    return replace(forgotten, dry_run=False, scrubbed=scrubbed, backups=backups)
+    mark = (store.key_mark() or "") if forgotten.marks else ""
+    return replace(forgotten, dry_run=False, scrubbed=scrubbed, backups=backups, key_mark=mark)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
