@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import httpx2
@@ -84,8 +83,13 @@ async def complete(request: Request, access: Accessible) -> Response:
     headers = {**returned(answer.headers), **_ours(talk, remembered)}
     counting = BackgroundTask(talk.visit, remembered) if answer.is_success else None
     if answer.is_success and answer.headers.get("content-type", "").startswith(_EVENTS):
-        keep = partial(run_sync, talk.close)
-        return Relay(answer, headers, most_bytes=proxy.answer_bytes, keep=keep, background=counting)
+        return Relay(
+            answer,
+            headers,
+            most_bytes=proxy.answer_bytes,
+            keep=lambda reply: run_sync(talk.close, reply),
+            background=counting,
+        )
     content = await read(answer, proxy.answer_bytes, proxy.timeout_s)
     if answer.is_success:
         await run_sync(talk.close, whole_reply(content))
