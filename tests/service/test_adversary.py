@@ -210,7 +210,7 @@ def test_one_conversation_of_two_users_of_the_proxy_is_two_conversations(opened:
     with ModelServer(answer="It is a secret.") as model:
         memory = opened(proxy_url=model.url)
         with running(memory, require_keys=True) as url:
-            names = []
+            names: list[str] = []
             for user, messages in (("bob", history), ("alice", history), ("carol", history[2:])):
                 with client(url, key_for(memory, user)[1]) as c:
                     body = {"model": "scripted", "user": user, "messages": messages}

@@ -160,21 +160,28 @@ async def read(answer: httpx2.Response, most_bytes: int, within_s: float) -> byt
     """The body of an answer, which is closed. Raises UpstreamTooLarge, UpstreamLate, UpstreamUnreachable."""
     parts: list[bytes] = []
     left = most_bytes
+    announced = answer.headers.get("content-length", "")
     try:
+        if announced.isdecimal() and int(announced) > most_bytes:
+            raise _too_large(most_bytes)
         async with asyncio.timeout(within_s):
             async for part in answer.aiter_bytes():
                 left -= len(part)
                 if left < 0:
-                    raise UpstreamTooLarge(
-                        f"the upstream server's answer is larger than {most_bytes} bytes (the setting "
-                        "proxy_answer_bytes); ask for less, or for a stream"
-                    )
+                    raise _too_large(most_bytes)
                 parts.append(part)
     except (httpx2.RequestError, TimeoutError) as error:
         raise failure(error) from error
     finally:
         await answer.aclose()
     return b"".join(parts)
+
+
+def _too_large(most_bytes: int) -> UpstreamTooLarge:
+    return UpstreamTooLarge(
+        f"the upstream server's answer is larger than {most_bytes} bytes (the setting proxy_answer_bytes); "
+        "ask for less, or for a stream"
+    )
 
 
 def returned(headers: Mapping[str, str]) -> dict[str, str]:
