@@ -61,6 +61,46 @@ def answering(answer: Callable[[bytes, int], bytes]) -> Iterator[Loopback]:
 
 
 @contextmanager
+def handling(handle: Callable[[bytes, socket.socket], None]) -> Iterator[Loopback]:
+    """A server that leaves the answer to each request to `handle`, each connection in a thread of its own. When the
+    block ends, every connection is cut."""
+    state = Loopback()
+    listening = socket.create_server(("127.0.0.1", 0))
+    state.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    connections: list[socket.socket] = []
+    threads: list[threading.Thread] = []
+
+    def serve(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            while request := read(connection):
+                state.asked.append(request.split(b"\r\n", 1)[0].decode())
+                state.requests.append(request)
+                handle(request, connection)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                connections.append(listening.accept()[0])
+                threads.append(threading.Thread(target=serve, args=(connections[-1],), daemon=True))
+                threads[-1].start()
+
+    accepting = threading.Thread(target=accept, daemon=True)
+    accepting.start()
+    try:
+        yield state
+    finally:
+        with suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        accepting.join()
+        for connection in connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+
+
+@contextmanager
 def saying(*answers: bytes) -> Iterator[Loopback]:
     """A server that gives these answers in turn, the last one again and again."""
     with answering(lambda request, number: answers[min(number, len(answers) - 1)]) as state:

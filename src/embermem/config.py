@@ -289,6 +289,21 @@ class Settings:
         8, "requests worked on at once: 50 clients on two cores are served a third faster than by 40 threads", low=1
     )
     http_rate_per_minute: int = _number(600, "requests a minute for each key; 0: no limit", low=0)
+    http_connections: int = _number(
+        1000, "connections held at once: 500 streams of events, and as many other clients", low=10, high=1_000_000
+    )
+    http_request_s: float = _number(
+        20.0,
+        "how long the head of a request may take to arrive, as Apache's mod_reqtimeout has it",
+        above=0.0,
+        high=3600.0,
+    )
+    http_least_rate: int = _number(
+        500, "bytes a second that a request's body and an answer's reader must keep up, also mod_reqtimeout's", low=1
+    )
+    http_trusted_proxies: str = _plain(
+        "", "addresses and networks of reverse proxies whose X-Forwarded-For and -Proto are believed, with commas"
+    )
     http_stop_s: float = _number(
         10.0, "how long a server that is told to stop waits for requests in flight", low=0.0, high=600.0
     )
@@ -303,7 +318,14 @@ class Settings:
     )
     proxy_budget: int = _number(1200, "tokens of memory that the proxy adds to a request", low=1)
     proxy_timeout_s: float = _number(
-        600.0, "the proxy awaits upstream's next bytes no longer; as OpenAI's clients do", above=0.0, high=86_400.0
+        600.0,
+        "how long the proxy awaits the head of upstream's answer, then a whole body or a stream's next bytes; "
+        "as OpenAI's clients do",
+        above=0.0,
+        high=86_400.0,
+    )
+    proxy_answer_bytes: int = _number(
+        32 * 2**20, "largest answer of upstream's that is held in memory, as the largest request is", low=1024
     )
     proxy_body_bytes: int = _number(32 * 2**20, "largest body of a chat request: images travel in it", low=1024)
     proxy_known: int = _number(200_000, "messages whose marks the proxy keeps at hand, about 300 bytes each", low=0)

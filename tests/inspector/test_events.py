@@ -7,11 +7,13 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,61 @@ def test_a_key_hears_only_its_owners(memory: Memory) -> None:
         assert client.get("/v1/events", params={"user_id": "bob"}, headers=bearer).status_code == 403
         with listening(url, "alice", **bearer) as events:
             assert next(events).name == "state"
+
+
+def test_a_key_that_was_revoked_is_told_nothing_more(memory: Memory) -> None:
+    key, secret = key_for(memory, "alice", read_only=True)
+    bearer = {"Authorization": f"Bearer {secret}"}
+    with running(memory, require_keys=True) as url, listening(url, "alice", **bearer) as events:
+        assert next(events).name == "state"
+        memory.keys.revoke_key(key.id, datetime(2026, 5, 2, tzinfo=UTC))
+        memory.of("alice").add("I live in Nantes.")
+        assert list(events) == []
+
+
+def test_a_key_whose_owners_were_narrowed_is_told_nothing_more_of_the_others(opened: Opener, tmp_path: Path) -> None:
+    memory = opened()
+    key, secret = key_for(memory, "alice", "bob")
+    bearer = {"Authorization": f"Bearer {secret}"}
+    with running(memory, require_keys=True) as url, listening(url, "bob", **bearer) as events:
+        assert next(events).name == "state"
+        with closing(sqlite3.connect(tmp_path / "memory.db")) as file:
+            file.execute("UPDATE api_key SET grants = '[[\"alice\", null]]' WHERE id = ?", (key.id,))
+            file.commit()
+        memory.of("bob").add("I live in Nantes.")
+        assert list(events) == []
+        with listening(url, "alice", **bearer) as hers:
+            assert next(hers).name == "state"
+
+
+def test_the_last_event_of_another_owner_leads_to_nothing_of_theirs(server: Server) -> None:
+    alice, bob = server.memory.of("alice"), server.memory.of("bob")
+    alice.add("one")
+    for number in range(3):
+        bob.add(f"walnut {number}", "noted")
+        bob.set_profile(name=f"Bob {number}")
+    with listening(server.url, "bob") as events:
+        theirs = next(events).id
+    for last in (theirs, "0.0", "3.1", "999999.999999"):
+        with listening(server.url, "alice", last=last) as events:
+            told = [next(events), next(events)] if last != "1.0" else [next(events)]
+        assert {one.id for one in told} == {"1.0"}, last
+        assert "walnut" not in str(told)
+        assert "Bob" not in str(told)
+
+
+def test_listening_spends_none_of_a_key_s_requests(opened: Opener) -> None:
+    memory = opened(http_rate_per_minute=4)
+    _, secret = key_for(memory, "alice")
+    bearer = {"Authorization": f"Bearer {secret}"}
+    with running(memory, require_keys=True) as url, listening(url, "alice", **bearer) as events:
+        assert next(events).name == "state"
+        for number in range(3):
+            memory.of("alice").add(f"message {number}")
+            assert next(events).name == "page"
+        with httpx2.Client(base_url=url, trust_env=False, headers=bearer) as client:
+            answers = [client.get("/v1/stats", params={"user_id": "alice"}).status_code for _ in range(4)]
+    assert answers == [200, 200, 200, 429]
 
 
 def test_many_listeners_share_one_poller_that_ends_with_the_last(memory: Memory) -> None:

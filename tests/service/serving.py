@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from embermem import Memory
+from embermem.apps import serve
 from embermem.apps.http import keys
 from embermem.apps.http.app import create_app
 from embermem.protocols import ApiKey
@@ -36,9 +37,9 @@ def running(memory: Memory, require_keys: bool = False) -> Iterator[str]:
 @contextmanager
 def served(app: FastAPI) -> Iterator[str]:
     """The same for an application that the test has made."""
-    server = uvicorn.Server(
-        uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, timeout_graceful_shutdown=2)
-    )
+    config = serve.configured(app, app.state.serving.memory.settings)
+    config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", 0, 2
+    server = uvicorn.Server(config)
     ready = threading.Event()
     failed: list[BaseException] = []
 

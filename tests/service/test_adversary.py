@@ -139,6 +139,91 @@ def test_a_read_only_key_counts_no_visit_through_tools_either(memory: Memory) ->
             assert (visits() == before) is read_only
 
 
+# ------------------------------------------------------------------------------------ names of what another's holds
+
+
+def test_the_ids_cursors_and_names_of_another_s_memory_lead_nowhere(opened: Opener) -> None:
+    memory = opened(proxy_url=NOBODY)
+    alice, bob = memory.of("alice"), memory.of("bob")
+    for number in range(12):
+        bob.add(f"My word is {SECRET}, and I live in Lyon {number}.", "Noted.", thread="theirs")
+    bob.settle()
+    (fact,) = bob.learn([{"text": f"word: {SECRET}"}])
+    alice.add("I like herons.", "Noted.")
+    hers, his = key_for(memory, "alice")[1], key_for(memory, "bob")[1]
+    with running(memory, require_keys=True) as url, client(url, hers) as c, client(url, his) as theirs:
+        page, segment = bob.pages()[0], bob.segments()[0]
+        operation = theirs.post("/v1/settle", json={"user_id": "bob"}).json()["id"]
+        names = [page.id, page.utterances[0].id, segment.id, bob.facts()[0].id, "user.home", "c1", fact.id]
+        told = [c.get(f"/v1/operations/{operation}"), c.get(f"/v1/operations/{operation}?user_id=alice")]
+        for name in names:
+            told += [c.get(f"/v1/{kind}/{name}?user_id=alice") for kind in ("memories", "pages", "segments", "why")]
+            told += [c.get(f"/v1/memories/{name}/history?user_id=alice"), c.get(f"/{kind_of(name)}/{name}?user=alice")]
+            told += [c.delete(f"/v1/memories/{name}?user_id=alice"), c.delete(f"/v1/links/{name}?user_id=alice")]
+            told += [
+                c.post(f"/v1/facts/{name}/{act}", json={"user_id": "alice", "text": "x", "at": None})
+                for act in ("pin", "retire", "correct", "expire")
+            ]
+        for path in ("/v1/pages", "/v1/memories", "/v1/changes"):
+            cursor = theirs.get(path, params={"user_id": "bob", "limit": 1}).json()["next_cursor"]
+            told.append(c.get(path, params={"user_id": "alice", "cursor": cursor}))
+        assert {one.status_code for one in told} <= {404, 409, 422}, [(o.url, o.status_code) for o in told]
+        found = [
+            c.get("/v1/pages?user_id=alice&run_id=theirs"),
+            c.post("/v1/search", json={"query": SECRET, "user_id": "alice", "run_id": "theirs"}),
+            c.post("/v1/context", json={"query": SECRET, "user_id": "alice", "run_id": "theirs"}),
+            c.get("/v1/owners"),
+            c.get("/owners"),
+            c.get("/v1/changes?user_id=alice"),
+            c.get("/metrics"),
+            c.get("/docs"),
+            c.get("/openapi.json"),
+        ]
+        assert {one.status_code for one in found} == {200}
+        assert not [one.url for one in (*told, *found) if SECRET in one.text or "bob" in one.text]
+        assert not [one.url for one in (*told, *found) if "etag" in one.headers]
+        assert all(one.headers["cache-control"] == "no-store" for one in found)
+    assert len(bob.pages()) == 12
+
+
+def kind_of(item_id: str) -> str:
+    """Where the inspector shows such an item."""
+    return {"p": "pages", "s": "segments", "f": "facts"}.get(item_id[:1], "changes")
+
+
+def test_the_same_idempotency_key_of_two_owners_is_two_keys(memory: Memory) -> None:
+    with running(memory, require_keys=True) as url:
+        for user in ("alice", "bob", "alice"):
+            with client(url, key_for(memory, user)[1]) as c:
+                said = {"user_id": user, "messages": f"I am {user}."}
+                got = c.post("/v1/memories", json=said, headers={"Idempotency-Key": "the same"})
+                assert (got.status_code, got.json()["results"][0]["memory"]) == (201, f"I am {user}.")
+    assert [memory.of(user).stats().utterances for user in ("alice", "bob")] == [1, 1]
+
+
+def test_one_conversation_of_two_users_of_the_proxy_is_two_conversations(opened: Opener) -> None:
+    history = [
+        {"role": "user", "content": f"My word is {SECRET}."},
+        {"role": "assistant", "content": "Noted."},
+        {"role": "user", "content": "What is my word?"},
+    ]
+    with ModelServer(answer="It is a secret.") as model:
+        memory = opened(proxy_url=model.url)
+        with running(memory, require_keys=True) as url:
+            names: list[str] = []
+            for user, messages in (("bob", history), ("alice", history), ("carol", history[2:])):
+                with client(url, key_for(memory, user)[1]) as c:
+                    body = {"model": "scripted", "user": user, "messages": messages}
+                    headers = {"X-Ember-Thread": names[0]} if user == "carol" else {}
+                    got = c.post("/v1/chat/completions", json=body, headers=headers)
+                    names.append(got.headers["x-ember-thread"])
+                    assert c.post("/v1/chat/completions", json={**body, "user": "dave"}).status_code == 403
+        assert names[0] != names[1]
+        assert SECRET not in str(model.requests[-1])
+    assert memory.of("carol").stats().utterances == 2
+    assert memory.of("bob").stats().utterances == 4
+
+
 # ------------------------------------------------------------------------------------------------------- cursors
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -21,7 +24,7 @@ from embermem import Memory
 from embermem.apps.http import keys
 from embermem.apps.http.app import create_app
 from embermem.errors import InputError
-from embermem.protocols import Grant
+from embermem.protocols import ApiKey, Grant, KeyStore
 from scripted import Opener
 
 NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)
@@ -52,6 +55,54 @@ def test_a_key_is_found_again_by_its_text_and_by_no_other(memory: Memory) -> Non
     for wrong in (text[:-1], text + "x", text.upper(), f"ember_{key.id}_", f"ember_{key.id}", "ember_", "", "x" * 9999):
         assert keys.verified(wrong, memory.keys) is None
     assert [keys.shown(grant) for grant in key.grants] == ["alice/tutor", "bob/*", "*/helper"]
+
+
+def test_an_unknown_id_costs_the_same_work_as_a_wrong_secret(memory: Memory) -> None:
+    key, text = key_for(memory, "alice")
+    revoked, old = key_for(memory, "alice")
+    memory.keys.revoke_key(revoked.id, NOW)
+    known = {one.id: one for one in memory.keys.all_keys()}
+    secret = text.split("_", 2)[2]
+    given = {
+        "right": text,
+        "wrong secret": f"ember_{key.id}_{'x' * len(secret)}",
+        "unknown id": f"ember_{'0' * 12}_{secret}",
+        "revoked": old,
+    }
+    store = cast(KeyStore, Known(known))
+    work = {name: done(partial(keys.verified, one, store)) for name, one in given.items()}
+    costly = [name for name in work["right"] if "sha256" in name or "compare" in name or "Known" in name]
+    assert costly == ["Known.key", "openssl_sha256", "compare_digest"]
+    assert work["wrong secret"] == work["unknown id"] == work["right"] == work["revoked"]
+
+
+class Known:
+    """The keys that are known, without a database."""
+
+    def __init__(self, known: Mapping[str, ApiKey]) -> None:
+        self._known = known
+
+    def key(self, key_id: str) -> ApiKey | None:
+        """One key."""
+        return self._known.get(key_id)
+
+
+def done(call: Callable[[], object]) -> list[str]:
+    """The functions that a call calls, in order."""
+    found: list[str] = []
+
+    def seen(frame: FrameType, event: str, function: Any) -> None:
+        if event == "c_call":
+            found.append(function.__name__)
+        elif event == "call":
+            found.append(frame.f_code.co_qualname)
+
+    sys.setprofile(seen)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
 
 
 def test_a_revoked_key_keeps_the_time_it_was_first_revoked(memory: Memory) -> None:

@@ -1,4 +1,8 @@
-"""The log of a server, on stderr: lines of text or of JSON. No line holds text of a page, a query or a key."""
+"""The log of a server, on stderr: lines of text or of JSON. No line holds text of a page, a query or a key.
+
+So an error is told by its kind and its place, never by its words, which may quote what somebody said. The text of
+other packages' records, which may be made of anything, is shown only as it stands in their code.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import sys
 import traceback
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 _LOGGERS = ("embermem", "uvicorn.error")
@@ -50,7 +55,7 @@ class JsonLines(logging.Formatter):
         made: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            "event": event(record),
             "logger": record.name,
             **_of_request(record),
         }
@@ -66,10 +71,28 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line; further ones where there is an error."""
         fields = " ".join(f"{name}={value}" for name, value in _of_request(record).items())
-        line = f"{_time(record)} {record.levelname:<7} {_plain(record.getMessage())} {fields}".rstrip()
+        line = f"{_time(record)} {record.levelname:<7} {_plain(event(record))} {fields}".rstrip()
         if record.exc_info is None or record.exc_info[1] is None:
             return line
         return "\n".join([line, *(f"    {step}" for step in trace(record.exc_info[1]))])
+
+
+def event(record: logging.LogRecord) -> str:
+    """What a record tells: an error among its arguments by its kind and place."""
+    if not record.name.startswith(_LOGGERS):
+        return f"{record.msg}" if record.args else f"a message of {record.name}, {_source(record)}"
+    args = record.args
+    if isinstance(args, tuple) and any(isinstance(one, BaseException) for one in args):
+        args = tuple(kind(one) if isinstance(one, BaseException) else one for one in args)
+        return str(record.msg) % args
+    return record.getMessage()
+
+
+def kind(error: BaseException) -> str:
+    """What a log may hold of an error: its kind, and the place that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{where}"
 
 
 def trace(error: BaseException) -> list[str]:
@@ -82,6 +105,10 @@ def trace(error: BaseException) -> list[str]:
     frames = traceback.extract_tb(error.__traceback__)
     steps += [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
     return [*steps, type(error).__name__]
+
+
+def _source(record: logging.LogRecord) -> str:
+    return f"{record.filename}:{record.lineno}"
 
 
 def _plain(message: str) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import logging
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from embermem.errors import ConfigError
 
 if TYPE_CHECKING:
+    import uvicorn
     from fastapi import FastAPI
 
+    from embermem.config import Settings
     from embermem.memory import Memory
 
 logger = logging.getLogger(__name__)
@@ -21,6 +25,8 @@ logger = logging.getLogger(__name__)
 _PACKAGES = ("fastapi", "uvicorn", "jinja2", "python_multipart", "prometheus_client", "httpx2", "mcp")
 _LAST_GRACE_S = 5.0
 """After the wait for requests in flight: for threads that no one can interrupt."""
+_OTHER_FILES = 256
+"""Files that a server opens beside its connections: the store's, of each thread, and those of the interpreter."""
 
 
 def check_packages() -> None:
@@ -91,20 +97,71 @@ def url_of(host: str, listening: socket.socket) -> str:
 def until_stopped(app: FastAPI, memory: Memory, listening: socket.socket) -> None:
     """Runs an application over a memory until SIGINT or SIGTERM, and the memory's background thread beside it.
 
-    Requests in flight are finished, for at most `http_stop_s` seconds.
+    Requests in flight are finished, for at most `http_stop_s` seconds. Raises ConfigError.
     """
-    import uvicorn
-
     from embermem.apps.http.stopping import Server
 
-    stop_s = memory.settings.http_stop_s
-    config = uvicorn.Config(
+    settings = memory.settings
+    config = configured(app, settings)
+    _allow_open_files(settings.http_connections)
+    memory.wake()
+    Server(config, settings.http_stop_s + _LAST_GRACE_S).run(sockets=[listening])
+
+
+def configured(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    """How an application is served: with our bounds of connections, and what a proxy says of a client is believed only
+    of those that `http_trusted_proxies` names. Raises ConfigError for an address there that is none."""
+    import uvicorn
+
+    from embermem.apps.http.connections import BoundedProtocol
+
+    trusted = _networks(settings.http_trusted_proxies)
+    return uvicorn.Config(
         app,
+        http=BoundedProtocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=max(1, round(stop_s)),
+        proxy_headers=bool(trusted),
+        forwarded_allow_ips=trusted,
+        timeout_graceful_shutdown=max(1, round(settings.http_stop_s)),
     )
-    memory.wake()
-    Server(config, stop_s + _LAST_GRACE_S).run(sockets=[listening])
+
+
+def _networks(given: str) -> list[str]:
+    """Addresses and networks that are written with commas between them. Raises ConfigError."""
+    found = [one.strip() for one in given.split(",") if one.strip()]
+    for one in found:
+        try:
+            ipaddress.ip_network(one)
+        except ValueError as error:
+            raise ConfigError(
+                f"http_trusted_proxies: {one!r} is neither an address nor a network; give those of your reverse "
+                "proxies, such as 127.0.0.1 or 10.0.0.0/8"
+            ) from error
+    return found
+
+
+def _allow_open_files(connections: int) -> None:
+    """Raise this process's limit of open files, as far as it may, so that its own limit of connections comes first:
+    each may be a request to the proxy, which holds another one to upstream."""
+    if find_spec("resource") is None:  # Windows has no such limit
+        return
+    import resource
+
+    wanted = 2 * connections + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        with suppress(ValueError, OSError):  # some systems allow less than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+            soft = allowed
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        logger.warning(
+            "this process may open %d files, and %d connections may need %d: raise the limit (ulimit -n), or lower "
+            "the setting http_connections",
+            soft,
+            connections,
+            wanted,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -26,11 +27,12 @@ class Keys(Transactions):
             return tuple(_key_from(row) for row in rows)
 
     def key(self, key_id: str) -> ApiKey | None:
-        """One key; None where there is none of this id."""
+        """One key; None where there is none of this id. A row is read in either case: the time does not tell."""
         table = schema.api_key
         with self._read() as c:
             row = c.execute(select(table).where(table.c.id == key_id)).first()
-        return None if row is None else _key_from(row)
+        key = _key_from(_NOBODY if row is None else row)
+        return None if row is None else key
 
     def add_key(self, key: ApiKey) -> None:
         """Keep a new key."""
@@ -59,6 +61,11 @@ class Keys(Transactions):
         if row is None:
             raise NotFound(f"there is no key {key_id!r}; `embermem keys list` names them")
         return _key_from(row)
+
+
+_NOBODY = SimpleNamespace(
+    id="", name="", digest="", grants='[["nobody", null]]', read_only=False, created_at=0, revoked_at=None
+)
 
 
 def _key_from(row: Any) -> ApiKey:

@@ -116,6 +116,7 @@ class Postgres:
             pool_timeout=self._busy_timeout_s,
             pool_pre_ping=True,
             connect_args={"options": options, "connect_timeout": 10},
+            hide_parameters=True,  # a cause that somebody logs would hold what was said
         )
         self._speak_of_vectors(engine)
         return engine

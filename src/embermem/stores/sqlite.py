@@ -306,6 +306,7 @@ def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         pool_size=8,
         max_overflow=64,
+        hide_parameters=True,  # a cause that somebody logs would hold what was said
     )
 
     @event.listens_for(engine, "connect")

@@ -59,6 +59,15 @@ class Access:
 def access(connection: HTTPConnection) -> Access:
     """The access of a request, by its key. Raises Unauthorized where one is needed and missing or wrong, and
     TooManyRequests. A key is looked up at each request: one that was revoked ends at once, in all processes."""
+    allowed = access_uncounted(connection)
+    wait = 0.0 if allowed.key is None else serving_of(connection).rate.take(allowed.key.id)
+    if wait > 0.0:
+        raise TooManyRequests("too many requests with this key", wait)
+    return allowed
+
+
+def access_uncounted(connection: HTTPConnection) -> Access:
+    """The same for a request that was counted before, or is not a request yet. Raises Unauthorized."""
     serving = serving_of(connection)
     given = given_key(connection)
     if given is None:
@@ -68,9 +77,6 @@ def access(connection: HTTPConnection) -> Access:
     key = keys.verified(given, serving.memory.keys)
     if key is None:
         raise Unauthorized("this key is not known here, or was revoked")
-    wait = serving.rate.take(key.id)
-    if wait > 0.0:
-        raise TooManyRequests("too many requests with this key", wait)
     return Access(serving.memory, key)
 
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from embermem.apps.http.access import Accessible, access
+from embermem.apps.http.access import Accessible, access_uncounted
 from embermem.apps.http.problems import HttpError, TooManyRequests
+from embermem.apps.logs import kind
 from embermem.errors import EmberError, StoreError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 POLL_S = 1.0
 """How often the store is asked what is new."""
 HEARTBEAT_S = 15.0
-"""How often a stream shows that it lives, and its key is looked up again."""
+"""How often a stream shows that it lives."""
 SINGLY = 100
 """More changes at once are told as one `state`."""
 _QUEUE = 256
@@ -198,7 +198,7 @@ class Feed:
                 assert self.at is not None
                 fresh = await asyncio.to_thread(_news, self.mine, self.at)
             except StoreError as error:
-                logger.info("events wait for the store: %s", error)
+                logger.info("events wait for the store: %s", kind(error))
                 continue
             if fresh:
                 self.at = fresh[-1].mark
@@ -217,40 +217,45 @@ def _put(queue: Queue, event: Event | None) -> None:
 
 
 async def _stream(request: Request, mine: OwnerMemory, holder: str | None, last: Mark | None) -> AsyncIterator[str]:
+    """What a listener is told. Before anything is, the key is looked up again: one that was revoked is told no more."""
     feeds = feeds_of(request.app)
     with feeds.opened(holder):
         feed = feeds.of(mine)
         queue, now = await feed.join()
-        checked = time.monotonic()
         try:
             yield f"retry: 2000\n\n{await asyncio.to_thread(_standing, mine, now)}"
             if last is not None and last != now:
                 for event in await asyncio.to_thread(_news, mine, last, now):
                     yield str(event)
             while not feeds.stopped:
-                told: Event | str | None = ": alive\n\n"
-                with suppress(TimeoutError):
-                    told = await asyncio.wait_for(queue.get(), max(0.0, checked + feeds.heartbeat_s - time.monotonic()))
-                if told is None:
+                told = await _next(queue, feeds.heartbeat_s)
+                if told is None or not await asyncio.to_thread(_still_allowed, request, mine.owner):
                     return
-                if not isinstance(told, Event):
-                    checked = time.monotonic()
-                    if not await asyncio.to_thread(_still_allowed, request, mine.owner):
-                        return
-                yield str(told)
+                yield told
         finally:
             feed.listeners.discard(queue)
             feeds.left(feed)
 
 
-def _still_allowed(request: Request, owner: Owner) -> bool:
+async def _next(queue: Queue, heartbeat_s: float) -> str | None:
+    """All that is new, a sign of life where nothing is for so long; None where the stream ends."""
     try:
-        access(request).owner(owner.user, owner.agent)
-    except HttpError as error:
-        return error.status not in (401, 403)
+        events = [await asyncio.wait_for(queue.get(), heartbeat_s)]
+    except TimeoutError:
+        return ": alive\n\n"
+    while not queue.empty():
+        events.append(queue.get_nowait())
+    return None if None in events else "".join(str(event) for event in events)
+
+
+def _still_allowed(request: Request, owner: Owner) -> bool:
+    """Whether the key still holds, and holds this owner. It is no request: a listener has the key's own to spend."""
+    try:
+        return access_uncounted(request).may(owner)
+    except HttpError:
+        return False
     except EmberError:
         return True
-    return True
 
 
 def _mark(mine: OwnerMemory) -> Mark:

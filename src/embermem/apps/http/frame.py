@@ -12,8 +12,9 @@ from starlette.middleware import Middleware
 
 from embermem.apps.http.limits import BodyLimit, RateLimit
 from embermem.apps.http.metrics import Metrics
-from embermem.apps.http.middleware import Guard, SecurityHeaders, Watch
+from embermem.apps.http.middleware import Guard, SecurityHeaders, TrailingSlash, Watch
 from embermem.apps.http.serving import Serving
+from embermem.apps.logs import kind
 from embermem.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def serving_over(memory: Memory, *, require_keys: bool) -> Serving:
 def middleware(serving: Serving, *, hosts: Sequence[str], larger: Mapping[str, int] | None = None) -> list[Middleware]:
     """The outermost first. `hosts` are answered beside loopback; `larger` names paths whose bodies may be larger."""
     return [
+        Middleware(TrailingSlash),
         Middleware(SecurityHeaders),
         Middleware(Watch, metrics=serving.metrics),
         Middleware(Guard, hosts=tuple(hosts), any_host=serving.require_keys),
@@ -52,5 +54,5 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     try:
         await anyio.to_thread.run_sync(memory.embed, ["ready"])
     except EmbedderError as error:
-        logger.warning("the embedder is not ready: %s", error)
+        logger.warning("the embedder is not ready: %s", kind(error))
     yield

@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from fastapi.routing import iter_route_contexts
 from starlette.datastructures import Headers, MutableHeaders
@@ -65,6 +64,21 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, with_headers)
+
+
+class TrailingSlash:
+    """An address with a slash at its end is that without it: served at once, since a redirect would lose the method or
+    the body with some clients. Only one slash that stands in the address itself counts, none that was encoded."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] != "/":
+            raw = scope.get("raw_path") or scope["path"].encode()
+            if raw.endswith(b"/"):
+                scope["path"], scope["raw_path"] = scope["path"][:-1], raw[:-1]
+        await self._app(scope, receive, send)
 
 
 class Watch:
@@ -192,11 +206,11 @@ class Guard:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine only: localhost, 127.0.0.0/8 or ::1."""
-    if host.lower() == "localhost":
+    """Whether a host is this machine only: localhost, 127.0.0.0/8 or ::1. An address with a zone is none."""
+    if host.lower().removesuffix(".") == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return "%" not in host and ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
@@ -205,22 +219,39 @@ def _key_in_header(headers: Headers) -> bool:
     return headers.get("authorization", "").lower().startswith("bearer ") or "x-api-key" in headers
 
 
+_AUTHORITY = re.compile(
+    r"(?:\[(?P<v6>[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>[0-9]{0,5}))?"
+)
+"""A host as browsers send it: a name, or an address, and a port. No user, no zone, nothing after the brackets."""
+_ORIGIN = re.compile(r"(?P<scheme>[a-z]+)://(?P<authority>[^/?#]*)")
+_STANDARD_PORTS = {"http": 80, "https": 443}
+
+
+def _authority(text: str) -> tuple[str, int | None] | None:
+    """The name in small letters, without brackets, and the port; None for what is no host and port."""
+    found = _AUTHORITY.fullmatch(text)
+    if found is None:
+        return None
+    port = int(found["port"]) if found["port"] else None
+    if port is not None and port > 65535:
+        return None
+    return (found["v6"] or found["name"]).lower(), port
+
+
 def _name_of(host: str) -> str:
-    """The name in a Host header, without port and brackets; empty if it cannot be read."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+    """The name in a Host header, without port and brackets; empty if it is not one."""
+    found = _authority(host)
+    return "" if found is None else found[0]
 
 
 def _same(origin: str, host: str) -> bool:
     """Whether an Origin is of the host that was asked. A proxy may have taken TLS off, so the scheme is not compared;
     a port that is the scheme's own may be left out."""
-    try:
-        ours, theirs = urlsplit(f"//{host}"), urlsplit(origin)
-        standard = {"http": 80, "https": 443}.get(theirs.scheme)
-        if standard is None or theirs.hostname is None:
-            return False
-        return (ours.hostname, ours.port or standard) == (theirs.hostname, theirs.port or standard)
-    except ValueError:
+    found = _ORIGIN.fullmatch(origin)
+    standard = None if found is None else _STANDARD_PORTS.get(found["scheme"])
+    if found is None or standard is None:
         return False
+    ours, theirs = _authority(host), _authority(found["authority"])
+    if ours is None or theirs is None:
+        return False
+    return (ours[0], ours[1] or standard) == (theirs[0], theirs[1] or standard)

@@ -313,6 +313,7 @@ _TOLD: Mapping[int, str] = {
     403: "The key does not hold this owner or this right, or the request comes from a foreign page.",
     404: "This owner has no such item.",
     405: "This address takes other methods; `Allow` names them.",
+    408: "The request did not arrive in time.",
     409: "It does not fit what is there: a key reused with other content, or another change came first.",
     413: "The body is too large.",
     415: "The body is of a kind that is not read here.",

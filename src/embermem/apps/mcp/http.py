@@ -51,6 +51,7 @@ def mount(app: Starlette, memory: Memory, path: str = PATH, *, user: str = _DEFA
     """
     endpoint = _Endpoint(memory, user, agent)
     # POST only: GET is for what a server says unasked, and this one says nothing; each GET would hold a connection.
+    path = path.removesuffix("/") or "/"  # the frame serves an address with a slash at its end as that without it
     app.router.routes.insert(0, Route(path, endpoint=endpoint, methods=["POST"], name="mcp"))
     before = app.router.lifespan_context
 

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 import embermem
 from embermem import prompts, types
 from embermem.apps.http.keys import Right
+from embermem.apps.logs import kind
 from embermem.apps.mcp import origins, shapes
 from embermem.apps.mcp.arguments import (
     AgentKnowledge,
@@ -309,7 +310,7 @@ class _Tools:
         try:
             self._reach(Right.WRITE).visit(context)
         except StoreError as error:
-            logger.warning("a visit was not counted: %s", error)
+            logger.warning("a visit was not counted: %s", kind(error))
         except EmberError:
             pass  # who asks may only read
 

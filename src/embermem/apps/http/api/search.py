@@ -7,6 +7,7 @@ import logging
 from embermem.apps.http.access import Accessible, Right
 from embermem.apps.http.api import listing, models, views
 from embermem.apps.http.api.owning import read_by, router, then_of
+from embermem.apps.logs import kind
 from embermem.errors import StoreError
 from embermem.memory import OwnerMemory
 from embermem.types import Context
@@ -44,4 +45,4 @@ def _count_visit(owner: OwnerMemory, context: Context) -> None:
     try:
         owner.visit(context)
     except StoreError as error:
-        logger.warning("a visit was not counted: %s", error)
+        logger.warning("a visit was not counted: %s", kind(error))

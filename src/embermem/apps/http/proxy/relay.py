@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import anyio
 import httpx2
 from starlette.responses import Response
 
+from embermem.apps.http.problems import problem_of
 from embermem.apps.http.proxy.replies import DONE, Reply, StreamedReply
 from embermem.apps.http.proxy.upstream import failure
 
@@ -17,24 +19,35 @@ if TYPE_CHECKING:
     from starlette.background import BackgroundTask
     from starlette.types import Receive, Scope, Send
 
+    from embermem.apps.http.problems import HttpError
+
 __all__ = ["Relay"]
+
+logger = logging.getLogger(__name__)
 
 Keep = Callable[[Reply | None], Awaitable[None]]
 
 
 class Relay(Response):
     """Upstream's events, each chunk at once. The reply is kept before the event that ends the stream goes out, so that
-    who has seen the end can rely on it; where the client leaves, or upstream breaks off, what came so far is."""
+    who has seen the end can rely on it; where the client leaves, or upstream breaks off, what came so far is. A reply
+    of more than `most_bytes` is passed on and not kept."""
 
     def __init__(
-        self, answer: httpx2.Response, headers: Mapping[str, str], *, keep: Keep, background: BackgroundTask | None
+        self,
+        answer: httpx2.Response,
+        headers: Mapping[str, str],
+        *,
+        most_bytes: int,
+        keep: Keep,
+        background: BackgroundTask | None,
     ) -> None:
         super().__init__(status_code=answer.status_code, headers=headers)
         del self.headers["content-length"]
         self._answer = answer
         self._keep = keep
         self._background = background
-        self._reply = StreamedReply()
+        self._reply = StreamedReply(most_bytes)
         self._kept = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,18 +87,21 @@ class Relay(Response):
                 await out(chunk[end:])
         except httpx2.RequestError as error:
             await self._keep_once()
-            await out(_broken(str(failure(error))))
+            await out(_broken(failure(error)))
         await self._keep_once()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _keep_once(self) -> None:
         if not self._kept:
             self._kept = True
+            if self._reply.too_large:
+                logger.info("a reply larger than proxy_answer_bytes was passed on, and is not kept")
             with anyio.CancelScope(shield=True):
                 await self._keep(self._reply.message())
 
 
-def _broken(message: str) -> bytes:
+def _broken(failed: HttpError) -> bytes:
     """The event by which OpenAI's clients learn that a stream failed after it had begun."""
-    error = {"message": message, "type": "server_error", "param": None, "code": "upstream_unreachable"}
+    problem = problem_of(failed)
+    error = {"message": problem.detail, "type": "server_error", "param": None, "code": problem.kind.replace("-", "_")}
     return b"\n\ndata: " + json.dumps({"error": error}).encode() + b"\n\n"

@@ -20,7 +20,7 @@ from embermem.apps.http.proxy.relay import Relay
 from embermem.apps.http.proxy.replies import whole_reply
 from embermem.apps.http.proxy.request import Asked, asked
 from embermem.apps.http.proxy.talk import Known, Remembered, Talk
-from embermem.apps.http.proxy.upstream import Upstream, client, failure, returned, upstream
+from embermem.apps.http.proxy.upstream import Upstream, client, read, returned, send, upstream
 from embermem.apps.http.serving import serving_of
 from embermem.errors import NotFound
 
@@ -40,6 +40,8 @@ class _Proxy:
 
     client: httpx2.AsyncClient
     known: Known
+    timeout_s: float
+    answer_bytes: int
 
 
 @asynccontextmanager
@@ -75,14 +77,20 @@ async def complete(request: Request, access: Accessible) -> Response:
             content=given.body(remembered.block),
             headers=target.headers(request.headers.items()),
         )
-        answer = await _send(proxy.client, sent)
+        answer = await send(proxy.client, sent, proxy.timeout_s)
     finally:
         await asyncio.shield(keeping)
     headers = {**returned(answer.headers), **_ours(talk, remembered)}
     counting = BackgroundTask(talk.visit, remembered) if answer.is_success else None
     if answer.is_success and answer.headers.get("content-type", "").startswith(_EVENTS):
-        return Relay(answer, headers, keep=lambda reply: run_sync(talk.close, reply), background=counting)
-    content = await _read(answer)
+        return Relay(
+            answer,
+            headers,
+            most_bytes=proxy.answer_bytes,
+            keep=lambda reply: run_sync(talk.close, reply),
+            background=counting,
+        )
+    content = await read(answer, proxy.answer_bytes, proxy.timeout_s)
     if answer.is_success:
         await run_sync(talk.close, whole_reply(content))
     return Response(content, answer.status_code, headers, background=counting)
@@ -100,8 +108,9 @@ async def models(request: Request, access: Accessible, name: str | None = None) 
     sent = proxy.client.build_request(
         "GET", f"{target.url}/models{path}", headers=target.headers(request.headers.items())
     )
-    answer = await _send(proxy.client, sent)
-    return Response(await _read(answer), answer.status_code, returned(answer.headers))
+    answer = await send(proxy.client, sent, proxy.timeout_s)
+    content = await read(answer, proxy.answer_bytes, proxy.timeout_s)
+    return Response(content, answer.status_code, returned(answer.headers))
 
 
 def _upstream(request: Request) -> Upstream:
@@ -115,7 +124,12 @@ def _proxy(request: Request) -> _Proxy:
     state = request.app.state
     if not hasattr(state, "proxy"):
         settings = serving_of(request).memory.settings
-        state.proxy = _Proxy(client=client(settings), known=Known(settings.proxy_known))
+        state.proxy = _Proxy(
+            client=client(settings),
+            known=Known(settings.proxy_known),
+            timeout_s=settings.proxy_timeout_s,
+            answer_bytes=settings.proxy_answer_bytes,
+        )
     return cast(_Proxy, state.proxy)
 
 
@@ -132,20 +146,3 @@ def _ours(talk: Talk, remembered: Remembered) -> dict[str, str]:
     """Headers are bytes; a thread's name may be of any writing."""
     thread = {} if talk.thread is None else {"x-ember-thread": talk.thread.encode().decode("latin-1")}
     return {"x-ember-memory": remembered.state, **thread}
-
-
-async def _send(connections: httpx2.AsyncClient, sent: httpx2.Request) -> httpx2.Response:
-    """The answer, its body not yet read."""
-    try:
-        return await connections.send(sent, stream=True)
-    except httpx2.RequestError as error:
-        raise failure(error) from error
-
-
-async def _read(answer: httpx2.Response) -> bytes:
-    try:
-        return await answer.aread()
-    except httpx2.RequestError as error:
-        raise failure(error) from error
-    finally:
-        await answer.aclose()

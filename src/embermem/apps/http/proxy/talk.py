@@ -14,6 +14,7 @@ from embermem import chat, messages, nonces, prompts
 from embermem.apps.http.proxy import histories
 from embermem.apps.http.proxy.histories import Said, Threads
 from embermem.apps.http.proxy.replies import Reply
+from embermem.apps.logs import kind
 from embermem.errors import EmberError, InputError, KeyReused
 from embermem.protocols import Scope
 from embermem.types import OwnerId, ThreadId
@@ -102,7 +103,7 @@ class Talk:
                     self._before_seq = owned.threads.upto + 1
                 self.thread = self._place.thread
         except (EmberError, RecursionError) as error:
-            logger.warning("the thread of a request of %s was not found: %s", self._shown(), error)
+            logger.warning("the thread of a request of %s was not found: %s", self._shown(), kind(error))
 
     def recall(self) -> Remembered:
         """What helps with the newest words of the user, of all that was kept before `open`, but for what is in the
@@ -110,7 +111,7 @@ class Talk:
         try:
             return self._recalled()
         except (EmberError, RecursionError) as error:
-            logger.warning("nothing was remembered for a request of %s: %s", self._shown(), error)
+            logger.warning("nothing was remembered for a request of %s: %s", self._shown(), kind(error))
             return Remembered(state="unavailable")
 
     def keep(self) -> None:
@@ -124,7 +125,7 @@ class Talk:
         try:
             heard = self._hear(reply)
         except (EmberError, RecursionError) as error:
-            logger.warning("a reply to %s was not kept: %s", self._shown(), error)
+            logger.warning("a reply to %s was not kept: %s", self._shown(), kind(error))
             return
         if heard is not None:
             self._add([*self._heard, heard])
@@ -135,7 +136,7 @@ class Talk:
             try:
                 self._owner.visit(remembered.context)
             except EmberError as error:
-                logger.warning("a visit of %s was not counted: %s", self._shown(), error)
+                logger.warning("a visit of %s was not counted: %s", self._shown(), kind(error))
 
     # ------------------------------------------------------------------------------------------------------- recall
 
@@ -170,7 +171,7 @@ class Talk:
                 for new in placed.new:
                     self._add_one(heard[new.index].message, placed.thread, new.key)
         except EmberError as error:
-            logger.warning("messages of %s were not kept; the next request tries again: %s", self._shown(), error)
+            logger.warning("messages of %s were not kept; the next request tries again: %s", self._shown(), kind(error))
 
     def _add_one(self, message: Mapping[str, Any], thread: str, key: str) -> None:
         """A key that was used before is of the same words at the same place, in other spacing or since forgotten."""
@@ -211,7 +212,7 @@ class Talk:
         try:
             (made,), *_ = inbox.openai([clean], None, "-")
         except InputError as error:
-            logger.info("a message of %s is not kept: %s", self._shown(), error)
+            logger.info("a message of %s cannot be stored and is not kept: %s", self._shown(), kind(error))
             return None
         if not made.text.strip():
             return None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,7 +17,20 @@ from embermem.apps.http.problems import HttpError
 if TYPE_CHECKING:
     from embermem.config import Settings
 
-__all__ = ["NoUpstream", "Upstream", "UpstreamLate", "UpstreamUnreachable", "client", "failure", "returned", "upstream"]
+__all__ = [
+    "NoUpstream",
+    "Upstream",
+    "UpstreamLate",
+    "UpstreamTooLarge",
+    "UpstreamUnreachable",
+    "UpstreamUnreadable",
+    "client",
+    "failure",
+    "read",
+    "returned",
+    "send",
+    "upstream",
+]
 
 _CONNECT_S = 10.0
 _SENT = frozenset({"accept", "content-type", "idempotency-key", "user-agent"})
@@ -25,6 +40,9 @@ _BILLED_TO = frozenset({"openai-organization", "openai-project"})
 _RETURNED = frozenset({"content-type", "retry-after", "retry-after-ms", "x-should-retry"})
 _HARMLESS = frozenset({"application/json", "application/problem+json", "text/event-stream", "text/plain"})
 _RETURNED_PREFIXES = ("openai-", "x-ratelimit-")
+_ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
+"""Codings of an answer that are taken, though only the first two were asked for: some servers compress all the same.
+None becomes more than 1,032 times its length, and several on top of each other are refused."""
 _OURS = "ember_"
 """How our own keys begin: they are nobody else's business."""
 
@@ -45,6 +63,18 @@ class UpstreamLate(HttpError):
     """The upstream did not answer in time."""
 
     status = 504
+
+
+class UpstreamTooLarge(HttpError):
+    """The upstream's answer is larger than `proxy_answer_bytes`."""
+
+    status = 502
+
+
+class UpstreamUnreadable(HttpError):
+    """The upstream's answer has a coding that was not asked for, and is not read here."""
+
+    status = 502
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,13 +128,59 @@ def upstream(settings: Settings, authorization: str, *, require_keys: bool) -> U
 
 
 def client(settings: Settings) -> httpx2.AsyncClient:
-    """The connections to upstream. No proxy that the environment names is used, and no redirect followed."""
+    """The connections to upstream, shared by all clients of ours: so no cookie is kept, of which another client's
+    request would carry it. No proxy that the environment names is used, and no redirect followed."""
     wait = settings.proxy_timeout_s
     return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(wait, connect=min(wait, _CONNECT_S), pool=None),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        timeout=httpx2.Timeout(wait, connect=min(wait, _CONNECT_S)),
+        limits=httpx2.Limits(max_connections=settings.http_connections, max_keepalive_connections=100),
         follow_redirects=False,
         trust_env=False,
+    )
+
+
+async def send(connections: httpx2.AsyncClient, request: httpx2.Request, within_s: float) -> httpx2.Response:
+    """The answer, its body not yet read; its whole head arrives within so many seconds, and the time to connect.
+
+    Raises UpstreamLate, UpstreamUnreachable, UpstreamUnreadable.
+    """
+    try:
+        async with asyncio.timeout(within_s + min(within_s, _CONNECT_S)):
+            answer = await connections.send(request, stream=True)
+    except (httpx2.RequestError, TimeoutError) as error:
+        raise failure(error) from error
+    if answer.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
+        await answer.aclose()
+        raise UpstreamUnreadable("the upstream server answers in a content coding that it was not asked for")
+    return answer
+
+
+async def read(answer: httpx2.Response, most_bytes: int, within_s: float) -> bytes:
+    """The body of an answer, which is closed. Raises UpstreamTooLarge, UpstreamLate, UpstreamUnreachable."""
+    parts: list[bytes] = []
+    left = most_bytes
+    announced = answer.headers.get("content-length", "")
+    try:
+        if announced.isdecimal() and int(announced) > most_bytes:
+            raise _too_large(most_bytes)
+        async with asyncio.timeout(within_s):
+            async for part in answer.aiter_bytes():
+                left -= len(part)
+                if left < 0:
+                    raise _too_large(most_bytes)
+                parts.append(part)
+    except (httpx2.RequestError, TimeoutError) as error:
+        raise failure(error) from error
+    finally:
+        await answer.aclose()
+    return b"".join(parts)
+
+
+def _too_large(most_bytes: int) -> UpstreamTooLarge:
+    return UpstreamTooLarge(
+        f"the upstream server's answer is larger than {most_bytes} bytes (the setting proxy_answer_bytes); "
+        "ask for less, or for a stream"
     )
 
 
@@ -121,8 +197,8 @@ def returned(headers: Mapping[str, str]) -> dict[str, str]:
     return passed if kind in _HARMLESS else passed | {"content-type": "text/plain; charset=utf-8"}
 
 
-def failure(error: httpx2.RequestError) -> HttpError:
+def failure(error: httpx2.RequestError | TimeoutError) -> HttpError:
     """What went wrong on the way, in our words."""
-    if isinstance(error, httpx2.TimeoutException):
-        return UpstreamLate("the upstream server did not answer in time")
+    if isinstance(error, (httpx2.TimeoutException, TimeoutError)):
+        return UpstreamLate("the upstream server did not answer in time (the setting proxy_timeout_s)")
     return UpstreamUnreachable("the upstream server cannot be reached, or broke off")
