@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,6 +21,7 @@ from embermem.stores.erasing import Erasing
 from embermem.stores.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
 from embermem.stores.replaying import replay
 from embermem.stores.statements import changes, due_from, locked_owner, setting
+from embermem.stores.transactions import Undo
 from embermem.stores.whole import Whole
 from embermem.types import Owner, OwnerId
 
@@ -46,10 +46,6 @@ class _Seen:
     broken: tuple[Broken, ...]
     findings: tuple[Finding, ...]
     unsure: bool
-
-
-class _Back(Exception):
-    """Ends a transaction that is to leave nothing."""
 
 
 class Checking(Whole, Erasing):
@@ -99,17 +95,17 @@ class Checking(Whole, Erasing):
     def _differing(self, owner: Owner) -> tuple[str, ...]:
         """Tables that are not what applying the log again gives. Nothing is kept of trying."""
         found: tuple[str, ...] = ()
-        with suppress(_Back), self._write() as c:
+        with self._write() as c:
             if locked_owner(c, owner.id):
                 found = _derived_again(c, owner.id)
-            raise _Back
+            raise Undo
         return found
 
     def _mended(self, owner: Owner, now: datetime, bounds: Bounds | None) -> list[Finding]:
         mended: list[Finding] = []
-        with suppress(_Back), self._write() as c:
+        with self._write() as c:
             if not locked_owner(c, owner.id):
-                raise _Back
+                raise Undo
             before = self._seen(c, owner, now, bounds)
             wrong = {one.invariant.mending for one in before.broken}
             if Mending.ROLL_UP in wrong:
@@ -129,7 +125,7 @@ class Checking(Whole, Erasing):
                 mended.append(_differs(owner, differs, "mended"))
             if not mended and not differs:
                 mended += _all_of(after)
-                raise _Back
+                raise Undo
             mended += _all_of(after)
         return mended
 

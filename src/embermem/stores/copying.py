@@ -25,6 +25,7 @@ from embermem.ids import new_id
 from embermem.stores import schema
 from embermem.stores.erasing import write_key
 from embermem.stores.statements import remember, setting
+from embermem.stores.transactions import Transaction
 
 if TYPE_CHECKING:
     from embermem.stores.database import Database
@@ -285,16 +286,12 @@ class _Side:
         finally:
             engine.dispose()
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Transaction:
         """One state."""
-        with self.database.errors(), self.engine.connect() as connection, self.database.reading(connection):
-            yield connection
+        return Transaction(self.database, self.engine, writes=False)
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        with self.database.errors(), self.engine.connect() as connection, self.database.writing(connection):
-            yield connection
+    def writing(self) -> Transaction:
+        return Transaction(self.database, self.engine, writes=True)
 
     def rows(self, c: Connection, query: Select[Any], large: bool) -> Iterator[Sequence[Row[Any]]]:
         """Rows of a query, some at a time, and where they are many not all in memory at once. An error of this side is

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Engine
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.protocols import Finding
 
@@ -32,11 +32,15 @@ class Database(Protocol):
     def prepare(self, engine: Engine) -> None:
         """Make the schema, or see that it is the one this Ember knows. Raises StoreError."""
 
-    def reading(self, connection: Connection) -> AbstractContextManager[object]:
-        """A transaction that reads one state and writes nothing."""
+    def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
+        """Begin a transaction that reads one state and writes nothing, or one that writes."""
 
-    def writing(self, connection: Connection) -> AbstractContextManager[object]:
-        """A transaction that writes; committed at its end, rolled back by an error."""
+    def abandon(self, raw: Any) -> None:
+        """Roll back and close a driver's connection in whatever state an interrupt left it, quietly."""
+
+    def ended(self) -> None:
+        """A transaction of this thread that writes has ended: what `begin` took beside the connection is free again.
+        Without effect where nothing was taken."""
 
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, exc, inspect, make_url, text
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.errors import (
     ConfigError,
@@ -29,11 +29,14 @@ from embermem.errors import (
 )
 from embermem.protocols import Finding
 from embermem.stores import migrations, schema
+from embermem.stores.sqlite import raise_interrupt
 
 __all__ = ["Postgres"]
 
 _POOL, _OVERFLOW = 8, 24
 """Connections kept open, and opened beyond them while many ask at once."""
+_CANCEL_S = 2.0
+"""How long a server is asked to stop a statement whose caller was interrupted."""
 _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("40001", StoreConflict, "others wrote the same at the same time; try again"),
     ("40P01", StoreConflict, "others wrote the same at the same time; try again"),
@@ -126,7 +129,8 @@ class Postgres:
                 f"{self.place}: all {_POOL + _OVERFLOW} connections were in use for {self._busy_timeout_s:g} s; "
                 "try again"
             ) from error
-        except (exc.SQLAlchemyError, OverflowError) as error:
+        except (exc.SQLAlchemyError, OverflowError, AssertionError) as error:
+            raise_interrupt(error)
             raise _ours(self.place, error) from error
 
     def prepare(self, engine: Engine) -> None:
@@ -174,13 +178,24 @@ class Postgres:
         finally:
             engine.dispose()
 
-    def reading(self, connection: Connection) -> AbstractContextManager[object]:
-        """One state, without the right to write."""
-        return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True).begin()
-
-    def writing(self, connection: Connection) -> AbstractContextManager[object]:
-        """READ COMMITTED: what is read after an owner's row is held is what the last holder left."""
+    def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
+        """To read, one state, without the right to write. To write, READ COMMITTED: what is read after an owner's row
+        is held is what the last holder left."""
+        if not writes:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         return connection.begin()
+
+    def abandon(self, raw: Any) -> None:
+        """Cancel what the server still works at, and hang up: it rolls back by itself."""
+        import psycopg
+
+        with suppress(psycopg.Error):
+            if not raw.closed and raw.info.transaction_status is psycopg.pq.TransactionStatus.ACTIVE:
+                raw.cancel_safe(timeout=_CANCEL_S)
+            raw.close()
+
+    def ended(self) -> None:
+        """Nothing is held beside the connection."""
 
     def size(self, connection: Connection) -> int:
         """Of our tables, their indexes among them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, exc
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, RootTransaction
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
@@ -42,7 +42,7 @@ class Sqlite:
         self._path = path
         self._busy_timeout_s = busy_timeout_s
         self._read_only = read_only
-        self._writing = threading.Lock()
+        self._writing = threading.RLock()  # it knows whose it is
 
     @property
     def place(self) -> str:
@@ -68,7 +68,7 @@ class Sqlite:
             return make_engine(self._path, self._busy_timeout_s, read_only=True)
         with suppress(OSError):  # what is wrong with the place, opening it says
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
-        self._writing = threading.Lock()
+        self._writing = threading.RLock()
         return make_engine(self._path, self._busy_timeout_s)
 
     def errors(self) -> AbstractContextManager[None]:
@@ -107,15 +107,24 @@ class Sqlite:
             engine.dispose()
         return found or "none", migrations.HEAD
 
-    def reading(self, connection: Connection) -> AbstractContextManager[object]:
-        """One state: in WAL a transaction reads what stood when it first read."""
-        return connection.begin()
+    def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
+        """To read, one state: in WAL a transaction reads what stood when it first read. To write, BEGIN IMMEDIATE;
+        threads of this process queue up by a lock, which is fairer than SQLite's."""
+        if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
+            raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
+        return connection.execution_options(ember_writes=writes).begin()
 
-    @contextmanager
-    def writing(self, connection: Connection) -> Iterator[None]:
-        """BEGIN IMMEDIATE; threads of this process queue up by a lock, which is fairer than SQLite's."""
-        with self._writing, connection.execution_options(ember_writes=True).begin():
-            yield
+    def abandon(self, raw: Any) -> None:
+        """Roll back first: closed with a statement in use, it keeps its locks until the statement is collected."""
+        with suppress(sqlite3.Error):
+            raw.rollback()
+        with suppress(sqlite3.Error):
+            raw.close()
+
+    def ended(self) -> None:
+        """Other threads may write, if this one held them up."""
+        with suppress(RuntimeError):  # it is not this thread's
+            self._writing.release()
 
     def size(self, connection: Connection) -> int:
         """Of the file, its WAL and its index."""
@@ -186,7 +195,15 @@ def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get("ember_writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        raw = connection.connection.dbapi_connection
+        assert raw is not None
+        raw.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    @event.listens_for(engine, "close")
+    def _close(connection: Any, entry: ConnectionPoolEntry) -> None:
+        """See `Sqlite.abandon`."""
+        with suppress(sqlite3.Error):
+            connection.rollback()
 
     return engine
 
@@ -196,7 +213,8 @@ def our_errors(path: Path) -> Iterator[None]:
     """A driver's error becomes one of ours, with its cause kept."""
     try:
         yield
-    except (exc.SQLAlchemyError, sqlite3.Error, OverflowError) as error:
+    except (exc.SQLAlchemyError, sqlite3.Error, OverflowError, AssertionError) as error:
+        raise_interrupt(error)
         said = str(getattr(error, "orig", None) or error)
         if "unable to open" in said.lower() and path.parent.is_dir() and not os.access(path.parent, os.W_OK):
             raise StoreReadOnly(f"{path}: its folder may not be written, which SQLite needs even to read") from error
@@ -204,3 +222,12 @@ def our_errors(path: Path) -> Iterator[None]:
             if needle in said.lower():
                 raise kind(f"{path}: {advice} ({said})") from error
         raise StoreError(f"{path}: the database refused ({said})") from error
+
+
+def raise_interrupt(error: Exception) -> None:
+    """Raise what the handler of a signal did, where SQLAlchemy put an error of its own over it: that the statement
+    failed, though no driver says so, or an assertion about a transaction whose end was cut short."""
+    if type(error) is exc.StatementError and error.orig is not None:
+        raise error.orig
+    if isinstance(error, AssertionError):
+        raise error.__context__ or error
