@@ -15,11 +15,14 @@ from sqlalchemy import URL, Engine, create_engine, event, exc
 from sqlalchemy.engine import Connection, RootTransaction
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreMoved, StoreReadOnly
 from embermem.protocols import Finding
 
 _SCRUB_WAIT_S = 2.0
 """How long readers of an older state are waited for: a recall's read takes milliseconds."""
+_FILES = "ember_files"
+"""Where a connection's files are noted: the database's and its WAL's, as they were when it was opened."""
+_Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
 
@@ -42,6 +45,8 @@ class Sqlite:
         self._path = path
         self._busy_timeout_s = busy_timeout_s
         self._read_only = read_only
+        self._opened = False
+        self._wal_moved: str | None = None
         self._writing = threading.RLock()  # it knows whose it is
 
     @property
@@ -66,8 +71,10 @@ class Sqlite:
             if not self._path.exists():
                 raise StoreError(f"there is no store at {self._path} to be read")
             return make_engine(self._path, self._busy_timeout_s, read_only=True)
-        with suppress(OSError):  # what is wrong with the place, opening it says
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
+        if not self._opened:  # else this is the child of a fork, and the file must be the parent's
+            with suppress(OSError):  # what is wrong with the place, opening it says
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
+        self._opened = True
         self._writing = threading.RLock()
         return make_engine(self._path, self._busy_timeout_s)
 
@@ -110,9 +117,21 @@ class Sqlite:
     def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
         """To read, one state: in WAL a transaction reads what stood when it first read. To write, BEGIN IMMEDIATE;
         threads of this process queue up by a lock, which is fairer than SQLite's."""
+        self._refuse_moved(connection.info[_FILES])
         if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
             raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
         return connection.execution_options(ember_writes=writes).begin()
+
+    def _refuse_moved(self, files: _Files) -> None:
+        """Raises StoreMoved. A WAL that was moved once is not made good by the next one, which SQLite makes."""
+        if self._wal_moved is not None:
+            raise StoreMoved(self._wal_moved)
+        refuse_moved(self._path, (files[0], None))
+        try:
+            refuse_moved(self._path, (None, files[1]))
+        except StoreMoved as error:
+            self._wal_moved = str(error)
+            raise
 
     def abandon(self, raw: Any) -> None:
         """Roll back first: closed with a statement in use, it keeps its locks until the statement is collected."""
@@ -185,12 +204,22 @@ def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -
         pool_size=8,
         max_overflow=64,
     )
+    first: list[_Files] = []
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(dialect: Any, entry: ConnectionPoolEntry, arguments: Any, options: Any) -> None:
+        if first:  # a file that is gone must not be made anew
+            refuse_moved(path, (first[0][0], None))
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
             connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
+        entry.info[_FILES] = found = _file(path), _file(_wal(path))
+        first[:] = first or [found]
+        refuse_moved(path, (first[0][0], found[1]))
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -206,6 +235,32 @@ def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -
             connection.rollback()
 
     return engine
+
+
+def refuse_moved(path: Path, files: _Files) -> None:
+    """Raises StoreMoved where the path, or its WAL's, no longer leads to these files. What cannot be told is let pass:
+    a file without a number, as some file systems have them."""
+    for place, known in zip((path, _wal(path)), files, strict=True):
+        found = known and _file(place)
+        if found != known:
+            what = "was deleted or renamed" if found is None else "was replaced by another file"
+            advice = "put it back, or close this memory and open the store that is meant"
+            if place != path:
+                advice = "close every memory that has the store open, then run `embermem doctor`"
+            raise StoreMoved(f"{place} {what} while the store was open; nothing was written: {advice}")
+
+
+def _file(path: Path | str) -> tuple[int, int] | None:
+    """What tells a file from others at the same place; None where there is none, or it cannot be told."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_ino else None
+
+
+def _wal(path: Path) -> str:
+    return f"{path}-wal"
 
 
 @contextmanager
