@@ -850,6 +850,10 @@ class Store(KeyStore, Protocol):
     def copy(self, place: Path) -> None:
         """The whole store as it stands now, in a new file that only its maker may read."""
 
+    def in_memory(self, owner_id: OwnerId) -> Store:
+        """One owner's memory as it stands now, in a store that lies in this process's memory and ends with it. It is
+        to be closed."""
+
     # -- the ledger of model calls
 
     def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:

@@ -24,6 +24,7 @@ from embermem.errors import StoreBusy, StoreError
 from embermem.ids import new_id
 from embermem.stores import schema
 from embermem.stores.erasing import write_key
+from embermem.stores.sqlite import InMemory
 from embermem.stores.statements import remember, setting
 from embermem.stores.transactions import Transaction
 
@@ -142,6 +143,25 @@ def copied(database: Database, place: Path) -> None:
         copying.begin()
         copying.first()
         copying.finish(None, 0, went_on=False)
+
+
+def in_memory(database: Database, owner_id: str) -> InMemory:
+    """One owner's rows, with the tables that belong to none, in this process's memory. It needs as much of that as the
+    owner needs on disk. Open the store that is made of it, and close that, or it stays. Raises StoreError."""
+    memory = InMemory(60.0, database.key_file)
+    with _Side.opened(database) as theirs:
+        mine = _Side(database=memory, engine=memory.open())
+        try:
+            memory.prepare(mine.engine)
+            with theirs.reading() as reader, mine.writing() as c:
+                for table in schema.metadata.sorted_tables:
+                    query = _of(table, owner_id) if table in OWNED else select(table)
+                    for rows in theirs.rows(reader, query, large=True):
+                        _insert(c, table, rows)
+        except BaseException:
+            mine.engine.dispose()
+            raise
+    return memory
 
 
 def refuse_unfinished(mark: str | None, place: str) -> None:

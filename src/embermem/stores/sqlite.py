@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -184,6 +185,44 @@ class Sqlite:
         return tuple(sorted(file for file in found if not file.name.endswith(("-wal", "-shm", ".key"))))
 
 
+class InMemory(Sqlite):
+    """A Database in this process's memory: it ends with its engine, and with the process, however that ends. No file
+    is written, so nothing of it can be left behind. `key_file` is that of the store that it is a copy of."""
+
+    def __init__(self, busy_timeout_s: float, key_file: Path) -> None:
+        self._name = f"embermem-{secrets.token_hex(8)}"
+        super().__init__(Path(self._name), busy_timeout_s)
+        self._key_file = key_file
+
+    @property
+    def place(self) -> str:
+        """That it has none."""
+        return "a copy in memory"
+
+    @property
+    def key_file(self) -> Path:
+        """The original's."""
+        return self._key_file
+
+    def open(self) -> Engine:
+        """An engine whose connections share the database, which is gone when the engine is disposed of."""
+        shared = {"vfs": "memdb", "uri": "true"}
+        keeper = sqlite3.connect(f"file:/{self._name}?vfs=memdb", uri=True, check_same_thread=False)
+        engine = _engine(
+            URL.create("sqlite", database=f"file:/{self._name}", query=shared), self._path, self._busy_timeout_s
+        )
+
+        @event.listens_for(engine, "engine_disposed")
+        def _end(engine: Engine) -> None:
+            keeper.close()
+
+        return engine
+
+    def scrub(self) -> bool:
+        """True: there is no file."""
+        return True
+
+
 def refuse_foreign(path: Path) -> None:
     """Raises StoreCorrupt for a file that is not one of Ember, before anything is set in it."""
     if not path.exists() or path.stat().st_size == 0:
@@ -198,8 +237,12 @@ def refuse_foreign(path: Path) -> None:
 def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -> Engine:
     """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one."""
     last = ("query_only=ON",) if read_only else ()
+    return _engine(URL.create("sqlite", database=str(path)), path, busy_timeout_s, last)
+
+
+def _engine(url: URL, path: Path, busy_timeout_s: float, last: tuple[str, ...] = ()) -> Engine:
     engine = create_engine(
-        URL.create("sqlite", database=str(path)),
+        url,
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         pool_size=8,
         max_overflow=64,
