@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, Table
 from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.protocols import Finding
@@ -48,8 +48,14 @@ class Database(Protocol):
     def lag_s(self, connection: Connection) -> float | None:
         """How far what is read here is behind its primary, in seconds, where it is a replica."""
 
-    def soundness(self, connection: Connection) -> Finding:
-        """What the engine itself says of its soundness."""
+    def soundness(self, connection: Connection) -> tuple[Finding, ...]:
+        """What the engine itself says of its soundness: every part that is damaged, by its number or name."""
+
+    def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
+        """Make the indexes again that disagree with their tables; what was mended."""
+
+    def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
+        """How many of an owner's rows in a table hold text that is none."""
 
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event, exc, inspect, make_url, text
+from sqlalchemy import URL, Engine, Table, create_engine, event, exc, inspect, make_url, text
 from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.errors import (
@@ -114,6 +114,7 @@ class Postgres:
             max_overflow=_OVERFLOW,
             pool_timeout=self._busy_timeout_s,
             pool_pre_ping=True,
+            hide_parameters=True,
             connect_args={"options": options, "connect_timeout": 10},
         )
         self._speak_of_vectors(engine)
@@ -211,10 +212,18 @@ class Postgres:
         transaction it has taken in, which a primary that rests makes larger than it is."""
         return connection.execute(text(_LAG)).scalar()
 
-    def soundness(self, connection: Connection) -> Finding:
+    def soundness(self, connection: Connection) -> tuple[Finding, ...]:
         """That it answers, and which version does."""
         version = connection.execute(text("SHOW server_version")).scalar_one()
-        return Finding(level="ok", what=f"PostgreSQL {version} answers")
+        return (Finding(level="ok", what=f"PostgreSQL {version} answers"),)
+
+    def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
+        """None: the server's own tools look after its indexes."""
+        return ()
+
+    def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
+        """0: the server takes no text that is none."""
+        return 0
 
     def copy(self, place: Path) -> None:
         """Every row in a new SQLite file, each owner as it stands in one state. Raises StoreError."""
@@ -323,6 +332,11 @@ def _ours(place: str, error: Exception) -> StoreError:
     cause = getattr(error, "orig", None)
     code = getattr(cause, "sqlstate", None) or ""
     said = str(getattr(getattr(cause, "diag", None), "message_primary", None) or type(cause or error).__name__)
+    if (
+        cause is not None and code
+    ):  # what else the server says, such as DETAIL, quotes rows: not even a log is to have it
+        cause.args = (said,)
+        error.args = (f"({type(cause).__name__}) {said}",)
     for begins, kind, advice in _CODES:
         if code.startswith(begins):
             return kind(f"{place}: {advice} ({said})")

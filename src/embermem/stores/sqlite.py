@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event, exc
+from sqlalchemy import URL, Engine, LargeBinary, String, Table, cast, create_engine, event, exc, select
 from sqlalchemy.engine import Connection, RootTransaction
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -21,6 +22,11 @@ from embermem.protocols import Finding
 
 _SCRUB_WAIT_S = 2.0
 """How long readers of an older state are waited for: a recall's read takes milliseconds."""
+_DAMAGES = (100, 10, 1)
+"""So many damages of a file are named, or fewer where the check cannot get on."""
+_ROWS = 500
+_OF_INDEX = re.compile(r"(?:missing from index|wrong # of entries in index|out of order in index) (?P<index>\w+)$")
+"""How the integrity check names an index that disagrees with its table."""
 _FILES = "ember_files"
 """Where a connection's files are noted: the database's and its WAL's, as they were when it was opened."""
 _Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
@@ -35,6 +41,11 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("disk i/o error", StoreError, "the disk gave an error; nothing was half done"),
     ("malformed", StoreCorrupt, "the file is damaged; restore a copy, or see `embermem doctor`"),
     ("not a database", StoreCorrupt, "the file is not a database"),
+    (
+        "could not decode to utf-8",
+        StoreCorrupt,
+        "a text in the file is damaged: its bytes are not UTF-8; `embermem doctor` says whose",
+    ),
     ("unable to open", StoreError, "the file cannot be opened; check the folder and its rights"),
 )
 
@@ -154,12 +165,50 @@ class Sqlite:
     def lag_s(self, connection: Connection) -> None:
         """A file is no replica."""
 
-    def soundness(self, connection: Connection) -> Finding:
-        """SQLite's own quick check."""
-        said = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA quick_check(5)")]
+    def soundness(self, connection: Connection) -> tuple[Finding, ...]:
+        """SQLite's integrity check: every page, and every index against its table. It reads the whole file."""
+        said = _integrity(connection)
         if said == ["ok"]:
-            return Finding(level="ok", what="the database file is sound")
-        return Finding(level="error", what=f"the database file is damaged: {said[0]}", advice="restore a copy")
+            return (Finding(level="ok", what="the database file is sound"),)
+        disagreeing = _disagreeing(connection, said)
+        found = [
+            Finding(
+                level="error",
+                what=f"the index {name} disagrees with its table",
+                advice="embermem doctor --repair",
+            )
+            for name in disagreeing
+        ]
+        damage = [one for one in said if not (match := _OF_INDEX.search(one)) or match["index"] not in disagreeing]
+        return (
+            *found,
+            *(
+                Finding(level="error", what=f"the database file is damaged: {one}", advice="restore a copy")
+                for one in damage
+            ),
+        )
+
+    def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
+        """REINDEX of those that the integrity check names."""
+        names = _disagreeing(connection, _integrity(connection))
+        for name in names:
+            connection.exec_driver_sql(f'REINDEX "{name}"')
+        left = _disagreeing(connection, _integrity(connection)) if names else ()
+        return tuple(
+            Finding(level="mended", what=f"the index {name} disagrees with its table")
+            for name in names
+            if name not in left
+        )
+
+    def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
+        """Rows whose bytes are not UTF-8: SQLite gives them to nobody who asks for text."""
+        texts = [cast(column, LargeBinary) for column in table.c if isinstance(column.type, String)]
+        if not texts:
+            return 0
+        rows = connection.execute(
+            select(*texts).where(table.c.owner_id == owner_id), execution_options={"yield_per": _ROWS}
+        )
+        return sum(not all(value is None or _is_utf_8(value) for value in row) for row in rows)
 
     def copy(self, place: Path) -> None:
         """By SQLite's backup: a reader among others. Raises StoreError."""
@@ -183,6 +232,35 @@ class Sqlite:
         """`FILE.before-*`, beside it."""
         found = self._path.parent.glob(f"{glob.escape(self._path.name)}.before-*")
         return tuple(sorted(file for file in found if not file.name.endswith(("-wal", "-shm", ".key"))))
+
+
+def _integrity(connection: Connection) -> list[str]:
+    """What the integrity check says, line by line; ["ok"] of a sound file. Where the damage stops it, what it says."""
+    stopped = ""
+    for limit in _DAMAGES:  # where the damage stops it, what was found by then is given only to who asks for no more
+        try:
+            rows = connection.connection.cursor().execute(f"PRAGMA integrity_check({limit})").fetchall()
+        except sqlite3.DatabaseError as error:
+            stopped = str(error)
+        else:
+            lines = [line.strip() for row in rows for line in str(row[0]).splitlines()]
+            return [line for line in lines if line and not line.startswith("***")]
+    return [stopped]
+
+
+def _disagreeing(connection: Connection, said: Sequence[str]) -> tuple[str, ...]:
+    """The indexes of ours that a check named. One that would have to hold two equal keys is none that can be made."""
+    names = {match["index"]: None for one in said if (match := _OF_INDEX.search(one))}
+    known = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'index'").scalars())
+    return tuple(name for name in names if name in known)
+
+
+def _is_utf_8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class InMemory(Sqlite):
@@ -246,6 +324,7 @@ def _engine(url: URL, path: Path, busy_timeout_s: float, last: tuple[str, ...] =
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         pool_size=8,
         max_overflow=64,
+        hide_parameters=True,
     )
     first: list[_Files] = []
 
@@ -283,12 +362,12 @@ def _engine(url: URL, path: Path, busy_timeout_s: float, last: tuple[str, ...] =
 def refuse_moved(path: Path, files: _Files) -> None:
     """Raises StoreMoved where the path, or its WAL's, no longer leads to these files. What cannot be told is let pass:
     a file without a number, as some file systems have them."""
-    for place, known in zip((path, _wal(path)), files, strict=True):
-        found = known and _file(place)
+    for place, known in ((str(path), files[0]), (_wal(path), files[1])):
+        found = None if known is None else _file(place)
         if found != known:
             what = "was deleted or renamed" if found is None else "was replaced by another file"
             advice = "put it back, or close this memory and open the store that is meant"
-            if place != path:
+            if known is files[1]:
                 advice = "close every memory that has the store open, then run `embermem doctor`"
             raise StoreMoved(f"{place} {what} while the store was open; nothing was written: {advice}")
 
@@ -318,6 +397,8 @@ def our_errors(path: Path) -> Iterator[None]:
             raise StoreReadOnly(f"{path}: its folder may not be written, which SQLite needs even to read") from error
         for needle, kind, advice in _MESSAGES:
             if needle in said.lower():
+                if kind is StoreCorrupt:  # SQLite quotes the text that it cannot read
+                    raise kind(f"{path}: {advice}") from None
                 raise kind(f"{path}: {advice} ({said})") from error
         raise StoreError(f"{path}: the database refused ({said})") from error
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
+import struct
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
@@ -22,7 +24,7 @@ from sqlalchemy import Engine, exc
 from sqlalchemy.engine import Connection, RootTransaction
 from sqlalchemy.pool import PoolProxiedConnection
 
-from embermem.errors import EmberError, StoreClosed, StoreConflict, StoreReadOnly, StoreUnreachable
+from embermem.errors import EmberError, StoreClosed, StoreConflict, StoreCorrupt, StoreReadOnly, StoreUnreachable
 from embermem.stores.database import Database
 from embermem.stores.sqlite import Sqlite
 
@@ -33,6 +35,8 @@ Store = TypeVar("Store")
 _BUSY_TIMEOUT_S = 60.0
 _PAUSES_S = (0.1, 0.5, 2.0)
 """Before each further try: a server that is started again is back within seconds, and so are those in the way done."""
+_OF_VALUES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, struct.error)
+"""What reading a damaged value raises: an unknown member of an enumeration, a number where text must be."""
 _INTERRUPTS = 100
 """So many interrupts within the end of one transaction are put off until it has ended."""
 
@@ -52,7 +56,8 @@ _open = _Open()
 
 
 class Transaction:
-    """One transaction on a connection of its own, by `with`: committed at its end, rolled back by an error.
+    """One transaction on a connection of its own, by `with`: committed at its end, rolled back by an error, and where it only
+    read.
 
     `writes`: it holds what the database's `begin` takes for writing. A class and no generator, since a generator that
     an interrupt leaves suspended keeps its locks until it is collected.
@@ -112,7 +117,10 @@ class Transaction:
     def _commit(self) -> None:
         try:
             with self._database.errors():
-                self._transaction.commit()
+                if self._writes:
+                    self._transaction.commit()
+                else:  # where a page is damaged, SQLite refuses to commit what only read as well
+                    self._transaction.rollback()
         except StoreUnreachable as error:
             error.undone = not self._writes
             raise
@@ -129,13 +137,26 @@ class Transaction:
             self._open.remove(self)
 
     def _raise_ours(self, error: BaseException) -> None:
-        """A driver's error in our words; any other goes on as it is."""
+        """A driver's error in our words, and that of a value which no row of ours has; any other goes on as it is."""
+        if isinstance(error, _OF_VALUES) and not isinstance(error, EmberError):
+            raise StoreCorrupt(
+                f"{self._database.place}: a row does not hold what it must; run `embermem doctor` "
+                f"({type(error).__name__} in {_where(error)})"
+            ) from None  # what it says may quote the row
         try:
             with self._database.errors():
                 raise error
         except BaseException as ours:
             if ours is not error:
                 raise
+
+
+def _where(error: BaseException) -> str:
+    """The last of our functions that an error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if os.sep + "embermem" + os.sep in frame.filename]
+    last = (ours or frames)[-1]
+    return f"{Path(last.filename).name}:{last.lineno}"
 
 
 def end_all(left: int) -> None:
