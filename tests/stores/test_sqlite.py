@@ -255,6 +255,31 @@ def test_a_store_whose_file_comes_back_goes_on(tmp_path: Path) -> None:
         assert [page.query for page in memory.of("alice").pages()] == ["Hello", "Again"]
 
 
+def test_a_store_restored_in_place_is_read_anew_where_the_numbers_meet_again(tmp_path: Path) -> None:
+    file, older = tmp_path / "memory.db", tmp_path / "older.db"
+
+    def restored() -> None:
+        with closing(sqlite3.connect(older)) as kept, closing(sqlite3.connect(file)) as mine:
+            kept.backup(mine)
+
+    with Memory(file, **SMALL) as memory:
+        alice = memory.of("alice")
+        alice.add("We saw a purple heron.", "Lovely!")
+        with closing(sqlite3.connect(file)) as mine, closing(sqlite3.connect(older)) as kept:
+            mine.backup(kept)
+        alice.add("We saw a green quagga.", "Where?")
+        assert "quagga" in alice.recall("What did we see?").text
+        restored()
+        assert "quagga" not in alice.recall("What did we see?").text
+        alice.add("We saw a grey okapi.", "When?")
+        assert "okapi" in alice.recall("What did we see?").text
+        restored()
+        alice.add("We saw a red ibis.", "Who?")
+        text = alice.recall("What did we see?").text
+        assert "ibis" in text
+        assert "okapi" not in text
+
+
 # ------------------------------------------------------------------------------------------------ both logs
 
 

@@ -18,8 +18,8 @@ from embermem.types import OwnerId, Utterance
 if TYPE_CHECKING:
     from embermem.types import Vectors
 
-Fetch = Callable[[OwnerId, int, int], Delta]
-"""What is newer than (seq, revision)."""
+Fetch = Callable[[OwnerId, int, int, str], Delta]
+"""What is newer than (seq, revision), where what was read there has this mark."""
 FetchPast = tuple[Callable[[OwnerId], SegmentTimeline], Callable[[OwnerId], PersonaTimeline]]
 """All versions that there are."""
 
@@ -129,9 +129,9 @@ class Residents:
 
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
         held = resident.snapshot
-        delta = self._fetch(owner_id, held.seq, held.revision)
+        delta = self._fetch(owner_id, held.seq, held.revision, held.mark)
         if held.born not in (0, delta.born) and not delta.reset:
-            delta = replace(self._fetch(owner_id, 0, 0), reset=True)
+            delta = replace(self._fetch(owner_id, 0, 0, ""), reset=True)
         if delta.reset:
             resident.begin_anew()
             held = resident.snapshot

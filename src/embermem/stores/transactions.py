@@ -56,8 +56,8 @@ _open = _Open()
 
 
 class Transaction:
-    """One transaction on a connection of its own, by `with`: committed at its end, rolled back by an error, and where it only
-    read.
+    """One transaction on a connection of its own, by `with`: committed at its end; rolled back by an error, and where
+    it only read.
 
     `writes`: it holds what the database's `begin` takes for writing. A class and no generator, since a generator that
     an interrupt leaves suspended keeps its locks until it is collected.
