@@ -22,7 +22,7 @@ from embermem.stores.erasing import Erasing
 from embermem.stores.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
 from embermem.stores.replaying import replay
 from embermem.stores.statements import changes, due_from, locked_owner, setting
-from embermem.stores.transactions import Undo
+from embermem.stores.transactions import Undo, damage_told
 from embermem.stores.whole import Whole
 from embermem.types import Owner, OwnerId
 
@@ -157,7 +157,7 @@ class Checking(Whole, Erasing):
     def _differing(self, owner: Owner) -> tuple[str, ...]:
         """Tables that are not what applying the log again gives. Nothing is kept of trying."""
         found: tuple[str, ...] = ()
-        with self._write() as c:
+        with damage_told(self._database.place), self._write() as c:
             if locked_owner(c, owner.id):
                 found = _derived_again(c, owner.id)
             raise Undo
@@ -165,7 +165,7 @@ class Checking(Whole, Erasing):
 
     def _mended(self, owner: Owner, now: datetime, bounds: Bounds | None) -> list[Finding]:
         mended: list[Finding] = []
-        with self._write() as c:
+        with damage_told(self._database.place), self._write() as c:
             if not locked_owner(c, owner.id):
                 raise Undo
             before = self._seen(c, owner, now, bounds)

@@ -13,8 +13,8 @@ import struct
 import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -137,18 +137,27 @@ class Transaction:
             self._open.remove(self)
 
     def _raise_ours(self, error: BaseException) -> None:
-        """A driver's error in our words, and that of a value which no row of ours has; any other goes on as it is."""
-        if isinstance(error, _OF_VALUES) and not isinstance(error, EmberError):
-            raise StoreCorrupt(
-                f"{self._database.place}: a row does not hold what it must; run `embermem doctor` "
-                f"({type(error).__name__} in {_where(error)})"
-            ) from None  # what it says may quote the row
+        """A driver's error in our words, and, where it only read, that of a damaged value; others go on as they are."""
         try:
-            with self._database.errors():
+            with self._database.errors(), nullcontext() if self._writes else damage_told(self._database.place):
                 raise error
         except BaseException as ours:
             if ours is not error:
                 raise
+
+
+@contextmanager
+def damage_told(place: str) -> Iterator[None]:
+    """What a value raises that no row of ours has becomes StoreCorrupt, without its words, which may quote the row."""
+    try:
+        yield
+    except EmberError:
+        raise
+    except _OF_VALUES as error:
+        raise StoreCorrupt(
+            f"{place}: a row does not hold what it must; run `embermem doctor` "
+            f"({type(error).__name__} in {_where(error)})"
+        ) from None
 
 
 def _where(error: BaseException) -> str:
