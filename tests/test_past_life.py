@@ -23,6 +23,7 @@ from embermem import Memory, OwnerMemory
 from embermem.changes import Cause
 from embermem.errors import InputError, NotFound
 from embermem.stores.sql import SqlStore
+from embermem.stores.transactions import Transaction
 from embermem.testing.answers import linking_answer
 from embermem.testing.model_server import ModelServer
 from lives import store_of
@@ -66,15 +67,13 @@ class Mortal(SqlStore):
         self.after = False
         self.dead = False
 
-    @contextmanager
-    def _connected(self) -> Iterator[Connection]:
+    def _transaction(self, *, writes: bool) -> Transaction:
         if self.dead:
             raise Struck
-        with super()._connected() as connection:
-            yield connection
+        return super()._transaction(writes=writes)
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
+    def _write(self) -> Iterator[Connection]:  # type: ignore[override]
         if self.left is not None:
             self.left -= 1
         struck = self.left == 0

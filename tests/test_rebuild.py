@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -257,6 +260,31 @@ def test_a_dry_run_changes_nothing_here_and_tells_what_the_real_one_then_does(
         assert (one.facts_gone, one.facts_new, one.profile, one.traits) == ((), (), (), ())
     assert tried.segments == done.segments
     assert tried.summaries_new == done.summaries_new
+
+
+DRY_RUN = """
+import sys
+from embermem import Memory
+with Memory(sys.argv[1], embedder="hashed", background=False, short_term_pages=2) as memory:
+    memory.of("alice").understand_anew(dry_run=True, progress=lambda *done: print("reading", flush=True))
+"""
+
+
+def test_a_dry_run_that_is_killed_leaves_no_copy_in_any_file(opened: Opener, place: Place, tmp_path: Path) -> None:
+    (tmp_path / "passing").mkdir()
+    memory = opened()
+    for n in range(60):
+        memory.of("alice").add(f"The purple heron number {n} flew over the river.", "I see.")
+    memory.of("alice").settle()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "passing"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", DRY_RUN, str(place())]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "reading\n"
+        process.kill()
+    own = {f"memory.db{suffix}" for suffix in ("", "-wal", "-shm")}
+    others = [file for file in tmp_path.rglob("*") if file.is_file() and file.name not in own]
+    assert [file for file in others if b"heron" in file.read_bytes()] == []
 
 
 def test_with_the_budget_spent_half_way_the_rest_waits_and_is_said_to(bench: Maker, clock: Clock) -> None:

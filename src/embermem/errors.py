@@ -11,6 +11,7 @@ EmberError
 │   ├── StoreFull          no room left on the disk
 │   ├── StoreReadOnly      the file or folder may not be written
 │   ├── StoreCorrupt       not a database of ours, or damaged
+│   ├── StoreMoved         the file was deleted, renamed or replaced while it was open
 │   ├── StoreUnreachable   the database server cannot be reached, or broke off
 │   ├── StoreClosed        used after close()
 │   ├── ForgottenKeyLost   the key of what was forgotten is missing, or is another one's
@@ -85,6 +86,13 @@ class StoreReadOnly(StoreError):
 
 class StoreCorrupt(StoreError):
     """The file is not an Ember store, or is damaged."""
+
+
+class StoreMoved(StoreError):
+    """The store's file, or its WAL, was deleted, renamed or replaced while it was open; nothing was written.
+
+    The memory that raised it goes on raising it, unless the file comes back; open a new one on the file that is meant.
+    """
 
 
 class StoreUnreachable(StoreError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -286,19 +285,14 @@ class Memory:
         return bootstrap.make_system(store or self._store, self._embedder, self.settings, self._clock, self._asker)
 
     @contextmanager
-    def _copied(self) -> Iterator[tuple[Store, MemoryOS]]:
-        """A copy of the store in a temporary folder, and a system on it. What its model is asked stands in the ledger
-        of the real one."""
-        from embermem import bootstrap
-
-        with tempfile.TemporaryDirectory(prefix="embermem-") as folder:
-            place = Path(folder) / "copy.db"
-            self._store.copy(place)
-            store = bootstrap.open_store(place, self.settings)
-            try:
-                yield store, self._make_system(store)
-            finally:
-                store.close()
+    def _copied(self, owner: Owner) -> Iterator[tuple[Store, MemoryOS]]:
+        """One owner's memory copied into the memory of this process, and a system on it: no file is written that a
+        killed process could leave. What its model is asked stands in the ledger of the real one."""
+        store = self._store.in_memory(owner.id)
+        try:
+            yield store, self._make_system(store)
+        finally:
+            store.close()
 
     def _work_behind(self) -> None:
         self._system.work(stopping=lambda: self._background.stopping)

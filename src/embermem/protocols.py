@@ -292,7 +292,8 @@ class Delta:
     those that ended since. `pages` are those that a change touched: a page not named yet is in no segment.
     `expiring` are all pages that expire, and when; None where nothing is newer.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild, a forgetting). `born` tells
-    an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing.
+    an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing. `mark`
+    tells what stands at these numbers from what stands there in another copy of the database.
     """
 
     seq: int
@@ -309,6 +310,7 @@ class Delta:
     expiring: tuple[tuple[PageId, datetime], ...] | None = None
     reset: bool = False
     born: int = 0
+    mark: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -865,6 +867,10 @@ class Store(KeyStore, Protocol):
     def copy(self, place: Path) -> None:
         """The whole store as it stands now, in a new file that only its maker may read."""
 
+    def in_memory(self, owner_id: OwnerId) -> Store:
+        """One owner's memory as it stands now, in a store that lies in this process's memory and ends with it. It is
+        to be closed."""
+
     # -- the ledger of model calls
 
     def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
@@ -881,7 +887,7 @@ class Store(KeyStore, Protocol):
 
     # -- reading
 
-    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int) -> Delta: ...
+    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta: ...
 
     def pages(
         self,

@@ -277,7 +277,7 @@ def test_a_pool_that_is_full_says_so(url: str) -> None:
     with Memory(url, **{**SMALL, "busy_timeout_s": 0.2}) as memory:
         with ExitStack() as held:
             for _ in range(32):
-                held.enter_context(memory._store._connected())
+                held.enter_context(memory._store._read())
             with pytest.raises(StoreBusy, match=r"all 32 connections were in use for 0\.2 s; try again"):
                 memory.of("alice").add("Hello")
         memory.of("alice").add("Hello")

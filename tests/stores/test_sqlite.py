@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from sqlalchemy import Engine, Index, PrimaryKeyConstraint, UniqueConstraint, event
 
 from embermem import Memory
-from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreMoved, StoreReadOnly
 from embermem.stores import migrations, schema, sqlite
 from embermem.stores.sql import SqlStore
 from scripted import NOW, SMALL
@@ -193,6 +194,90 @@ def test_deleted_text_does_not_stay_in_the_file(tmp_path: Path) -> None:
         c.exec_driver_sql("SELECT 1")
     engine.dispose()
     assert b"purple heron" not in file.read_bytes()
+
+
+# ------------------------------------------------------------------------------------------------ a file that moves
+
+
+def move_away(file: Path) -> None:
+    file.rename(file.with_name("elsewhere.db"))
+
+
+def restore(file: Path) -> None:
+    """As one puts a copy back: another file under the same name."""
+    with closing(sqlite3.connect(file)) as mine, closing(sqlite3.connect(f"{file}.copy")) as copy:
+        mine.backup(copy)
+    Path(f"{file}.copy").replace(file)
+
+
+def delete_wal(file: Path) -> None:
+    Path(f"{file}-wal").unlink()
+
+
+@pytest.mark.parametrize(
+    ("move", "what"),
+    [
+        (Path.unlink, r"memory\.db was deleted or renamed while the store was open; nothing was written: put it back"),
+        (move_away, r"memory\.db was deleted or renamed while"),
+        (restore, r"memory\.db was replaced by another file while.* open the store that is meant"),
+        (delete_wal, r"memory\.db-wal was deleted or renamed while.*close every memory that has the store open"),
+    ],
+)
+def test_a_store_whose_file_was_moved_takes_nothing_and_makes_nothing(
+    tmp_path: Path, move: Callable[[Path], None], what: str
+) -> None:
+    file = tmp_path / "memory.db"
+    with Memory(file, **SMALL) as memory:
+        memory.of("alice").add("Hello")
+        move(file)
+        there = set(tmp_path.glob("*.db"))
+        for _ in range(2):
+            with pytest.raises(StoreMoved, match=what):
+                memory.of("alice").add("Lost")
+            with pytest.raises(StoreMoved, match=what):
+                memory.of("alice").pages()
+        with ThreadPoolExecutor(4) as threads:  # which need further connections
+            for error in [threads.submit(memory.of("bob").add, "Lost").exception() for _ in range(4)]:
+                assert isinstance(error, StoreMoved)
+        assert set(tmp_path.glob("*.db")) == there
+
+
+def test_a_store_whose_file_comes_back_goes_on(tmp_path: Path) -> None:
+    file, elsewhere = tmp_path / "memory.db", tmp_path / "elsewhere.db"
+    with Memory(file, **SMALL) as memory:
+        memory.of("alice").add("Hello")
+        file.rename(elsewhere)
+        with pytest.raises(StoreMoved):
+            memory.of("alice").add("Lost")
+        elsewhere.rename(file)
+        memory.of("alice").add("Again")
+    with Memory(file, **SMALL) as memory:
+        assert [page.query for page in memory.of("alice").pages()] == ["Hello", "Again"]
+
+
+def test_a_store_restored_in_place_is_read_anew_where_the_numbers_meet_again(tmp_path: Path) -> None:
+    file, older = tmp_path / "memory.db", tmp_path / "older.db"
+
+    def restored() -> None:
+        with closing(sqlite3.connect(older)) as kept, closing(sqlite3.connect(file)) as mine:
+            kept.backup(mine)
+
+    with Memory(file, **SMALL) as memory:
+        alice = memory.of("alice")
+        alice.add("We saw a purple heron.", "Lovely!")
+        with closing(sqlite3.connect(file)) as mine, closing(sqlite3.connect(older)) as kept:
+            mine.backup(kept)
+        alice.add("We saw a green quagga.", "Where?")
+        assert "quagga" in alice.recall("What did we see?").text
+        restored()
+        assert "quagga" not in alice.recall("What did we see?").text
+        alice.add("We saw a grey okapi.", "When?")
+        assert "okapi" in alice.recall("What did we see?").text
+        restored()
+        alice.add("We saw a red ibis.", "Who?")
+        text = alice.recall("What did we see?").text
+        assert "ibis" in text
+        assert "okapi" not in text
 
 
 # ------------------------------------------------------------------------------------------------ both logs

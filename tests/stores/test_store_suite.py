@@ -602,6 +602,17 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
                 assert reader.all == Reader().read(store.delta(ALICE.id, 0, 0, "e1", 2)).all
 
 
+def test_a_reader_of_another_copy_of_the_database_reads_all_again(store: Store) -> None:
+    append(store)
+    embed(store, 1, 1)
+    held = store.delta(ALICE.id, 0, 0, "e1", 2)
+    assert store.delta(ALICE.id, 1, 1, "e1", 2, held.mark).utterances == ()
+    for seq, revision, mark in ((1, 1, "of another copy"), (2, 1, held.mark), (1, 2, held.mark)):
+        delta = store.delta(ALICE.id, seq, revision, "e1", 2, mark)
+        assert delta.reset
+        assert (delta.utterances, delta.mark) == (held.utterances, held.mark)
+
+
 def test_a_reader_who_is_up_to_date_is_told_nothing(store: Store) -> None:
     append(store)
     embed(store, 1, 1)

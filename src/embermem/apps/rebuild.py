@@ -40,7 +40,7 @@ def again(memory: Memory, owners: Sequence[Owner], told: Progress) -> tuple[Diff
 def anew(owner: OwnerMemory, memory: Memory, dry_run: bool, told: Progress) -> Difference:
     """Read every page of an owner again, in a copy if it is a dry run; what differs. Says beforehand who reads."""
     who = f"{owner.owner.user} / {owner.owner.agent}"
-    where = " in a copy of the store" if dry_run else ""
+    where = " in a copy in memory" if dry_run else ""
     render.note(f"reading {who} anew{where}, by {_analyst(memory.settings.model)}")
     if dry_run and memory.settings.model:
         render.note("the model's calls are made, and count")

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,8 @@ from embermem.types import OwnerId, Utterance
 if TYPE_CHECKING:
     from embermem.types import Vectors
 
-Fetch = Callable[[OwnerId, int, int], Delta]
-"""What is newer than (seq, revision)."""
+Fetch = Callable[[OwnerId, int, int, str], Delta]
+"""What is newer than (seq, revision), where what was read there has this mark."""
 FetchPast = tuple[Callable[[OwnerId], SegmentTimeline], Callable[[OwnerId], PersonaTimeline]]
 """All versions that there are."""
 
@@ -114,7 +115,8 @@ class Residents:
         resident = self._resident(owner_id)
         with resident.lock:  # asked anew: the owner may have left meanwhile, or been reindexed
             newest = self._newest(owner_id, resident)
-            resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors, tokens)
+            with _whole_or_not(resident):
+                resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors, tokens)
             self._weigh(resident)
             return resident.snapshot
 
@@ -127,25 +129,22 @@ class Residents:
 
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
         held = resident.snapshot
-        delta = self._fetch(owner_id, held.seq, held.revision)
+        delta = self._fetch(owner_id, held.seq, held.revision, held.mark)
         if held.born not in (0, delta.born) and not delta.reset:
-            delta = replace(self._fetch(owner_id, 0, 0), reset=True)
+            delta = replace(self._fetch(owner_id, 0, 0, ""), reset=True)
         if delta.reset:
-            held = self._empty(owner_id)
-            resident.segments = resident.persona = None
-            resident.moments.clear()
+            resident.begin_anew()
+            held = resident.snapshot
         if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):
-            held = resident.snapshot = held.extended(delta)
+            with _whole_or_not(resident):
+                held = resident.snapshot = held.extended(delta)
         return held
-
-    def _empty(self, owner_id: OwnerId) -> Snapshot:
-        return Snapshot.empty(owner_id, self._dim, self._token_dim)
 
     def _resident(self, owner_id: OwnerId) -> _Resident:
         with self._lock:
             resident = self._owners.get(owner_id)
             if resident is None:
-                resident = self._owners[owner_id] = _Resident(self._empty(owner_id))
+                resident = self._owners[owner_id] = _Resident(Snapshot.empty(owner_id, self._dim, self._token_dim))
             self._owners.move_to_end(owner_id)
             return resident
 
@@ -168,20 +167,36 @@ class Residents:
 
 
 class _Resident:
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, empty: Snapshot) -> None:
         self.lock = threading.Lock()
-        self.snapshot = snapshot
+        self.snapshot = empty
         self.segments: SegmentHistory | None = None
         self.persona: PersonaHistory | None = None
         self.moments: OrderedDict[tuple[Moment, int], Snapshot] = OrderedDict()
         self.nbytes = 0
         self.resides = True
 
+    def begin_anew(self) -> None:
+        """Hold nothing: the next who asks reads all of it."""
+        empty = Snapshot.empty(self.snapshot.owner, self.snapshot.dim, self.snapshot.token_dim)
+        self.snapshot, self.segments, self.persona = empty, None, None
+        self.moments.clear()
+
     @property
     def nbytes_held(self) -> int:
         """Estimated bytes held."""
         past = sum(one.nbytes for one in (self.segments, self.persona) if one is not None)
         return self.snapshot.nbytes + past + sum(_MOMENT_BYTES_A_ROW * one.n for one in self.moments.values())
+
+
+@contextmanager
+def _whole_or_not(resident: _Resident) -> Iterator[None]:
+    """Whoever is interrupted while rows are appended leaves them half done: then all is read again."""
+    try:
+        yield
+    except BaseException:
+        resident.begin_anew()
+        raise
 
 
 def _least(asked: int | None, now: int) -> int:

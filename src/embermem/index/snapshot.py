@@ -67,6 +67,7 @@ class Snapshot:
     seq: int = 0
     revision: int = 0
     born: int = 0
+    mark: str = ""
     n: int = 0
     pages: int = 0
     segments: SegmentTable | SegmentsThen
@@ -116,6 +117,7 @@ class Snapshot:
             seq=max(self.seq, delta.seq),
             revision=max(self.revision, delta.revision),
             born=delta.born or self.born,
+            mark=delta.mark,
             n=n,
             pages=pages,
             _vectors=vectors,

@@ -96,8 +96,8 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
     ) -> Difference:
         """Read every page again with the present analyst, and say what came of it: see `rebuilding.understand_anew`.
 
-        What callers set stays. With `dry_run` that happens in a copy of the store in a temporary folder: here nothing
-        changes, but for the ledger, since a model's calls are made, and count.
+        What callers set stays. With `dry_run` that happens in a copy of this owner's memory, which is held in memory
+        and written to no file: here nothing changes, but for the ledger, since a model's calls are made, and count.
         """
         from embermem import rebuilding
 
@@ -105,7 +105,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         short = memory.settings.short_term_pages
         if not dry_run:
             return rebuilding.understand_anew(memory._store, memory._system, self.owner, short, memory._clock, progress)
-        with memory._copied() as (store, system):
+        with memory._copied(self.owner) as (store, system):
             return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
 
     def _observe(self, given: Given, key: str | None, *, fresh: bool, expires_at: datetime | None) -> Added:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Select, Table, and_, delete, exists, func, or_, select, update
@@ -22,6 +22,7 @@ from embermem.stores.erasing import Erasing
 from embermem.stores.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
 from embermem.stores.replaying import replay
 from embermem.stores.statements import changes, due_from, locked_owner, setting
+from embermem.stores.transactions import Undo, damage_told
 from embermem.stores.whole import Whole
 from embermem.types import Owner, OwnerId
 
@@ -48,10 +49,6 @@ class _Seen:
     unsure: bool
 
 
-class _Back(Exception):
-    """Ends a transaction that is to leave nothing."""
-
-
 class Checking(Whole, Erasing):
     """Invariants, looked at and mended, one owner and one transaction at a time."""
 
@@ -60,15 +57,15 @@ class Checking(Whole, Erasing):
     ) -> tuple[Finding, ...]:
         """What is sound and what is not; see protocols.Store."""
         with self._read() as c:
-            findings = [self._database.soundness(c)]
+            findings = list(self._database.soundness(c))
         seen: list[_Seen] = []
-        owners = self.owners()
-        for owner in owners:
-            with self._read() as c:
-                one = self._seen(c, owner, now, bounds)
-            differs = self._differing(owner) if deep and not one.unsure and not self._database.read_only else ()
-            if one.broken or one.findings or differs:
-                seen.append(_with_difference(one, differs))
+        for owner in self._owners_to_check(findings):
+            try:
+                one = self._looked_at(owner, now, bounds, deep=deep and not self._database.read_only)
+            except StoreCorrupt as error:
+                one = _Seen(owner=owner, broken=(), findings=(_damaged(owner, error),), unsure=True)
+            if one.broken or one.findings:
+                seen.append(one)
         findings += _told(seen, deep and not self._database.read_only)
         if deep and self._database.read_only:
             findings.append(
@@ -78,38 +75,99 @@ class Checking(Whole, Erasing):
                     advice="run it on the store itself",
                 )
             )
-        return (*findings, *self._of_nobody(mend=False), *self._of_scrub(mend=False), *self._waiting())
+        return (*findings, *self._of_all(self._of_nobody, self._of_scrub, self._waiting))
 
     def repair(self, *, now: datetime, bounds: Bounds | None = None) -> tuple[Finding, ...]:
         """What was put right, and what cannot be; see protocols.Store."""
-        done: list[Finding] = []
-        for owner in self.owners():
-            done += self._mended(owner, now, bounds)
-        return (*done, *self._of_nobody(mend=True), *self._of_scrub(mend=True))
+        done = self._of_all(self._reindexed)
+        for owner in self._owners_to_check(done):
+            try:
+                done += self._mended(owner, now, bounds)
+            except StoreCorrupt as error:
+                done.append(_damaged(owner, error))
+        return (*done, *self._of_all(partial(self._of_nobody, mend=True), partial(self._of_scrub, mend=True)))
+
+    def _reindexed(self) -> list[Finding]:
+        with self._write() as c:
+            return list(self._database.reindexed(c))
+
+    def _owners_to_check(self, found: list[Finding]) -> list[Owner]:
+        """The owners whose rows can be read; those whose cannot are added to what was found."""
+        ids = select(schema.owner.c.owner_id).order_by(schema.owner.c.user, schema.owner.c.agent)
+        with self._read() as c:
+            try:
+                with self._database.errors():
+                    return [reads.owner_from(row) for row in c.execute(ids.with_only_columns(schema.owner))]
+            except StoreCorrupt:
+                pass
+        owners = []
+        for owner_id in self._owner_ids(found):
+            try:
+                with self._read() as c:
+                    row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).one()
+                    owners.append(reads.owner_from(row))
+            except StoreCorrupt as error:
+                found.append(_damaged(owner_id, error))
+        return owners
+
+    def _owner_ids(self, found: list[Finding]) -> list[str]:
+        try:
+            with self._read() as c:
+                return list(c.scalars(select(schema.owner.c.owner_id)))
+        except StoreCorrupt as error:
+            found.append(_damaged("the list of owners", error))
+            return []
+
+    def _of_all(self, *looks: Callable[[], list[Finding]]) -> list[Finding]:
+        """What was found in the store as a whole; a look that damage stops is told of, and the next one taken."""
+        found: list[Finding] = []
+        for look in looks:
+            try:
+                found += look()
+            except StoreCorrupt as error:
+                found.append(_damaged("the store as a whole", error))
+        return found
 
     # -------------------------------------------------------------------------------------------------- one owner
 
+    def _looked_at(self, owner: Owner, now: datetime | None, bounds: Bounds | None, *, deep: bool) -> _Seen:
+        with self._read() as c:
+            one = self._seen(c, owner, now, bounds)
+        return _with_difference(one, self._differing(owner) if deep and not one.unsure else ())
+
     def _seen(self, c: Connection, owner: Owner, now: datetime | None, bounds: Bounds | None) -> _Seen:
+        damaged = tuple(self._not_text(c, owner))
+        if damaged:
+            return _Seen(owner=owner, broken=(), findings=damaged, unsure=True)
         found = broken(c, _asked(c, owner.id, now, bounds))
         log = _log(c, owner.id)
         findings = [*_of_log(owner, log), *self._of_key(c, owner, log)]
         unsure = bool(log.unreadable) or any(one.invariant.area == CHANGES for one in found)
         return _Seen(owner=owner, broken=tuple(found), findings=tuple(findings), unsure=unsure)
 
+    def _not_text(self, c: Connection, owner: Owner) -> Iterator[Finding]:
+        for table in schema.metadata.sorted_tables:
+            if "owner_id" in table.c and (count := self._database.unreadable(c, table, owner.id)):
+                yield Finding(
+                    level="error",
+                    what=f"{_name(owner)}: rows of `{table.name}` whose text is damaged (not UTF-8): {count}",
+                    advice="restore a copy; other owners are not touched by it",
+                )
+
     def _differing(self, owner: Owner) -> tuple[str, ...]:
         """Tables that are not what applying the log again gives. Nothing is kept of trying."""
         found: tuple[str, ...] = ()
-        with suppress(_Back), self._write() as c:
+        with damage_told(self._database.place), self._write() as c:
             if locked_owner(c, owner.id):
                 found = _derived_again(c, owner.id)
-            raise _Back
+            raise Undo
         return found
 
     def _mended(self, owner: Owner, now: datetime, bounds: Bounds | None) -> list[Finding]:
         mended: list[Finding] = []
-        with suppress(_Back), self._write() as c:
+        with damage_told(self._database.place), self._write() as c:
             if not locked_owner(c, owner.id):
-                raise _Back
+                raise Undo
             before = self._seen(c, owner, now, bounds)
             wrong = {one.invariant.mending for one in before.broken}
             if Mending.ROLL_UP in wrong:
@@ -129,7 +187,7 @@ class Checking(Whole, Erasing):
                 mended.append(_differs(owner, differs, "mended"))
             if not mended and not differs:
                 mended += _all_of(after)
-                raise _Back
+                raise Undo
             mended += _all_of(after)
         return mended
 
@@ -154,7 +212,7 @@ class Checking(Whole, Erasing):
 
     # ------------------------------------------------------------------------------------------- the store as a whole
 
-    def _of_nobody(self, *, mend: bool) -> list[Finding]:
+    def _of_nobody(self, *, mend: bool = False) -> list[Finding]:
         """Rows of owners that are not there. What is derived is thrown away, if that is asked for."""
         found = []
         with self._write() if mend else self._read() as c:
@@ -164,7 +222,7 @@ class Checking(Whole, Erasing):
                 found.append(Finding(level=level, what=f"rows of `{table.name}` of nobody: {count}", advice=advice))
         return found
 
-    def _of_scrub(self, *, mend: bool) -> list[Finding]:
+    def _of_scrub(self, *, mend: bool = False) -> list[Finding]:
         """Whether bytes of what was forgotten are in the files: as the store remembers, and as they are."""
         if self.scrub_due():
             what, level = "what was forgotten may still be in the bytes of the store's files: a scrub is due", "warning"
@@ -225,6 +283,14 @@ _ADVICE = {
 
 def _name(owner: Owner) -> str:
     return f"{owner.user}/{owner.agent}"
+
+
+def _damaged(what: Owner | str, error: StoreCorrupt) -> Finding:
+    """Of an owner, or of a part of the store, that cannot be read."""
+    name = what if isinstance(what, str) else _name(what)
+    return Finding(
+        level="error", what=f"{name}: cannot be read: {error}", advice="restore a copy; what else is here can be read"
+    )
 
 
 def _finding(owner: Owner, one: Broken, level: str | None = None) -> Finding:

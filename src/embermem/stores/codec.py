@@ -73,7 +73,7 @@ def from_json(text: str, kind: type[_Record]) -> _Record:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"a stored {kind} cannot be read: {error}") from error
+        raise StoreCorrupt(f"a stored {kind.__name__} cannot be read ({type(error).__name__})") from None
 
 
 def decisions_text(decisions: tuple[Decision, ...]) -> str:
@@ -88,4 +88,4 @@ def decisions_from(text: str, kinds: Collection[type[Any]] | None = None) -> tup
         named = _NAMED.decode(text)
         return tuple(_DECODERS[name].decode(fields) for name, fields in named if wanted is None or name in wanted)
     except (msgspec.DecodeError, KeyError) as error:
-        raise StoreCorrupt(f"a stored change cannot be read: {error}") from error
+        raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None

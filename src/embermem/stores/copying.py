@@ -24,7 +24,9 @@ from embermem.errors import StoreBusy, StoreError
 from embermem.ids import new_id
 from embermem.stores import schema
 from embermem.stores.forgotten_key import write_key
+from embermem.stores.sqlite import InMemory
 from embermem.stores.statements import SCRUBBED, remember, setting
+from embermem.stores.transactions import Transaction
 
 if TYPE_CHECKING:
     from embermem.stores.database import Database
@@ -143,6 +145,25 @@ def copied(database: Database, place: Path) -> None:
         copying.begin()
         copying.first()
         copying.finish(None, 0, went_on=False)
+
+
+def in_memory(database: Database, owner_id: str) -> InMemory:
+    """One owner's rows, with the tables that belong to none, in this process's memory. It needs as much of that as the
+    owner needs on disk. Open the store that is made of it, and close that, or it stays. Raises StoreError."""
+    memory = InMemory(60.0, database.key_file)
+    with _Side.opened(database) as theirs:
+        mine = _Side(database=memory, engine=memory.open())
+        try:
+            memory.prepare(mine.engine)
+            with theirs.reading() as reader, mine.writing() as c:
+                for table in schema.metadata.sorted_tables:
+                    query = _of(table, owner_id) if table in OWNED else select(table)
+                    for rows in theirs.rows(reader, query, large=True):
+                        _insert(c, table, rows)
+        except BaseException:
+            mine.engine.dispose()
+            raise
+    return memory
 
 
 def refuse_unfinished(mark: str | None, place: str) -> None:
@@ -294,16 +315,12 @@ class _Side:
         finally:
             engine.dispose()
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Transaction:
         """One state."""
-        with self.database.errors(), self.engine.connect() as connection, self.database.reading(connection):
-            yield connection
+        return Transaction(self.database, self.engine, writes=False)
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        with self.database.errors(), self.engine.connect() as connection, self.database.writing(connection):
-            yield connection
+    def writing(self) -> Transaction:
+        return Transaction(self.database, self.engine, writes=True)
 
     def rows(self, c: Connection, query: Select[Any], large: bool) -> Iterator[Sequence[Row[Any]]]:
         """Rows of a query, some at a time, and where they are many not all in memory at once. An error of this side is

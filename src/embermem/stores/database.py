@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from sqlalchemy import Engine
-from sqlalchemy.engine import Connection
+from sqlalchemy import Engine, Table
+from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.protocols import Finding
 
@@ -33,11 +33,15 @@ class Database(Protocol):
     def prepare(self, engine: Engine) -> None:
         """Make the schema, or see that it is the one this Ember knows. Raises StoreError."""
 
-    def reading(self, connection: Connection) -> AbstractContextManager[object]:
-        """A transaction that reads one state and writes nothing."""
+    def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
+        """Begin a transaction that reads one state and writes nothing, or one that writes."""
 
-    def writing(self, connection: Connection) -> AbstractContextManager[object]:
-        """A transaction that writes; committed at its end, rolled back by an error."""
+    def abandon(self, raw: Any) -> None:
+        """Roll back and close a driver's connection in whatever state an interrupt left it, quietly."""
+
+    def ended(self) -> None:
+        """A transaction of this thread that writes has ended: what `begin` took beside the connection is free again.
+        Without effect where nothing was taken."""
 
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
@@ -45,8 +49,14 @@ class Database(Protocol):
     def lag_s(self, connection: Connection) -> float | None:
         """How far what is read here is behind its primary, in seconds, where it is a replica."""
 
-    def soundness(self, connection: Connection) -> Finding:
-        """What the engine itself says of its soundness."""
+    def soundness(self, connection: Connection) -> tuple[Finding, ...]:
+        """What the engine itself says of its soundness: every part that is damaged, by its number or name."""
+
+    def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
+        """Make the indexes again that disagree with their tables; what was mended."""
+
+    def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
+        """How many of an owner's rows in a table hold text that is none."""
 
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""

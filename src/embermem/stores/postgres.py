@@ -10,12 +10,12 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, Text, create_engine, event, exc, inspect, make_url, text
-from sqlalchemy.engine import Connection
+from sqlalchemy import URL, Engine, Table, Text, create_engine, event, exc, inspect, make_url, text
+from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.errors import (
     ConfigError,
@@ -30,11 +30,14 @@ from embermem.errors import (
 )
 from embermem.protocols import Finding
 from embermem.stores import migrations, schema
+from embermem.stores.sqlite import raise_interrupt
 
 __all__ = ["Postgres"]
 
 _POOL, _OVERFLOW = 8, 24
 """Connections kept open, and opened beyond them while many ask at once."""
+_CANCEL_S = 2.0
+"""How long a server is asked to stop a statement whose caller was interrupted."""
 _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("40001", StoreConflict, "others wrote the same at the same time; try again"),
     ("40P01", StoreConflict, "others wrote the same at the same time; try again"),
@@ -131,7 +134,8 @@ class Postgres:
                 f"{self.place}: all {_POOL + _OVERFLOW} connections were in use for {self._busy_timeout_s:g} s; "
                 "try again"
             ) from error
-        except (exc.SQLAlchemyError, OverflowError) as error:
+        except (exc.SQLAlchemyError, OverflowError, AssertionError) as error:
+            raise_interrupt(error)
             raise _ours(self.place, error) from error
 
     def prepare(self, engine: Engine) -> None:
@@ -179,13 +183,24 @@ class Postgres:
         finally:
             engine.dispose()
 
-    def reading(self, connection: Connection) -> AbstractContextManager[object]:
-        """One state, without the right to write."""
-        return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True).begin()
-
-    def writing(self, connection: Connection) -> AbstractContextManager[object]:
-        """READ COMMITTED: what is read after an owner's row is held is what the last holder left."""
+    def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
+        """To read, one state, without the right to write. To write, READ COMMITTED: what is read after an owner's row
+        is held is what the last holder left."""
+        if not writes:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         return connection.begin()
+
+    def abandon(self, raw: Any) -> None:
+        """Cancel what the server still works at, and hang up: it rolls back by itself."""
+        import psycopg
+
+        with suppress(psycopg.Error):
+            if not raw.closed and raw.info.transaction_status is psycopg.pq.TransactionStatus.ACTIVE:
+                raw.cancel_safe(timeout=_CANCEL_S)
+            raw.close()
+
+    def ended(self) -> None:
+        """Nothing is held beside the connection."""
 
     def size(self, connection: Connection) -> int:
         """Of our tables, their indexes among them."""
@@ -201,10 +216,18 @@ class Postgres:
         transaction it has taken in, which a primary that rests makes larger than it is."""
         return connection.execute(text(_LAG)).scalar()
 
-    def soundness(self, connection: Connection) -> Finding:
+    def soundness(self, connection: Connection) -> tuple[Finding, ...]:
         """That it answers, and which version does."""
         version = connection.execute(text("SHOW server_version")).scalar_one()
-        return Finding(level="ok", what=f"PostgreSQL {version} answers")
+        return (Finding(level="ok", what=f"PostgreSQL {version} answers"),)
+
+    def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
+        """None: the server's own tools look after its indexes."""
+        return ()
+
+    def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
+        """0: the server takes no text that is none."""
+        return 0
 
     def copy(self, place: Path) -> None:
         """Every row in a new SQLite file, each owner as it stands in one state. Raises StoreError."""
@@ -376,6 +399,11 @@ def _ours(place: str, error: Exception) -> StoreError:
     cause = getattr(error, "orig", None)
     code = getattr(cause, "sqlstate", None) or ""
     said = str(getattr(getattr(cause, "diag", None), "message_primary", None) or type(cause or error).__name__)
+    if (
+        cause is not None and code
+    ):  # what else the server says, such as DETAIL, quotes rows: not even a log is to have it
+        cause.args = (said,)
+        error.args = (f"({type(cause).__name__}) {said}",)
     for begins, kind, advice in _CODES:
         if code.startswith(begins):
             return kind(f"{place}: {advice} ({said})")

@@ -5,31 +5,29 @@ from __future__ import annotations
 import glob
 import os
 import re
+import secrets
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event, exc
-from sqlalchemy.engine import Connection
+from sqlalchemy import URL, Engine, LargeBinary, String, Table, cast, create_engine, event, exc, select
+from sqlalchemy.engine import Connection, RootTransaction
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreMoved, StoreReadOnly
 from embermem.protocols import Finding
-from embermem.stores.sqlite_slack import Damaged, RawFile, slack, wipe, with_wal
 
-_PREFIX = 5
-"""Ids made within days of each other have so many characters in common: bytes are searched for these first."""
-_UTTERANCE_ID = re.compile(rb"(?=(u[0-9a-z]{24}))")
-_ID_BYTES = 25
-"""What `embermem.ids.new_id` makes."""
-_SCRUB_WAIT_S = 2.0
-"""How long readers of an older state are waited for: a recall's read takes milliseconds."""
-_SCRUB_TRIES = 16
-"""How often a scrub begins again because another process wrote in between."""
+_DAMAGES = (100, 10, 1)
+"""So many damages of a file are named, or fewer where the check cannot get on."""
+_ROWS = 500
+_OF_INDEX = re.compile(r"(?:missing from index|wrong # of entries in index|out of order in index) (?P<index>\w+)$")
+"""How the integrity check names an index that disagrees with its table."""
+_FILES = "ember_files"
+"""Where a connection's files are noted: the database's and its WAL's, as they were when it was opened."""
+_Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
 
@@ -41,6 +39,11 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("disk i/o error", StoreError, "the disk gave an error; nothing was half done"),
     ("malformed", StoreCorrupt, "the file is damaged; restore a copy, or see `embermem doctor`"),
     ("not a database", StoreCorrupt, "the file is not a database"),
+    (
+        "could not decode to utf-8",
+        StoreCorrupt,
+        "a text in the file is damaged: its bytes are not UTF-8; `embermem doctor` says whose",
+    ),
     ("unable to open", StoreError, "the file cannot be opened; check the folder and its rights"),
 )
 
@@ -52,7 +55,9 @@ class Sqlite:
         self._path = path
         self._busy_timeout_s = busy_timeout_s
         self._read_only = read_only
-        self._writing = threading.Lock()
+        self._opened = False
+        self._wal_moved: str | None = None
+        self._writing = threading.RLock()  # it knows whose it is
 
     @property
     def place(self) -> str:
@@ -76,9 +81,11 @@ class Sqlite:
             if not self._path.exists():
                 raise StoreError(f"there is no store at {self._path} to be read")
             return make_engine(self._path, self._busy_timeout_s, read_only=True)
-        with suppress(OSError):  # what is wrong with the place, opening it says
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
-        self._writing = threading.Lock()
+        if not self._opened:  # else this is the child of a fork, and the file must be the parent's
+            with suppress(OSError):  # what is wrong with the place, opening it says
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
+        self._opened = True
+        self._writing = threading.RLock()
         return make_engine(self._path, self._busy_timeout_s)
 
     def errors(self) -> AbstractContextManager[None]:
@@ -117,15 +124,36 @@ class Sqlite:
             engine.dispose()
         return found or "none", migrations.HEAD
 
-    def reading(self, connection: Connection) -> AbstractContextManager[object]:
-        """One state: in WAL a transaction reads what stood when it first read."""
-        return connection.begin()
+    def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
+        """To read, one state: in WAL a transaction reads what stood when it first read. To write, BEGIN IMMEDIATE;
+        threads of this process queue up by a lock, which is fairer than SQLite's."""
+        self._refuse_moved(connection.info[_FILES])
+        if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
+            raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
+        return connection.execution_options(ember_writes=writes).begin()
 
-    @contextmanager
-    def writing(self, connection: Connection) -> Iterator[None]:
-        """BEGIN IMMEDIATE; threads of this process queue up by a lock, which is fairer than SQLite's."""
-        with self._writing, connection.execution_options(ember_writes=True).begin():
-            yield
+    def _refuse_moved(self, files: _Files) -> None:
+        """Raises StoreMoved. A WAL that was moved once is not made good by the next one, which SQLite makes."""
+        if self._wal_moved is not None:
+            raise StoreMoved(self._wal_moved)
+        refuse_moved(self._path, (files[0], None))
+        try:
+            refuse_moved(self._path, (None, files[1]))
+        except StoreMoved as error:
+            self._wal_moved = str(error)
+            raise
+
+    def abandon(self, raw: Any) -> None:
+        """Roll back first: closed with a statement in use, it keeps its locks until the statement is collected."""
+        with suppress(sqlite3.Error):
+            raw.rollback()
+        with suppress(sqlite3.Error):
+            raw.close()
+
+    def ended(self) -> None:
+        """Other threads may write, if this one held them up."""
+        with suppress(RuntimeError):  # it is not this thread's
+            self._writing.release()
 
     def size(self, connection: Connection) -> int:
         """Of the file, its WAL and its index."""
@@ -135,12 +163,50 @@ class Sqlite:
     def lag_s(self, connection: Connection) -> None:
         """A file is no replica."""
 
-    def soundness(self, connection: Connection) -> Finding:
-        """SQLite's own quick check."""
-        said = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA quick_check(5)")]
+    def soundness(self, connection: Connection) -> tuple[Finding, ...]:
+        """SQLite's integrity check: every page, and every index against its table. It reads the whole file."""
+        said = _integrity(connection)
         if said == ["ok"]:
-            return Finding(level="ok", what="the database file is sound")
-        return Finding(level="error", what=f"the database file is damaged: {said[0]}", advice="restore a copy")
+            return (Finding(level="ok", what="the database file is sound"),)
+        disagreeing = _disagreeing(connection, said)
+        found = [
+            Finding(
+                level="error",
+                what=f"the index {name} disagrees with its table",
+                advice="embermem doctor --repair",
+            )
+            for name in disagreeing
+        ]
+        damage = [one for one in said if not (match := _OF_INDEX.search(one)) or match["index"] not in disagreeing]
+        return (
+            *found,
+            *(
+                Finding(level="error", what=f"the database file is damaged: {one}", advice="restore a copy")
+                for one in damage
+            ),
+        )
+
+    def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
+        """REINDEX of those that the integrity check names."""
+        names = _disagreeing(connection, _integrity(connection))
+        for name in names:
+            connection.exec_driver_sql(f'REINDEX "{name}"')
+        left = _disagreeing(connection, _integrity(connection)) if names else ()
+        return tuple(
+            Finding(level="mended", what=f"the index {name} disagrees with its table")
+            for name in names
+            if name not in left
+        )
+
+    def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
+        """Rows whose bytes are not UTF-8: SQLite gives them to nobody who asks for text."""
+        texts = [cast(column, LargeBinary) for column in table.c if isinstance(column.type, String)]
+        if not texts:
+            return 0
+        rows = connection.execute(
+            select(*texts).where(table.c.owner_id == owner_id), execution_options={"yield_per": _ROWS}
+        )
+        return sum(not all(value is None or _is_utf_8(value) for value in row) for row in rows)
 
     def copy(self, place: Path) -> None:
         """By VACUUM INTO, which takes over rows and nothing that is left of deleted ones; a reader among others. Raises
@@ -161,87 +227,22 @@ class Sqlite:
         return True
 
     def scrub(self, done: Callable[[Connection], None]) -> bool:
-        """Fold the WAL into the file and empty it, overwrite all bytes of the file that hold no row with zeros, and
-        have `done` write that in the transaction that ends it.
+        """See sqlite_scrub."""
+        from embermem.stores import sqlite_scrub
 
-        The file is walked beside readers and writers. Other processes keep pages in memory as they were; the last
-        transaction makes them read anew. Where others wrote during the walk, it is repeated with the write lock held,
-        if it takes less than a quarter of the busy time-out.
-        """
-        engine = make_engine(self._path, min(_SCRUB_WAIT_S, self._busy_timeout_s / 2))  # nothing in its page cache
-        try:
-            with self.errors(), engine.connect() as connection:
-                return self._scrub(connection, done)
-        except StoreBusy:
-            return False
-        except (Damaged, OSError) as error:
-            raise StoreCorrupt(f"{self._path}: the file cannot be scrubbed ({error}); see `embermem doctor`") from error
-        finally:
-            engine.dispose()
-
-    def _scrub(self, c: Connection, done: Callable[[Connection], None]) -> bool:
-        file, took = RawFile.of(self._path), 0.0
-        for _ in range(_SCRUB_TRIES):
-            if not _folded(c):
-                return False
-            if took:  # others wrote in between: nobody does now
-                with self.writing(c):
-                    if self._wal_is_empty():
-                        wipe(file, _roots(c))
-                        done(c)
-                        return True
-                continue
-            began = time.monotonic()
-            with self.reading(c):  # as long as this lasts, no checkpoint writes to the file
-                roots, seen = _roots(c), _data_version(c)
-                if not self._wal_is_empty():
-                    continue
-                wipe(file, roots)
-            took = time.monotonic() - began
-            with self.writing(c):
-                if _data_version(c) == seen and self._wal_is_empty():
-                    done(c)
-                    return True
-            if took > self._busy_timeout_s / 4:
-                return False
-        return False
-
-    def _wal_is_empty(self) -> bool:
-        wal = Path(f"{self._path}-wal")
-        return not wal.exists() or wal.stat().st_size == 0
+        return sqlite_scrub.scrub(self, self._path, self._busy_timeout_s, done)
 
     def leftovers(self) -> frozenset[str]:
-        """The ids of utterances in the bytes of the file that hold no row, and in its WAL: of rows that are gone, and
-        of rows that were moved. Raises StoreCorrupt where the file cannot be walked."""
-        engine, why = make_engine(self._path, self._busy_timeout_s, read_only=True), ""
-        try:
-            for _ in range(_SCRUB_TRIES):
-                with self.errors(), engine.connect() as connection, self.reading(connection):
-                    try:
-                        return self._leftovers(_roots(connection))
-                    except (Damaged, OSError) as error:  # a checkpoint may have written meanwhile
-                        why = str(error)
-        finally:
-            engine.dispose()
-        raise StoreCorrupt(f"{self._path}: the file cannot be walked ({why})")
+        """See sqlite_scrub."""
+        from embermem.stores import sqlite_scrub
 
-    def _leftovers(self, roots: Collection[int]) -> frozenset[str]:
-        path, file = Path(f"{self._path}-wal"), RawFile.of(self._path)
-        wal = RawFile.of(path) if path.exists() else None
-        read = file.read if wal is None else with_wal(file, wal)
-        pieces = [read(start, end - start) for start, end in slack(read, roots)]
-        pieces += () if wal is None else wal.blocks(_ID_BYTES)
-        return frozenset(found[1].decode() for piece in pieces for found in _UTTERANCE_ID.finditer(piece))
+        return sqlite_scrub.leftovers(self, self._path, self._busy_timeout_s)
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of some ids that stand anywhere in the bytes of the file or its WAL. Raises OSError."""
-        wanted = {one.encode() for one in ids}
-        found: set[bytes] = set()
-        for path in (self._path, Path(f"{self._path}-wal")):
-            if wanted and path.exists():
-                for block in RawFile.of(path).blocks(max(map(len, wanted))):
-                    found |= _found_in(block, wanted)
-        return frozenset(one.decode() for one in found)
+        """See sqlite_scrub."""
+        from embermem.stores import sqlite_scrub
+
+        return sqlite_scrub.remains(self._path, ids)
 
     def backups(self) -> tuple[Path, ...]:
         """`FILE.before-*`, beside it."""
@@ -256,35 +257,80 @@ def copy_rows(path: Path, place: Path) -> None:
         connection.execute("VACUUM INTO ?", (str(place),))
 
 
-def _folded(c: Connection) -> bool:
-    """Whether the WAL could be folded into the file and emptied: nobody reads an older state."""
-    driver = c.connection.driver_connection  # outside of any transaction
-    assert driver is not None
-    busy, _, _ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    return not busy
+def _integrity(connection: Connection) -> list[str]:
+    """What the integrity check says, line by line; ["ok"] of a sound file. Where the damage stops it, what it says."""
+    stopped = ""
+    for limit in _DAMAGES:  # where the damage stops it, what was found by then is given only to who asks for no more
+        try:
+            rows = connection.connection.cursor().execute(f"PRAGMA integrity_check({limit})").fetchall()
+        except sqlite3.DatabaseError as error:
+            stopped = str(error)
+        else:
+            lines = [line.strip() for row in rows for line in str(row[0]).splitlines()]
+            return [line for line in lines if line and not line.startswith("***")]
+    return [stopped]
 
 
-def _found_in(block: bytes, wanted: Collection[bytes]) -> set[bytes]:
-    """Those of some ids that stand in a block, wherever they begin."""
-    found: set[bytes] = set()
-    lengths = {len(one) for one in wanted}
-    for prefix in {one[:_PREFIX] for one in wanted}:
-        at = block.find(prefix)
-        while at >= 0:
-            found.update(one for length in lengths if (one := block[at : at + length]) in wanted)
-            at = block.find(prefix, at + 1)
-    return found
+def _disagreeing(connection: Connection, said: Sequence[str]) -> tuple[str, ...]:
+    """The indexes of ours that a check named. One that would have to hold two equal keys is none that can be made."""
+    names = {match["index"]: None for one in said if (match := _OF_INDEX.search(one))}
+    known = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'index'").scalars())
+    return tuple(name for name in names if name in known)
 
 
-def _roots(c: Connection) -> list[int]:
-    """The root pages of tables and indexes. The first statement of a transaction: what it reads begins here."""
-    rows = c.exec_driver_sql("SELECT rootpage FROM sqlite_master WHERE rootpage > 0")
-    return [int(row[0]) for row in rows]
+def _is_utf_8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
-def _data_version(c: Connection) -> int:
-    """Another number whenever another connection has written."""
-    return int(c.exec_driver_sql("PRAGMA data_version").scalar_one())
+class InMemory(Sqlite):
+    """A Database in this process's memory: it ends with its engine, and with the process, however that ends. No file
+    is written, so nothing of it can be left behind. `key_file` is that of the store that it is a copy of."""
+
+    def __init__(self, busy_timeout_s: float, key_file: Path) -> None:
+        self._name = f"embermem-{secrets.token_hex(8)}"
+        super().__init__(Path(self._name), busy_timeout_s)
+        self._key_file = key_file
+
+    @property
+    def place(self) -> str:
+        """That it has none."""
+        return "a copy in memory"
+
+    @property
+    def key_file(self) -> Path:
+        """The original's."""
+        return self._key_file
+
+    def open(self) -> Engine:
+        """An engine whose connections share the database, which is gone when the engine is disposed of."""
+        shared = {"vfs": "memdb", "uri": "true"}
+        keeper = sqlite3.connect(f"file:/{self._name}?vfs=memdb", uri=True, check_same_thread=False)
+        engine = _engine(
+            URL.create("sqlite", database=f"file:/{self._name}", query=shared), self._path, self._busy_timeout_s
+        )
+
+        @event.listens_for(engine, "engine_disposed")
+        def _end(engine: Engine) -> None:
+            keeper.close()
+
+        return engine
+
+    @property
+    def scrubs_by_itself(self) -> bool:
+        """There is no file."""
+        return False
+
+    def leftovers(self) -> frozenset[str]:
+        """None: there is no file."""
+        return frozenset()
+
+    def remains(self, ids: Collection[str]) -> frozenset[str]:
+        """None: there is no file."""
+        return frozenset()
 
 
 def refuse_foreign(path: Path) -> None:
@@ -301,26 +347,74 @@ def refuse_foreign(path: Path) -> None:
 def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -> Engine:
     """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one."""
     last = ("query_only=ON",) if read_only else ()
+    return _engine(URL.create("sqlite", database=str(path)), path, busy_timeout_s, last)
+
+
+def _engine(url: URL, path: Path, busy_timeout_s: float, last: tuple[str, ...] = ()) -> Engine:
     engine = create_engine(
-        URL.create("sqlite", database=str(path)),
+        url,
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         pool_size=8,
         max_overflow=64,
         hide_parameters=True,  # a cause that somebody logs would hold what was said
     )
+    first: list[_Files] = []
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(dialect: Any, entry: ConnectionPoolEntry, arguments: Any, options: Any) -> None:
+        if first:  # a file that is gone must not be made anew
+            refuse_moved(path, (first[0][0], None))
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
             connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
+        entry.info[_FILES] = found = _file(path), _file(_wal(path))
+        first[:] = first or [found]
+        refuse_moved(path, (first[0][0], found[1]))
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get("ember_writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        raw = connection.connection.dbapi_connection
+        assert raw is not None
+        raw.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    @event.listens_for(engine, "close")
+    def _close(connection: Any, entry: ConnectionPoolEntry) -> None:
+        """See `Sqlite.abandon`."""
+        with suppress(sqlite3.Error):
+            connection.rollback()
 
     return engine
+
+
+def refuse_moved(path: Path, files: _Files) -> None:
+    """Raises StoreMoved where the path, or its WAL's, no longer leads to these files. What cannot be told is let pass:
+    a file without a number, as some file systems have them."""
+    for place, known in ((str(path), files[0]), (_wal(path), files[1])):
+        found = None if known is None else _file(place)
+        if found != known:
+            what = "was deleted or renamed" if found is None else "was replaced by another file"
+            advice = "put it back, or close this memory and open the store that is meant"
+            if known is files[1]:
+                advice = "close every memory that has the store open, then run `embermem doctor`"
+            raise StoreMoved(f"{place} {what} while the store was open; nothing was written: {advice}")
+
+
+def _file(path: Path | str) -> tuple[int, int] | None:
+    """What tells a file from others at the same place; None where there is none, or it cannot be told."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_ino else None
+
+
+def _wal(path: Path) -> str:
+    return f"{path}-wal"
 
 
 @contextmanager
@@ -328,11 +422,23 @@ def our_errors(path: Path) -> Iterator[None]:
     """A driver's error becomes one of ours, with its cause kept."""
     try:
         yield
-    except (exc.SQLAlchemyError, sqlite3.Error, OverflowError) as error:
+    except (exc.SQLAlchemyError, sqlite3.Error, OverflowError, AssertionError) as error:
+        raise_interrupt(error)
         said = str(getattr(error, "orig", None) or error)
         if "unable to open" in said.lower() and path.parent.is_dir() and not os.access(path.parent, os.W_OK):
             raise StoreReadOnly(f"{path}: its folder may not be written, which SQLite needs even to read") from error
         for needle, kind, advice in _MESSAGES:
             if needle in said.lower():
+                if kind is StoreCorrupt:  # SQLite quotes the text that it cannot read
+                    raise kind(f"{path}: {advice}") from None
                 raise kind(f"{path}: {advice} ({said})") from error
         raise StoreError(f"{path}: the database refused ({said})") from error
+
+
+def raise_interrupt(error: Exception) -> None:
+    """Raise what the handler of a signal did, where SQLAlchemy put an error of its own over it: that the statement
+    failed, though no driver says so, or an assertion about a transaction whose end was cut short."""
+    if type(error) is exc.StatementError and error.orig is not None:
+        raise error.orig
+    if isinstance(error, AssertionError):
+        raise error.__context__ or error

@@ -40,27 +40,42 @@ from embermem.types import (
 )
 
 _owner = schema.owner.c
-_HOW_FAR = select(_owner.seq, _owner.revision, _owner.reset_no, _owner.persona_no, _owner.created_at).where(
-    _owner.owner_id == bindparam("owner")
+_said, _change = schema.utterance.c, schema.change.c
+_SAID_THERE = select(_said.id).where(_said.owner_id == bindparam("owner"), _said.seq == bindparam("seq"))
+_CHANGED_THERE = select(_change.recorded_at).where(
+    _change.owner_id == bindparam("owner"), _change.no == bindparam("revision")
 )
+_HOW_FAR = select(
+    _owner.seq,
+    _owner.revision,
+    _owner.reset_no,
+    _owner.persona_no,
+    _owner.created_at,
+    _SAID_THERE.scalar_subquery().label("said"),
+    _CHANGED_THERE.scalar_subquery().label("changed"),
+).where(_owner.owner_id == bindparam("owner"))
 """Made once, because each search asks it first."""
 
 
 class Views(Transactions):
     """Readers of an owner's memory."""
 
-    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int) -> Delta:
+    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta:
         """What is newer than (seq, revision), read in one transaction, vectors in the order of their utterances.
 
         `tokens` is parallel to `vector_seqs`, b"" for a vector without; the empty tuple if none of them has any.
+        `mark` is that of the delta which brought the reader there: where another stands there now, or nothing yet, the
+        database was replaced by another copy, and all is read again.
         """
         with self._read() as c:
-            row = c.execute(_HOW_FAR, {"owner": owner_id}).first()
+            row = c.execute(_HOW_FAR, {"owner": owner_id, "seq": seq, "revision": revision}).first()
             if row is None:
                 return _no_owner((seq, revision) != (0, 0), dim)
-            if (row.seq, row.revision) == (seq, revision) and row.reset_no <= revision:
-                return _nothing(seq, revision, dim, row.created_at)
-            reset = row.reset_no > revision and (seq, revision) != (0, 0)
+            found = _mark(row.said, row.changed)
+            replaced = row.seq < seq or row.revision < revision or mark not in ("", found)
+            if (row.seq, row.revision) == (seq, revision) and row.reset_no <= revision and not replaced:
+                return _nothing(seq, revision, dim, row.created_at, found)
+            reset = (row.reset_no > revision or replaced) and (seq, revision) != (0, 0)
             if reset:
                 seq, revision = 0, 0
             return _newer(c, row, owner_id, seq, revision, embedder, dim, reset)
@@ -250,10 +265,15 @@ class Views(Transactions):
 
 def _no_owner(had: bool, dim: int) -> Delta:
     """Nobody is there: whoever was, is forgotten."""
-    return replace(_nothing(0, 0, dim, 0), persona=Persona() if had else None, reset=had)
+    return replace(_nothing(0, 0, dim, 0, ""), persona=Persona() if had else None, reset=had)
 
 
-def _nothing(seq: int, revision: int, dim: int, born: int) -> Delta:
+def _mark(said: str | None, changed: int | None) -> str:
+    """The last utterance's id, which is random, and the last change's time: another copy of the database has others."""
+    return f"{said} {changed}"
+
+
+def _nothing(seq: int, revision: int, dim: int, born: int, mark: str) -> Delta:
     return Delta(
         seq=seq,
         revision=revision,
@@ -264,6 +284,7 @@ def _nothing(seq: int, revision: int, dim: int, born: int) -> Delta:
         segments=(),
         persona=None,
         born=born,
+        mark=mark,
     )
 
 
@@ -293,6 +314,7 @@ def _newer(
         archived = reads.facts_from(c, owner_id, left)
         past = reads.select_facts(owner_id, archived=False, retired=True).where(schema.fact.c.retired_no > revision)
         ended = reads.facts_from(c, owner_id, past)
+    there = {"owner": owner_id, "seq": owner.seq, "revision": owner.revision}
     return Delta(
         seq=owner.seq,
         revision=owner.revision,
@@ -315,6 +337,7 @@ def _newer(
         expiring=_expiring(c, owner_id),
         reset=reset,
         born=owner.created_at,
+        mark=_mark(c.scalar(_SAID_THERE, there), c.scalar(_CHANGED_THERE, there)),
     )
 
 

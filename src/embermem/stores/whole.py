@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Self
 
 from sqlalchemy import and_, case, func, select
 from sqlalchemy.engine import Connection
@@ -14,7 +15,7 @@ from embermem.stores import migrations, reads, schema
 from embermem.stores.codec import micros
 from embermem.stores.statements import remember, remember_once, unclaimed
 from embermem.stores.transactions import Transactions
-from embermem.types import Owner
+from embermem.types import Owner, OwnerId
 
 
 class Whole(Transactions):
@@ -94,6 +95,12 @@ class Whole(Transactions):
     def copy(self, place: Path) -> None:
         """The whole store in a new file. Raises StoreError."""
         self._database.copy(place)
+
+    def in_memory(self, owner_id: OwnerId) -> Self:
+        """One owner in a store of the process's own memory: closed, or killed, it leaves nothing. Raises StoreError."""
+        from embermem.stores import copying
+
+        return type(self)(copying.in_memory(self._database, owner_id))
 
 
 def _backlog(c: Connection, short: int) -> tuple[int, int | None]:

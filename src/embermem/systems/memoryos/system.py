@@ -52,7 +52,9 @@ class MemoryOS:
         self._store = parts.store
         embedder = parts.embedder
         self._residents = Residents(
-            lambda owner_id, seq, revision: parts.store.delta(owner_id, seq, revision, embedder.name, embedder.dim),
+            lambda owner_id, seq, revision, mark: parts.store.delta(
+                owner_id, seq, revision, embedder.name, embedder.dim, mark
+            ),
             (parts.store.segment_timeline, parts.store.persona_timeline),
             embedder.dim,
             parts.settings.resident_bytes,
