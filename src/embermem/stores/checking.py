@@ -197,6 +197,13 @@ class Checking(Whole, Erasing):
         return found
 
 
+def unsound(c: Connection, owner: Owner) -> tuple[str, ...]:
+    """What is wrong with one owner's rows, whatever key of forgotten values is here: nothing, where they are sound."""
+    found = [one for one in broken(c, _asked(c, owner.id, None, None)) if one.invariant.level == "error"]
+    told = [finding.what for finding in _of_log(owner, _log(c, owner.id))]
+    return (*(f"{one.invariant.what}: {one.count}" for one in found), *told)
+
+
 # -------------------------------------------------------------------------------------------------------------- telling
 
 _ADVICE = {
