@@ -167,8 +167,10 @@ class Postgres:
                 if found is None:
                     raise StoreError(f"{self.place} holds no store; opening it makes one")
                 migrations.refuse_newer(found, self.place)
-                with engine.begin() as connection:
-                    connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE} FOR UPDATE"))
+                if found == migrations.HEAD:
+                    return found, found
+                with engine.begin() as connection:  # waits for those who write, and they for it
+                    connection.execute(text(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
                     migrations.run(connection, "head")
             return found, migrations.HEAD
         finally:
@@ -178,9 +180,12 @@ class Postgres:
         """One state, without the right to write."""
         return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True).begin()
 
-    def writing(self, connection: Connection) -> AbstractContextManager[object]:
+    @contextmanager
+    def writing(self, connection: Connection) -> Iterator[None]:
         """READ COMMITTED: what is read after an owner's row is held is what the last holder left."""
-        return connection.begin()
+        with connection.begin():
+            migrations.refuse_other(connection, self.place)
+            yield
 
     def size(self, connection: Connection) -> int:
         """Of our tables, their indexes among them."""

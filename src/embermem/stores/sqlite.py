@@ -114,7 +114,10 @@ class Sqlite:
     @contextmanager
     def writing(self, connection: Connection) -> Iterator[None]:
         """BEGIN IMMEDIATE; threads of this process queue up by a lock, which is fairer than SQLite's."""
+        from embermem.stores import migrations
+
         with self._writing, connection.execution_options(ember_writes=True).begin():
+            migrations.refuse_other(connection, self.place)
             yield
 
     def size(self, connection: Connection) -> int:
@@ -167,8 +170,9 @@ def refuse_foreign(path: Path) -> None:
         raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
 
 
-def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -> Engine:
-    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one."""
+def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False, first: tuple[str, ...] = ()) -> Engine:
+    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one. `first`
+    are pragmas that are set before the file is looked at."""
     last = ("query_only=ON",) if read_only else ()
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
@@ -180,7 +184,7 @@ def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
+        for pragma in (*first, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
             connection.execute(f"PRAGMA {pragma}").fetchall()
 
     @event.listens_for(engine, "begin")
