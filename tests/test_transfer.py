@@ -400,3 +400,45 @@ def test_nobody_comes_in_under_the_id_of_another(memory: Memory, sample: bytes) 
     imported(memory, file_of(lines))
     assert not memory.of("alice").utterances()
     assert memory.of("mallory").facts()
+
+
+# ------------------------------------------------------------------------------------------------- one owner's alone
+
+
+@pytest.mark.parametrize(
+    "user", ["../alice", "alice/default", "alice\nbob", "Alice", "\u0430lice", "alice\u200b", "%", "*"]
+)
+def test_a_file_of_one_owner_holds_nothing_of_another_whose_name_is_like_it(
+    memory: Memory, clock: Clock, user: str
+) -> None:
+    theirs = memory.of("alice")
+    theirs.add("I live in Quillport.", "Brigantia.", thread="zebrawood", key="oriole")
+    mine = memory.of(user)
+    mine.add("I live in Rome.", "I see.")
+    for one in (theirs, mine):
+        one.settle()
+    data = exported(memory, user, vectors=True).decode()
+    ids = [theirs.owner.id, *(page.id for page in theirs.pages()), *(one.id for one in theirs.utterances())]
+    assert [word for word in ("Quillport", "Brigantia", "zebrawood", "oriole", *ids) if word in data] == []
+    assert [line["user"] for line in lines_of(data.encode()) if line["kind"] == "owner"] == [user]
+
+
+def test_a_file_with_the_ids_of_somebody_who_is_here_changes_nothing_of_theirs(
+    lived: Memory, place: Place, sample: bytes
+) -> None:
+    mine = lived.of("alice")
+    before, rows_before = public(mine), [mine.recall(query).text for query in ("Where do I live?", "heron")]
+    copy = lines_of(exported(lived, "alice", vectors=True))
+    first(copy, "owner")["user"] = "mallory"
+    for line in copy:
+        if line["kind"] == "utterance":
+            line["text"] = f"Mallory was here. {line['text']}"
+    imported(lived, file_of(copy))
+    assert public(mine) == before
+    assert [mine.recall(query).text for query in ("Where do I live?", "heron")] == rows_before
+    mallory = lived.of("mallory")
+    for page in mallory.pages():
+        mallory.forget(page=page.id)
+    mallory.forget_owner()
+    assert public(mine) == before
+    assert_sound(place("lived.db"))
