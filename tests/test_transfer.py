@@ -257,6 +257,24 @@ def again(kind: str) -> Change:
     return lambda lines: lines.insert(lines.index(first(lines, kind)), first(lines, kind))
 
 
+ANOTHER = "u00000000000000000000000"
+"""An id of nothing that this owner has."""
+
+
+def source(lines: Lines) -> dict[str, Any]:
+    """The first source of a fact."""
+    found: dict[str, Any] = decision(lines, "FactAdded")["sources"][0]
+    return found
+
+
+def deep() -> list[Any]:
+    """A list in a list in a list, as deep as this Python writes one."""
+    nested: list[Any] = []
+    for _ in range(400):
+        nested = [nested]
+    return nested
+
+
 HOSTILE: dict[str, tuple[Change, str]] = {
     "no export": (lambda lines: lines.pop(0), "line 1: this is no export"),
     "a newer format": (put("export", version=2), "upgrade embermem"),
@@ -298,6 +316,26 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "no base64": (put("vector", data="%"), "Invalid base64"),
     "tokens of nobody": (put("vector", tokens="AAAA"), "is none of hashed"),
     "a sum of no numbers": (put("segment", sum="AAAA"), "the sum of segment"),
+    "a source of nothing said": (lambda lines: source(lines).update(seq=9_999), "not sound: "),
+    "a source in another's words": (lambda lines: source(lines).update(utterance_id=ANOTHER), "not sound: "),
+    "a source beyond its text": (lambda lines: source(lines).update(end=2**31 - 1), "not sound: sources that end"),
+    "a page of nobody noted": (decide("Noted", page_id=ANOTHER), "not sound: "),
+    "a page of nobody placed": (decide("Placed", page_id=ANOTHER), "not sound: "),
+    "a fact superseded by none": (
+        say("FactRetired", fact_id="f2-000", superseded_by=ANOTHER, valid_to=None), "not sound: facts superseded by"),
+    "a link to another's": (
+        say("Linked", link_id="l9", from_id=ANOTHER, to_id=ANOTHER, reason="", sources=[]), "not sound: "),
+    "a conflict with another's": (say("FactsConflict", fact_id=ANOTHER, other_id="f2-000", reason=""), "not sound: "),
+    "an evolution of another's": (
+        say("SegmentEvolved", segment_id=ANOTHER, keywords=[], tags=[], context="", reason="", sources=[]),
+        "not sound: ",
+    ),
+    "forgotten more than is missing": (decide("Erased", utterances=7), "not sound: utterances missing"),
+    "said that nobody forgot": (decide("Erased", utterances=0), "not sound: utterances missing that nobody forgot"),
+    "an owner's id": (put("owner", id=ANOTHER), "line 2: a line of the kind owner has no field 'id'"),
+    "deep in a line": (lambda lines: lines.insert(3, {"kind": "utterance", "text": deep()}), "line 4: "),
+    "a name given twice": (put("owner", user="bob\x00alice"), "line 2: user has a NUL"),
+    "a name too long": (put("owner", user="a" * 513), "line 2: user has 513 characters"),
     "a wrong count": (put("end", utterances=1), "the owner has 1 utterances"),
     "a missing line": (lambda lines: lines.remove(first(lines, "receipt")), "receipts, and"),
 }  # fmt: skip
@@ -319,7 +357,9 @@ def test_a_hostile_file_is_refused_with_its_line_and_nothing_is_kept(
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("data", [b"", b"\n", b"{", b"[]\n", b"\xff\n", b"[" * 100_000, b'{"kind": ["export"]}\n'])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"{", b"[]\n", b"\xff\n", b"[" * 100_000, b'{"kind": ["export"]}\n', b'{"kind": "\\ud800"}\n']
+)
 def test_what_is_no_export_is_refused(memory: Memory, data: bytes) -> None:
     with pytest.raises(InputError, match="line 1"):
         imported(memory, data)
@@ -360,3 +400,45 @@ def test_nobody_comes_in_under_the_id_of_another(memory: Memory, sample: bytes) 
     imported(memory, file_of(lines))
     assert not memory.of("alice").utterances()
     assert memory.of("mallory").facts()
+
+
+# ------------------------------------------------------------------------------------------------- one owner's alone
+
+
+@pytest.mark.parametrize(
+    "user", ["../alice", "alice/default", "alice\nbob", "Alice", "\u0430lice", "alice\u200b", "%", "*"]
+)
+def test_a_file_of_one_owner_holds_nothing_of_another_whose_name_is_like_it(
+    memory: Memory, clock: Clock, user: str
+) -> None:
+    theirs = memory.of("alice")
+    theirs.add("I live in Quillport.", "Brigantia.", thread="zebrawood", key="oriole")
+    mine = memory.of(user)
+    mine.add("I live in Rome.", "I see.")
+    for one in (theirs, mine):
+        one.settle()
+    data = exported(memory, user, vectors=True).decode()
+    ids = [theirs.owner.id, *(page.id for page in theirs.pages()), *(one.id for one in theirs.utterances())]
+    assert [word for word in ("Quillport", "Brigantia", "zebrawood", "oriole", *ids) if word in data] == []
+    assert [line["user"] for line in lines_of(data.encode()) if line["kind"] == "owner"] == [user]
+
+
+def test_a_file_with_the_ids_of_somebody_who_is_here_changes_nothing_of_theirs(
+    lived: Memory, place: Place, sample: bytes
+) -> None:
+    mine = lived.of("alice")
+    before, rows_before = public(mine), [mine.recall(query).text for query in ("Where do I live?", "heron")]
+    copy = lines_of(exported(lived, "alice", vectors=True))
+    first(copy, "owner")["user"] = "mallory"
+    for line in copy:
+        if line["kind"] == "utterance":
+            line["text"] = f"Mallory was here. {line['text']}"
+    imported(lived, file_of(copy))
+    assert public(mine) == before
+    assert [mine.recall(query).text for query in ("Where do I live?", "heron")] == rows_before
+    mallory = lived.of("mallory")
+    for page in mallory.pages():
+        mallory.forget(page=page.id)
+    mallory.forget_owner()
+    assert public(mine) == before
+    assert_sound(place("lived.db"))

@@ -15,11 +15,13 @@ from itertools import groupby
 from embermem import nonces, prompts
 from embermem.errors import ModelMissing, ModelReplyError
 from embermem.index.tokens import counter
+from embermem.prompts import data
 from embermem.protocols import ChatMessage
 from embermem.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
 
 __all__ = ["ChatReply", "ChatStream", "compose", "no_model", "turns", "without"]
 
+_CALLER = "caller"
 _NOTHING = "-"
 """Stands for a part of the prompt that nobody has set."""
 
@@ -91,11 +93,13 @@ def compose(
     """The prompt for `asked`, a message of the user, after the turns `shown` (see `turns`).
 
     What stands in a turn is not told again by the memory. Neighbours of one role are one message, as some servers ask.
+    Of the agent's profile only what callers set stands outside the markers, each field on one line.
     """
-    memory = without(context.text, {utterance.seq for utterance in shown})
+    memory = data.seen(without(context.text, {utterance.seq for utterance in shown}))
+    told = [f"{line.name.replace('_', ' ')} {line.value}" for line in agent if line.set_by == _CALLER]
     first = prompts.load("chat").fill(
         system=system or prompts.load("chat_system").fill(),
-        agent="; ".join(f"{line.name.replace('_', ' ')} {line.value}" for line in agent) or _NOTHING,
+        agent=" ".join(data.seen("; ".join(told)).split()) or _NOTHING,
         style=style or _NOTHING,
         now=now.strftime("%Y-%m-%d (%a) %H:%M"),
         memory=nonces.wrap(memory or _NOTHING, key),

@@ -152,6 +152,24 @@ def test_a_file_that_is_there_is_not_written_over_and_one_that_is_no_export_is_r
     assert sorted(file.name for file in tmp_path.iterdir() if file.suffix == ".jsonl") == ["out.jsonl"]
 
 
+def test_what_a_killed_export_left_is_thrown_away_and_nobody_else_may_read_the_next(
+    store: Path, tmp_path: Path
+) -> None:
+    out, part, other = tmp_path / "out.jsonl", tmp_path / "out.jsonl.part", tmp_path / "other"
+    part.write_text("half a line")
+    part.chmod(0o644)
+    with part.open() as reader:
+        assert run(store, "export", str(out)).code == 0
+        assert reader.read() == "half a line"
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert not part.exists()
+    out.unlink()
+    other.touch()
+    part.symlink_to(other)
+    assert run(store, "export", str(out)).code == 0
+    assert (other.read_text(), out.is_symlink(), part.is_symlink()) == ("", False, False)
+
+
 # --------------------------------------------------------------------------------------------------- migrate, schema
 
 

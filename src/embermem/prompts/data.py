@@ -30,6 +30,11 @@ def one_line(text: str, limit: int) -> str:
     return f"{text[:head]} … {text[len(text) - tail :]}"[:limit] if limit > 20 else text[:limit]
 
 
+def seen(text: str) -> str:
+    """The text without characters that control or cannot be seen; its line breaks (\\n) stay."""
+    return "\n".join(_UNSEEN.sub("", _CONTROL.sub(" ", line)) for line in text.split("\n"))
+
+
 def nonce(content: str) -> str:
     """A word that stands nowhere in the content, and follows from it."""
     for turn in range(1_000_000):

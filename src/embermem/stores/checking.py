@@ -17,14 +17,14 @@ from embermem.changes import Cause, Erased, FactBarred
 from embermem.errors import StoreCorrupt, StoreError
 from embermem.protocols import Bounds, Finding
 from embermem.stores import reads, schema
-from embermem.stores.codec import decisions_from, micros
+from embermem.stores.codec import decisions_from, from_json, json_text, micros
 from embermem.stores.erasing import Erasing
 from embermem.stores.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
 from embermem.stores.replaying import replay
 from embermem.stores.statements import changes, due_from, locked_owner, setting
 from embermem.stores.transactions import Undo, damage_told
 from embermem.stores.whole import Whole
-from embermem.types import Owner, OwnerId
+from embermem.types import Owner, OwnerId, PersonaChange
 
 _TOLD = 200
 """Findings told one by one; a store with more of them is damaged as a whole."""
@@ -268,6 +268,13 @@ class Checking(Whole, Erasing):
         return found
 
 
+def unsound(c: Connection, owner: Owner) -> tuple[str, ...]:
+    """What is wrong with one owner's rows, whatever key of forgotten values is here: nothing, where they are sound."""
+    found = [one for one in broken(c, _asked(c, owner.id, None, None)) if one.invariant.level == "error"]
+    told = [finding.what for finding in _of_log(owner, _log(c, owner.id))]
+    return (*(f"{one.invariant.what}: {one.count}" for one in found), *told)
+
+
 # -------------------------------------------------------------------------------------------------------------- telling
 
 _ADVICE = {
@@ -447,9 +454,13 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
     """A hash over an owner's rows of a table, in the order of the key."""
     hashed = hashlib.sha256()
     columns = [column for column in table.c if column.name not in _NOT_DERIVED.get(table.name, ())]
+    proposals = columns.index(table.c.proposals) if table is schema.note else None
     query = select(*columns).where(table.c.owner_id == owner_id).order_by(*table.primary_key.columns)
     for row in c.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}):
-        hashed.update(repr(tuple(row)).encode())
+        values = list(row)
+        if proposals is not None and values[proposals] is not None:  # an older Ember wrote fewer fields
+            values[proposals] = json_text(from_json(values[proposals], PersonaChange))
+        hashed.update(repr(tuple(values)).encode())
     return hashed.hexdigest()
 
 

@@ -176,8 +176,10 @@ class Postgres:
                 if found is None:
                     raise StoreError(f"{self.place} holds no store; opening it makes one")
                 migrations.refuse_newer(found, self.place)
-                with engine.begin() as connection:
-                    connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE} FOR UPDATE"))
+                if found == migrations.HEAD:
+                    return found, found
+                with engine.begin() as connection:  # waits for those who write, and they for it
+                    connection.execute(text(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
                     migrations.run(connection, "head")
             return found, migrations.HEAD
         finally:
@@ -188,7 +190,10 @@ class Postgres:
         is held is what the last holder left."""
         if not writes:
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        return connection.begin()
+        transaction = connection.begin()
+        if writes:
+            migrations.refuse_other(connection, self.place)
+        return transaction
 
     def abandon(self, raw: Any) -> None:
         """Cancel what the server still works at, and hang up: it rolls back by itself."""

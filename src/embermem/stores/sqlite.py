@@ -127,10 +127,15 @@ class Sqlite:
     def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
         """To read, one state: in WAL a transaction reads what stood when it first read. To write, BEGIN IMMEDIATE;
         threads of this process queue up by a lock, which is fairer than SQLite's."""
+        from embermem.stores import migrations
+
         self._refuse_moved(connection.info[_FILES])
         if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
             raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
-        return connection.execution_options(ember_writes=writes).begin()
+        transaction = connection.execution_options(ember_writes=writes).begin()
+        if writes:
+            migrations.refuse_other(connection, self.place)
+        return transaction
 
     def _refuse_moved(self, files: _Files) -> None:
         """Raises StoreMoved. A WAL that was moved once is not made good by the next one, which SQLite makes."""
@@ -215,8 +220,8 @@ class Sqlite:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
         except OSError as error:
             raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
-        with self.errors():
-            copy_rows(self._path, place)
+        with self.errors(), closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+            copy_rows(connection, place)
         if self.key_file.exists():  # without it the copy would not know what was forgotten
             with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
                 file.write(self.key_file.read_bytes())
@@ -250,11 +255,10 @@ class Sqlite:
         return tuple(sorted(file for file in found if not file.name.endswith(("-wal", "-shm", ".key"))))
 
 
-def copy_rows(path: Path, place: Path) -> None:
+def copy_rows(connection: Any, place: Path) -> None:
     """Every row of a database in another file, which is empty or not there yet: without the pages and bytes that hold
-    no row. Raises sqlite3.Error."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("VACUUM INTO ?", (str(place),))
+    no row. `connection` is the driver's, in no transaction. Raises sqlite3.Error."""
+    connection.execute("VACUUM INTO ?", (str(place),))
 
 
 def _integrity(connection: Connection) -> list[str]:
@@ -344,8 +348,9 @@ def refuse_foreign(path: Path) -> None:
         raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
 
 
-def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False) -> Engine:
-    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one."""
+def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False, first: tuple[str, ...] = ()) -> Engine:
+    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one. `first`
+    are pragmas that are set before the file is looked at."""
     last = ("query_only=ON",) if read_only else ()
     return _engine(URL.create("sqlite", database=str(path)), path, busy_timeout_s, last)
 
@@ -368,7 +373,7 @@ def _engine(url: URL, path: Path, busy_timeout_s: float, last: tuple[str, ...] =
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
+        for pragma in (*first, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
         entry.info[_FILES] = found = _file(path), _file(_wal(path))

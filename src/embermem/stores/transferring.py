@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 from embermem.changes import Cause, Decision
 from embermem.errors import InputError
 from embermem.stores import schema
+from embermem.stores.checking import unsound
 from embermem.stores.codec import decisions_from, decisions_text, micros, moment, offset
 from embermem.stores.erasing import Erasing
 from embermem.stores.replaying import replay
@@ -142,7 +143,7 @@ class Transferring(Erasing):
         """Keep an owner's parts, in one transaction, and derive the memory from them. `embedder` is whose vectors the
         parts hold; what has none is due for one.
 
-        Raises InputError where the owner has anything here, and for a log that leads to no whole memory.
+        Raises InputError where the owner has anything here, and for a log that leads to no sound memory.
         """
         with self._write() as c:
             ensure_owner(c, owner, micros(parts.owner.created_at))
@@ -170,6 +171,7 @@ class Transferring(Erasing):
             _refuse_torn(c, owner.id)
             _count_visits(c, owner.id, parts.segments, embedder)
             _count_recalls(c, owner.id, parts.facts)
+            _refuse_unsound(c, owner)
 
 
 # ---------------------------------------------------------------------------------------------------------------- out
@@ -379,6 +381,13 @@ def _refuse_torn(c: Connection, owner_id: OwnerId) -> None:
     )
     if count := c.scalar(torn):
         raise InputError(f"{count} pages were placed into segments that no change wrote")
+
+
+def _refuse_unsound(c: Connection, owner: Owner) -> None:
+    """Raises InputError where `doctor` would find something in what was derived."""
+    if found := unsound(c, owner):
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        raise InputError(f"the log leads to a memory that is not sound: {found[0]}{more}")
 
 
 def _count_visits(c: Connection, owner_id: OwnerId, segments: Sequence[SegmentPart], embedder: str) -> None:

@@ -199,31 +199,47 @@ def _show_imported(done: Imported) -> None:
 
 
 class _Output:
-    """A new file that only its maker may read, under its name when it is whole; or stdout."""
+    """A new file that only its maker may read, under its name when it is whole; or stdout. What a killed run left of it
+    (`NAME.part`) is thrown away."""
 
     def __init__(self, out: str) -> None:
         self._path = None if out == "-" else Path(out).expanduser()
-        if self._path is not None and self._path.exists():
-            raise InputError(f"{self._path} is there already; choose another name")
+        self._refuse_there()
 
     def __enter__(self) -> IO[bytes]:
         if self._path is None:
             self._file: IO[bytes] = sys.stdout.buffer
         else:
             self._part = self._path.with_name(f"{self._path.name}.part")
-            self._file = open(os.open(self._part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb")
+            self._part.unlink(missing_ok=True)  # never written into: others may have it open, or be let in
+            self._file = open(os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
         return self._file
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._path is None:
             self._file.flush()
             return
+        mine = self._is_mine()
         self._file.close()
-        if error is None:
-            self._part.replace(self._path)
-        else:
-            with suppress(OSError):
-                self._part.unlink()
+        if not mine:
+            if error is None:
+                raise InputError(f"{self._part} was taken over by another export to this name; nothing was written")
+            return
+        try:
+            if error is None:
+                self._refuse_there()
+                self._part.replace(self._path)
+        finally:
+            self._part.unlink(missing_ok=True)
+
+    def _refuse_there(self) -> None:
+        if self._path is not None and self._path.exists():
+            raise InputError(f"{self._path} is there already; choose another name")
+
+    def _is_mine(self) -> bool:
+        with suppress(OSError):
+            return os.path.samestat(os.fstat(self._file.fileno()), self._part.lstat())
+        return False
 
 
 def _input(file: str) -> IO[bytes]:

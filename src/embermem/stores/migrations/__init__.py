@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from contextlib import suppress
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine, exc, inspect, text
 
-from embermem.errors import SchemaMismatch, StoreCorrupt, StoreError
+from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError
 from embermem.stores import schema
-from embermem.stores.sqlite import APPLICATION_ID, copy_rows
+from embermem.stores.sqlite import APPLICATION_ID, copy_rows, make_engine
 from embermem.stores.statements import SCRUBBED
 
 HEAD = "0007"
@@ -21,6 +22,10 @@ VERSION_TABLE = "ember_version"
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
 """What a store holds that was just made: nothing was ever deleted there."""
 
+_ALONE_S = 3.0
+"""How long a migration waits for others to close the file: a short command is done by then."""
+_ALONE_WAIT_S = 0.1
+
 _ALEMBIC = threading.Lock()
 """Alembic hands its environment over in module globals: one migration at a time in a process."""
 
@@ -28,8 +33,8 @@ _ALEMBIC = threading.Lock()
 def prepare(engine: Engine, path: Path) -> None:
     """Make the schema in an empty file, or migrate an older one after a backup beside it (`FILE.before-REVISION`).
 
-    Raises StoreCorrupt for somebody else's database, SchemaMismatch for one of a newer Ember, and StoreError where no
-    backup can be made: then the file stays as it was.
+    Raises StoreCorrupt for somebody else's database, SchemaMismatch for one of a newer Ember, StoreBusy for an older
+    one that another process has open, and StoreError where no backup can be made: then the file stays as it was.
     """
     found = version(engine, path)
     if found == HEAD:
@@ -38,7 +43,7 @@ def prepare(engine: Engine, path: Path) -> None:
         _create(engine)
         return
     refuse_newer(found, str(path))
-    _migrate(engine, path)
+    _migrate(engine, path, found)
 
 
 def refuse_newer(found: str, place: str) -> None:
@@ -47,6 +52,19 @@ def refuse_newer(found: str, place: str) -> None:
     if found not in known:
         raise SchemaMismatch(
             f"{place} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
+        )
+
+
+def refuse_other(connection: Connection, place: str) -> None:
+    """Raises SchemaMismatch in a transaction that writes, where another Ember has migrated the store since it was
+    opened. On PostgreSQL the look holds a migration off until the transaction ends."""
+    with closing(connection.connection.cursor()) as cursor:  # the driver's own: every write asks this
+        cursor.execute(f"SELECT version_num FROM {VERSION_TABLE}")
+        (found,) = cursor.fetchone() or (None,)
+    if found != HEAD:
+        raise SchemaMismatch(
+            f"{place} was migrated to schema {found} while this Ember, which knows {HEAD}, had it open; nothing was "
+            "written: start this program again with the newer embermem"
         )
 
 
@@ -76,22 +94,40 @@ def _create(engine: Engine) -> None:
         connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
 
 
-def _migrate(engine: Engine, path: Path) -> None:
-    """Copy and migrate under one write lock: nobody writes in between, and only one process does it."""
-    with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
-        if _version(connection, path) == HEAD:
-            return  # another process was first
-        _copy(path, path.with_name(f"{path.name}.before-{HEAD}"))
-        run(connection, "head")
+def _migrate(engine: Engine, path: Path, found: str) -> None:
+    """Copy and migrate while nobody else has the file open: an older process would go on writing in the old form."""
+    engine.dispose()  # our own connections would be in the way
+    alone = make_engine(path, _ALONE_WAIT_S, first=("locking_mode=EXCLUSIVE",))
+    end = time.monotonic() + _ALONE_S
+    try:
+        while version(engine, path) != HEAD:  # else another process was first
+            engine.dispose()
+            try:
+                with alone.connect().execution_options(ember_writes=True) as connection:
+                    _copy(connection, path, path.with_name(f"{path.name}.before-{HEAD}"))
+                    with connection.begin():
+                        run(connection, "head")
+                return
+            except exc.OperationalError as error:
+                if "database is locked" not in str(error.orig):
+                    raise
+                if time.monotonic() > end:
+                    raise StoreBusy(
+                        f"{path} is of an older Ember (schema {found}, this one needs {HEAD}), and another process has "
+                        "it open: stop what uses it, and open it again; nothing was changed"
+                    ) from error
+                time.sleep(_ALONE_WAIT_S)
+    finally:
+        alone.dispose()
 
 
-def _copy(path: Path, backup: Path) -> None:
+def _copy(connection: Connection, path: Path, backup: Path) -> None:
     """The whole store, with the file's rights, under its name only once it is complete. Raises StoreError."""
     part = backup.with_name(f"{backup.name}.part")
     try:
         part.unlink(missing_ok=True)
         os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
-        copy_rows(path, part)
+        copy_rows(connection.connection.driver_connection, part)
         shutil.copymode(path, part)
         part.replace(backup)
     except OSError as error:

@@ -1,0 +1,71 @@
+"""Stores as older versions of Ember left them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from embermem import Memory
+from embermem.stores import migrations, sqlite
+from scripted import SMALL
+
+VERSION = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
+
+
+def older(file: Path, revision: str) -> Path:
+    """A store with something in every log, as an Ember whose newest migration was `revision` wrote it."""
+    made = file.with_name("made.db")
+    with Memory(made, **SMALL) as memory:
+        alice = memory.of("alice")
+        for n in range(12):
+            alice.add(f"I live in town {n}. I like herons.", "I see.", thread=f"t{n % 2}")
+        alice.settle()
+    engine = sqlite.make_engine(file, 5)
+    migrations.upgrade(engine, revision)
+    engine.dispose()
+    with closing(sqlite3.connect(file)) as c:
+        c.execute("ATTACH ? AS made", (str(made),))
+        for (table,) in c.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
+            if table != migrations.VERSION_TABLE:
+                columns = ", ".join(f'"{row[1]}"' for row in c.execute(f"PRAGMA main.table_info('{table}')"))
+                now = RENAMED.get(table, table)
+                c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM made.{now}")
+        c.commit()
+        c.execute(f"PRAGMA application_id={sqlite.APPLICATION_ID}")
+    file.chmod(0o600)
+    made.unlink()
+    return file
+
+
+RENAMED = {"vector": "embedding"}
+"""Tables that a migration gave another name."""
+NEWER = {
+    ("embedding", "tokens"),
+    *(("page", name) for name in ("redo_tries", "redo_at", "expires_at", "expires_offset")),
+    *(("fact", name) for name in ("expires_at", "expires_offset", "visits", "visited_at")),
+    *((table, name) for table in ("trait", "profile") for name in ("valid_from", "valid_from_offset")),
+}
+"""Columns that a migration added."""
+
+
+NEW = (
+    *("call", "api_key", "record", "record_state", "record_value"),
+    *("fact_state", "conflict", "link", "evolution", "barred"),
+)
+"""Tables that a migration made."""
+
+
+def content(file: Path) -> dict[str, list[str]]:
+    """Every row of every table, without the tables and columns that newer versions add."""
+    with closing(sqlite3.connect(file)) as c:
+        tables = [row[0] for row in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        c.row_factory = sqlite3.Row
+        return {
+            RENAMED.get(table, table): sorted(
+                repr({key: value for key, value in dict(row).items() if (RENAMED.get(table, table), key) not in NEWER})
+                for row in c.execute(f"SELECT * FROM {table}")
+            )
+            for table in tables
+            if table not in (migrations.VERSION_TABLE, *NEW)
+        }
