@@ -92,6 +92,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"changes", "errors", "ids", "protocols", "retry_after", "types"},
     "telemetry": set(),
     "transfer": BASE | {"stores"},
+    "__main__": {"apps"},
     "__init__": {"aio", "errors", "memory", "protocols", "system_memory", "types"},
 }
 
