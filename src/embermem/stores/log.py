@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +34,10 @@ from embermem.types import (
 )
 
 
+class _NothingNew(Exception):
+    """Ends a transaction that would store nothing: it leaves no row of an owner either."""
+
+
 class Log(Erasing):
     """Utterances and the pages they make."""
 
@@ -49,15 +54,17 @@ class Log(Erasing):
     ) -> Added:
         """Store messages in one transaction; see protocols.Store."""
         at = micros(now)
-        with self._write() as c:
+        with suppress(_NothingNew), self._write() as c:
             ensure_owner(c, owner, at)
             if key is not None:
                 known = _receipt(c, owner.id, key, digest, self.secret)
                 if known is not None:
                     return known
+                if self._is_gone(c, owner.id, key, digest):
+                    raise _NothingNew
             messages = self._still_new(c, owner.id, messages)
             if not messages:
-                return Added(page_ids=(), utterance_ids=())
+                raise _NothingNew
             table = schema.owner
             row = c.execute(
                 update(table)
@@ -83,19 +90,20 @@ class Log(Erasing):
                     )
                 )
             return added
+        return Added(page_ids=(), utterance_ids=())
 
     def _still_new(self, c: Connection, owner_id: OwnerId, messages: Sequence[Message]) -> Sequence[Message]:
         """The messages but for those that were forgotten: who said what, and when."""
-        table = schema.barred
-        barred = table.c.owner_id == owner_id
-        if c.scalar(select(table.c.mark).where(barred).limit(1)) is None:
+        marked = self._marked_of(c, owner_id)
+        if not marked:
             return messages
-        key = self.secret()
+        table, key = schema.barred, self.secret()
         marks = [mark_of_message(key, one.role.value, one.text, one.said_at) for one in messages]
         known = {
             mark
+            for one in marked
             for some in chunks(sorted(set(marks)))
-            for mark in c.scalars(select(table.c.mark).where(barred, table.c.mark.in_(some)))
+            for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == one, table.c.mark.in_(some)))
         }
         return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
 
