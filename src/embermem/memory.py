@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from embermem import config as configuration
 from embermem import ids, messages, nonces, sensitive, telemetry
+from embermem.arguments import checked
 from embermem.config import Settings
 from embermem.errors import StoreError
 from embermem.owner_memory import OwnerMemory, zone_of
@@ -35,6 +36,7 @@ _NONCE_KEY = "nonce_key"
 """The store's setting that holds the key of `embermem.nonces`, in hexadecimal."""
 
 
+@checked
 class Memory:
     """A store of memories: a path or an sqlite:/// URL, and settings.
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from embermem import messages, telemetry
+from embermem.arguments import checked
 from embermem.errors import InputError
 from embermem.messages import At
 from embermem.owner_memory.handle import Handle
 from embermem.types import Forgotten, Role, Verified
 
 
+@checked
 class Forgetting(Handle):
     """Pages, facts, or the whole memory, taken out of every table and the file."""
 
