@@ -133,19 +133,19 @@ def test_the_methods_of_the_papers_other_systems_are_checked_too() -> None:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda a: a.recall("Where?", scope={"before_seq": 3}), r"scope of recall\(\) is dict; give a Scope such as"),
-        (lambda a: a.recall("Where?", budget="12"), r"budget of recall\(\) is str; give a whole number, or None"),
-        (lambda a: a.recall(3), r"query of recall\(\) is int; give a text"),
-        (lambda a: a.search("Where?", None), r"k of search\(\) is NoneType; give a whole number"),
-        (lambda a: a.add("Hello", at=3), r"at of add\(\) is int; give a datetime, a date or an ISO 8601 text, or None"),
+        (lambda a: a.recall("Where?", scope={"before_seq": 3}), r"scope is dict; recall\(\) takes a Scope such as"),
+        (lambda a: a.recall("Where?", budget="12"), r"budget is str; recall\(\) takes a whole number, or None"),
+        (lambda a: a.recall(3), r"query is int; recall\(\) takes a text"),
+        (lambda a: a.search("Where?", None), r"k is NoneType; search\(\) takes a whole number"),
+        (lambda a: a.add("Hello", at=3), r"at is int; add\(\) takes a datetime, a date or an ISO 8601 text, or None"),
         (lambda a: a.add("Hello", at="yesterday"), "at = 'yesterday' is not a time; give ISO 8601"),
-        (lambda a: a.add("Hello", thread=3), r"thread of add\(\) is int; give a text"),
-        (lambda a: a.forget_pages("p1"), r"pages of forget_pages\(\) is str; give several ids"),
-        (lambda a: a.forget_pages(["p1", 3]), r"pages of forget_pages\(\): it holds int at 1; give several ids"),
-        (lambda a: a.forget_owner(dry_run="no"), r"dry_run of forget_owner\(\) is str; give True or False"),
-        (lambda a: a.set_profile(name=["Alice"]), r"name of set_profile\(\) is list; give a text or a whole number"),
-        (lambda a: a.page("a\x00b"), r"page_id of page\(\): it has a NUL character at 1"),
-        (lambda a: a.heat("s1"), r"segment of heat\(\) is str; give a Segment"),
+        (lambda a: a.add("Hello", thread=3), r"thread is int; add\(\) takes a text"),
+        (lambda a: a.forget_pages("p1"), r"pages is str; forget_pages\(\) takes several ids"),
+        (lambda a: a.forget_pages(["p1", 3]), r"pages holds int at 1; forget_pages\(\) takes several ids"),
+        (lambda a: a.forget_owner(dry_run="no"), r"dry_run is str; forget_owner\(\) takes True or False"),
+        (lambda a: a.set_profile(name=["Alice"]), r"name is list; set_profile\(\) takes a text or a whole number"),
+        (lambda a: a.page("a\x00b"), "page_id has a NUL character at 1"),
+        (lambda a: a.heat("s1"), r"segment is str; heat\(\) takes a Segment"),
     ],
 )
 def test_the_error_says_what_is_wrong_where_and_what_to_give(
@@ -160,9 +160,9 @@ def test_the_error_says_what_is_wrong_where_and_what_to_give(
 def test_the_async_face_says_the_same(memory: Memory, tmp_path: Any) -> None:
     async def asked() -> None:
         async with AsyncMemory(tmp_path / "memory.db", **SMALL) as other:
-            with pytest.raises(InputError, match=r"scope of recall\(\) is dict"):
+            with pytest.raises(InputError, match="scope is dict"):
                 await other.of("alice").recall("Where?", scope={})  # type: ignore[arg-type]
-            with pytest.raises(InputError, match=r"user of of\(\) is int"):
+            with pytest.raises(InputError, match="user is int"):
                 other.of(3)  # type: ignore[arg-type]
 
     asyncio.run(asked())

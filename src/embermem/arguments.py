@@ -22,12 +22,16 @@ from embermem.types import Forgotten, Hit, Owner, Segment
 __all__ = ["checked"]
 
 _Class = TypeVar("_Class")
-_Check = Callable[[Any], Any]
-"""Gives the value to go on with, or raises _Wrong that says what to give."""
+_Check = Callable[[Any, str], Any]
+"""Of a value and its name: gives the value to go on with. Raises _Wrong, or InputError that says all."""
 
 
 class _Wrong(Exception):
-    """A value of another type; what to give in its place."""
+    """What is taken in place of this value; and, where it is not the value itself, what is of another type."""
+
+    def __init__(self, taken: str, found: str | None = None) -> None:
+        super().__init__(taken)
+        self.taken, self.found = taken, found
 
 
 def checked(kind: type[_Class]) -> type[_Class]:
@@ -62,17 +66,16 @@ def _checking(method: Callable[..., Any], called: str) -> Callable[..., Any]:
 
 def _passed(check: _Check, value: Any, name: str, called: str) -> Any:
     try:
-        return check(value)
+        return check(value, name)
     except _Wrong as wrong:
-        raise InputError(f"{name} of {called}() is {type(value).__name__}; give {wrong}") from None
-    except InputError as error:
-        raise InputError(f"{name} of {called}(): {error}") from error
+        found = wrong.found or f"is {type(value).__name__}"
+        raise InputError(f"{name} {found}; {called}() takes {wrong.taken}") from None
 
 
 # ------------------------------------------------------------------------------------------------------- the checks
 
 
-def _anything(value: Any) -> Any:
+def _anything(value: Any, name: str) -> Any:
     """Checked where it is read, with words of its own."""
     return value
 
@@ -80,17 +83,17 @@ def _anything(value: Any) -> Any:
 def _one_of(what: str, *kinds: type, none: bool = False) -> _Check:
     """One of some types; a truth value is no number."""
 
-    def check(value: Any) -> Any:
+    def check(value: Any, name: str) -> Any:
         fits = isinstance(value, kinds) and not (isinstance(value, bool) and bool not in kinds)
         if not fits and not (none and value is None):
             raise _Wrong(f"{what}, or None" if none else what)
-        return messages.checked(value, "it", sys.maxsize) if isinstance(value, str) else value
+        return messages.checked(value, name, sys.maxsize) if isinstance(value, str) else value
 
     return check
 
 
 def _function(what: str, *, none: bool) -> _Check:
-    def check(value: Any) -> Any:
+    def check(value: Any, name: str) -> Any:
         if not callable(value) and not (none and value is None):
             raise _Wrong(what)
         return value
@@ -101,56 +104,58 @@ def _function(what: str, *, none: bool) -> _Check:
 def _many(what: str, kind: type, of: Any = Iterable) -> _Check:
     """Several of a type, as a tuple. A text is not several texts."""
 
-    def check(value: Any) -> Any:
+    def check(value: Any, name: str) -> Any:
         if not isinstance(value, of) or isinstance(value, (str, bytes)):
             raise _Wrong(what)
         found: tuple[object, ...] = tuple(value)
         for place, one in enumerate(found):
             if not isinstance(one, kind):
-                raise InputError(f"it holds {type(one).__name__} at {place}; give {what}")
+                raise _Wrong(what, f"holds {type(one).__name__} at {place}")
             if isinstance(one, str):
-                messages.checked(one, f"the text at {place}", sys.maxsize)
+                messages.checked(one, f"{name}[{place}]", sys.maxsize)
         return found
 
     return check
 
 
-def _moment(value: Any) -> Any:
+def _moment(value: Any, name: str) -> Any:
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise _Wrong("a datetime with a zone")
     return value
 
 
-def _model(value: Any) -> Any:
+def _model(value: Any, name: str) -> Any:
     if value is not None and not isinstance(value, str) and not callable(getattr(value, "complete", None)):
         raise _Wrong("the name of a model, a LanguageModel, or None")
     return value
 
 
-def _scope(value: Any) -> Any:
+def _scope(value: Any, name: str) -> Any:
     if value is None:
         return None
     if not isinstance(value, Scope):
         raise _Wrong("a Scope such as Scope(before_seq=12), or None")
     if value.before_seq is not None:
-        messages.whole(value.before_seq, "its before_seq", 0)
-    if not isinstance(value.not_threads, (frozenset, set)) or not all(isinstance(o, str) for o in value.not_threads):
-        raise InputError("its not_threads is not a set of threads' names; give one such as frozenset({'s1'})")
+        messages.whole(value.before_seq, f"{name}.before_seq", 0)
+    if not isinstance(value.not_threads, (frozenset, set)):
+        raise InputError(
+            f"{name}.not_threads is {type(value.not_threads).__name__}; give a set such as frozenset({{'s1'}})"
+        )
     for thread in value.not_threads:
-        messages.checked(thread, "a name in its not_threads", sys.maxsize)
+        messages.checked(thread, f"a thread in {name}.not_threads", sys.maxsize)
     return value
 
 
-def _fields(value: Any) -> Any:
+def _fields(value: Any, name: str) -> Any:
     """Lines of a profile by their names."""
     if value is None:
         return None
     if not isinstance(value, Mapping):
         raise _Wrong("a mapping such as {'name': 'Alice'}, or None")
-    for name in value:
-        if not isinstance(name, str):
-            raise InputError(f"it has a name of type {type(name).__name__}; give texts such as 'birth_year'")
-    return {name: _field(one) for name, one in value.items()}
+    for field in value:
+        if not isinstance(field, str):
+            raise _Wrong("texts such as 'birth_year' as names", f"has a name that is {type(field).__name__}")
+    return {field: _field(one, f"{name}.{field}") for field, one in value.items()}
 
 
 _field = _one_of("a text or a whole number", str, int, none=True)
