@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from embermem import Memory, OwnerMemory
+from embermem.bootstrap import on_a_server
 from embermem.errors import InputError, KeyReused
 from scripted import NOW, Clock, Opener, Place
-from soundness import assert_sound, on_a_server
+from soundness import assert_sound
 
 SAID = "I live in Xanadu."
 MESSAGES: list[dict[str, Any]] = [

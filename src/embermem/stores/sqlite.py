@@ -79,13 +79,16 @@ class Sqlite:
         if self._read_only:
             if not self._path.exists():
                 raise StoreError(f"there is no store at {self._path} to be read")
-            if is_still(self._path):
-                return still_engine(self._path)
-            return make_engine(self._path, self._busy_timeout_s, read_only=True)
+            return self._engine_to_read()
         with suppress(OSError):  # what is wrong with the place, opening it says
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
         self._writing = threading.Lock()
         return make_engine(self._path, self._busy_timeout_s)
+
+    def _engine_to_read(self) -> Engine:
+        if self._read_only and is_still(self._path):
+            return still_engine(self._path)
+        return make_engine(self._path, self._busy_timeout_s, read_only=True)
 
     def errors(self) -> AbstractContextManager[None]:
         """See `our_errors`."""
@@ -219,7 +222,7 @@ class Sqlite:
     def leftovers(self) -> frozenset[str]:
         """The ids of utterances in the bytes of the file that hold no row, and in its WAL: of rows that are gone, and
         of rows that were moved. Raises StoreCorrupt where the file cannot be walked."""
-        engine, why = make_engine(self._path, self._busy_timeout_s, read_only=True), ""
+        engine, why = self._engine_to_read(), ""
         try:
             for _ in range(_SCRUB_TRIES):
                 with self.errors(), engine.connect() as connection, self.reading(connection):
