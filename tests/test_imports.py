@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ids": {"types"},
     "paging": {"types"},
     "nonces": set(),
+    "arguments": {"errors", "messages", "protocols", "types"},
     "messages": {"errors", "nonces", "sensitive", "types"},
     "sensitive": {"errors"},
     "rulings": {"changes", "text", "types"},
@@ -70,9 +71,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "differing": {"protocols", "types"},
     "rebuilding": BASE | {"differing"},
     "bootstrap": BASE | {"embedders", "llms", "analysts", "stores", "systems"},
-    "memory": BASE | {"background", "bootstrap", "owner_memory", "rebuilding", "systems", "telemetry"},
-    "system_memory": BASE | {"bootstrap"},
-    "owner_memory": BASE | {"bootstrap", "chat", "differing", "memory", "rebuilding", "systems", "telemetry"},
+    "memory": BASE | {"arguments", "background", "bootstrap", "owner_memory", "rebuilding", "systems", "telemetry"},
+    "system_memory": BASE | {"arguments", "bootstrap"},
+    "owner_memory": BASE
+    | {"arguments", "bootstrap", "chat", "differing", "memory", "rebuilding", "systems", "telemetry"},
     "apps": BASE
     | {"aio", "memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"}
     | {"telemetry", "index.projection", "transfer", "stores.copying", "stores.ddl"},
@@ -88,10 +90,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "testing",
     },
     "demo": BASE | {"memory", "bootstrap"},
-    "aio": BASE | {"chat", "memory", "telemetry"},
+    "aio": BASE | {"arguments", "chat", "memory", "telemetry"},
     "client": {"changes", "errors", "ids", "protocols", "retry_after", "types"},
     "telemetry": set(),
     "transfer": BASE | {"stores"},
+    "__main__": {"apps"},
     "__init__": {"aio", "errors", "memory", "protocols", "system_memory", "types"},
 }
 

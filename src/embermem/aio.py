@@ -27,6 +27,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
+from embermem.arguments import checked
 from embermem.errors import StoreClosed
 from embermem.memory import Memory, OwnerMemory
 from embermem.messages import At
@@ -141,6 +142,7 @@ def _working(method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
     return awaited
 
 
+@checked
 class AsyncMemory(_Async[Memory]):
     """A store of memories for async callers: see `Memory` for the arguments, the methods and what they raise.
 
@@ -334,6 +336,7 @@ class AsyncOwnerMemory(_Async[OwnerMemory]):
     forget = _writing(OwnerMemory.forget)
     forget_pages = _writing(OwnerMemory.forget_pages)
     forget_owner = _writing(OwnerMemory.forget_owner)
+    readmit = _writing(OwnerMemory.readmit)
     diff = _reading(OwnerMemory.diff)
     why = _reading(OwnerMemory.why)
     conflicts = _reading(OwnerMemory.conflicts)

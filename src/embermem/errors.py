@@ -41,11 +41,21 @@ EmberError
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 
 class EmberError(Exception):
-    """The root: catch this to catch all of ours."""
+    """The root: catch this to catch all of ours. Errors can be pickled, and so cross from one process to another."""
+
+    def __reduce__(self) -> tuple[Callable[..., EmberError], tuple[Any, ...], dict[str, Any]]:
+        """Made again without calling `__init__`, whose parameters differ from class to class."""
+        return _made_again, (type(self), *self.args), self.__dict__
+
+
+def _made_again(kind: type[EmberError], *args: object) -> EmberError:
+    return kind.__new__(kind, *args)
 
 
 class ConfigError(EmberError, ValueError):

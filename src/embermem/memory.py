@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from embermem import config as configuration
 from embermem import ids, messages, nonces, sensitive, telemetry
+from embermem.arguments import checked
 from embermem.config import Settings
 from embermem.errors import StoreError
 from embermem.owner_memory import OwnerMemory, zone_of
@@ -34,6 +35,7 @@ _NONCE_KEY = "nonce_key"
 """The store's setting that holds the key of `embermem.nonces`, in hexadecimal."""
 
 
+@checked
 class Memory:
     """A store of memories: a path or an sqlite:/// URL, and settings.
 

@@ -818,7 +818,13 @@ class Store(KeyStore, Protocol):
         """
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
-        """Delete every row of an owner, in one transaction; it remembers that a scrub is due."""
+        """Delete every row of an owner, in one transaction; it remembers that a scrub is due.
+
+        Keyed hashes of the messages and of the keys of `add` are kept apart, so that `append` stores neither again.
+        """
+
+    def readmit(self, owner_id: OwnerId) -> int:
+        """Throw away the keyed hashes that `forget_owner` kept of an owner; how many."""
 
     def scrub(self) -> bool:
         """Bring the store's files to where they hold no byte of what was deleted, and look at them to see that it is

@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 
 from embermem import config as configuration
 from embermem import ids, messages, sensitive
+from embermem.arguments import checked
 from embermem.messages import At, Inbox
 from embermem.protocols import Scope
 from embermem.types import Added, Context, Hit, Owner
@@ -126,6 +127,7 @@ class SystemMemory:
         self.close()
 
 
+@checked
 class OwnerSystem:
     """One owner's memory in a system; made by `SystemMemory.of`."""
 

@@ -49,6 +49,8 @@ CJK_FUNCTION = CJK_STOP | frozenset(
     """.split()
 )
 
+_VARIANTS = frozenset(map(chr, (0x034F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Variation selectors and the grapheme joiner: not seen, and yet no format characters to Unicode."""
 _LONGEST_WORD = 64
 """Longer runs of letters are no words (base64, hashes): they are not stemmed, and no cache holds them."""
 
@@ -130,6 +132,36 @@ def terms(text: str) -> list[str]:
     """What BM25 and the Jaccard measure compare: stems without stop words; bigrams and characters for CJK; repeats
     kept."""
     return [term for match in _RUN.finditer(fold(text)) for term in _word_terms(match.group())]
+
+
+def words_to_match(text: str) -> Iterator[str]:
+    """The words of a text that carry topic, in the form in which a query and a text are compared where nothing that is
+    meant may be missed: without accents (naïve, naive), in full case folding (straße, STRASSE), without characters that
+    are not seen (soft hyphens, zero-width and bidirectional ones), by their stems. Chinese, Japanese and Korean as
+    `terms` cuts them.
+
+    `fold` stays as it is: hashes that stores keep are made of it.
+    """
+    folded = fold(text)
+    for match in _RUN.finditer(folded if folded.isascii() else "".join(one for one in folded if not _unseen(one))):
+        run = match.group()
+        known = _word_terms(run)
+        if run.isascii() or _HAS_CJK.match(run):
+            yield from known
+        elif known:  # what is a function word is so as it is written: "thé" is none
+            yield stem(_bare(run.removesuffix("'s")))
+
+
+def _unseen(character: str) -> bool:
+    """A format character, one that chooses a variant, or a mark that composes with no letter."""
+    kind = unicodedata.category(character)
+    return kind == "Cf" or character in _VARIANTS or unicodedata.combining(character) != 0
+
+
+def _bare(word: str) -> str:
+    """In full case folding, without combining marks."""
+    split = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
+    return unicodedata.normalize("NFC", "".join(one for one in split if not unicodedata.combining(one)))
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NewType
+from typing import TYPE_CHECKING, Annotated, Any, NewType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +21,23 @@ if TYPE_CHECKING:
     """One embedding, shape (dim,), L2 norm 1 (or 0 where there was nothing to embed)."""
     Vectors = NDArray[np.float32]
     """Many embeddings, shape (n, dim)."""
+else:
+
+    class _AsNumbers:
+        """How pydantic, and so FastAPI, serves a vector: as a list of numbers. It alone calls these methods."""
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+            from pydantic_core import core_schema
+
+            numbers = core_schema.plain_serializer_function_ser_schema(lambda vector: vector.tolist())
+            return core_schema.any_schema(serialization=numbers)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+            return {"type": "array", "items": {"type": "number"}}
+
+    Vector = Vectors = Annotated[Any, _AsNumbers]
 
 OwnerId = NewType("OwnerId", str)
 PageId = NewType("PageId", str)

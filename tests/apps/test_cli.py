@@ -45,6 +45,14 @@ def test_help_lists_every_command_and_imports_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+def test_the_package_runs_as_a_module_and_calls_itself_by_the_commands_name() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "embermem", "no-such-command"], capture_output=True, text=True, env={**os.environ}
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Usage: embermem " in done.stderr
+
+
 def test_the_version_is_printed() -> None:
     assert CliRunner().invoke(app, ["--version"]).output.strip() == f"embermem {__version__}"
 

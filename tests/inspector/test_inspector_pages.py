@@ -122,6 +122,18 @@ def every_page(alice: OwnerMemory) -> list[str]:
 # ---------------------------------------------------------------------------------------------------- what is shown
 
 
+@pytest.mark.parametrize(("zone", "told"), [(None, "10:00 UTC"), ("Europe/Paris", "12:00 CEST")])
+def test_a_time_says_its_zone_which_is_the_owners_if_there_is_one(server: Server, zone: str | None, told: str) -> None:
+    alice = server.memory.of("alice", timezone=zone)
+    alice.add("I live in Lyon.", "Since when?", at="2026-05-02T10:00:00+00:00")
+    with httpx2.Client(base_url=server.url, timeout=30) as client:
+        for path in ("/pages", f"/pages/{alice.pages()[0].id}"):
+            shown = client.get(path, params={"user": "alice"}).text
+            assert f"2026-05-02 {told}" in shown
+            assert re.findall(r"\d\d:\d\d(?! [A-Z+-])(?![:\d])", re.sub("<[^>]*>", " ", shown)) == []
+            assert f"Times: {zone or 'UTC'}" in shown
+
+
 def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
     for path in PAGES:
         answer = get(browser, path)

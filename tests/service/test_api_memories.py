@@ -86,6 +86,15 @@ def test_the_same_key_at_the_same_moment_keeps_one_page(server: Server, http: ht
     assert len(server.memory.of("alice").pages()) == 1
 
 
+def test_the_same_key_keeps_nothing_once_its_owner_was_forgotten(server: Server, http: httpx2.Client) -> None:
+    given: dict[str, Any] = {"json": {"messages": SAID, **ALICE}, "headers": {"Idempotency-Key": "one"}}
+    http.post("/v1/memories", **given)
+    assert http.delete("/v1/memories", params={**ALICE, "confirm": True}).status_code == 200
+    again = http.post("/v1/memories", **given)
+    assert (again.status_code, again.json()["page_ids"]) == (201, [])
+    assert server.memory.owners() == ()
+
+
 def test_a_key_with_other_content_is_a_conflict_and_keeps_nothing(server: Server, http: httpx2.Client) -> None:
     key = {"Idempotency-Key": "one"}
     http.post("/v1/memories", json={"messages": "one", **ALICE}, headers=key)

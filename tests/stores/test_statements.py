@@ -222,6 +222,9 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     store.remember_copy(tmp_path / "no such copy.db")
     assert memory.scrub()
     memory.of("bob").forget_owner()
+    memory.of("bob").add("Hello again.", at=NOW, key="again")
+    memory.of("bob").forget_owner()
+    assert memory.of("bob").readmit() > 0
     with (tmp_path / "out.jsonl").open("rb") as file:
         import_owners(store, file, HashedNgrams(), clock, leave_out=True)
     copy_store(place(), place("copy.db"), load(**SMALL), NOW, lambda progress: None)

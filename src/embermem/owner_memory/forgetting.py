@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from embermem import messages, telemetry
+from embermem.arguments import checked
 from embermem.errors import InputError
 from embermem.messages import At
 from embermem.owner_memory.handle import Handle
-from embermem.types import Forgotten, Verified
+from embermem.types import Forgotten, Role, Verified
 
 
+@checked
 class Forgetting(Handle):
     """Pages, facts, or the whole memory, taken out of every table and the file."""
 
@@ -30,7 +32,8 @@ class Forgetting(Handle):
     ) -> Forgotten:
         """Take a page, a fact, or many pages out of every table and the file, for good: all of a segment or a thread,
         all that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a
-        `limit` also so many of those that search finds for it: look at these with `dry_run` first.
+        `limit` also so many of those that search finds for it: look at these with `dry_run` first. Words match in
+        every form, case and accent; the names of speakers count, but for the owner's and the agent's own.
 
         With a page go its utterances and all that rests on them alone; what rests on others too keeps those. Summaries
         are made again from what is left. With a fact goes every word of it, but not what was said: that does not teach
@@ -49,10 +52,19 @@ class Forgetting(Handle):
 
     @telemetry.spanned(telemetry.DELETE)
     def forget_owner(self, *, dry_run: bool = False) -> Forgotten:
-        """Take all of this memory away, for good: every row of this owner. With `dry_run`, say what would go."""
+        """Take all of this memory away, for good: every row of this owner. With `dry_run`, say what would go.
+
+        Keyed hashes of the messages and of the keys of `add` are kept, so that a retry brings nothing back. What is
+        said anew, at another time, is stored and learnt from. `readmit` throws the hashes away.
+        """
         from embermem.systems.memoryos import forgetting
 
         return forgetting.forget_owner(self._store, self.owner, now=self._memory._clock(), dry_run=dry_run)
+
+    def readmit(self) -> int:
+        """Let messages and keys of `add` be stored again that went with `forget_owner`: throw away the keyed hashes
+        that it kept of them, and say how many. What was forgotten with a page or a fact since then stays barred."""
+        return self._store.readmit(self.owner.id)
 
     def verify(self, receipt: Forgotten | str) -> Verified:
         """Whether what a receipt says is gone is gone: in no table, log or text, nor a byte of it in the store's files.
@@ -91,7 +103,8 @@ class Forgetting(Handle):
 
         messages.checked(query, "matching", self._memory.settings.max_text_chars)
         pages = self._store.pages(self.owner.id, 0, tier=None, before=None, limit=None)
-        found: set[str] = {*forgetting.matching(pages, query)}
+        own = (self.owner.user, self.owner.agent, *Role)
+        found: set[str] = {*forgetting.matching(pages, query, own)}
         if limit is not None:
             messages.whole(limit, "limit", 1)
             hits = self._memory._system.search(self.owner, query, limit)

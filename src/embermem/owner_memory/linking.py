@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from embermem import messages, telemetry
+from embermem.arguments import checked
 from embermem.errors import InputError
 from embermem.messages import At
 from embermem.owner_memory.reading import Reading
@@ -11,6 +12,7 @@ from embermem.types import FactId, ItemId, Link, LinkId, SegmentId, Source, Why
 _LONGEST_REASON = 500
 
 
+@checked
 class Linking(Reading):
     """Links between facts and segments: made by promotions and by callers, and taken back."""
 

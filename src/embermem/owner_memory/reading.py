@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from embermem import config as configuration
 from embermem import messages, telemetry
+from embermem.arguments import checked
 from embermem.config import Preset
 from embermem.errors import InputError, NotFound
 from embermem.expiry import Hidden
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _ALL = 2**53
 
 
+@checked
 class Reading(Handle):
     """Recall, lists, single items, and the log."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from embermem import telemetry
+from embermem.arguments import checked
 from embermem.errors import InputError
 from embermem.messages import At, Expiry
 from embermem.owner_memory.reading import Reading
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from embermem.changes import Decision
 
 
+@checked
 class Retaining(Reading):
     """The forgetting curve, and expiry."""
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from embermem import messages, telemetry
+from embermem.arguments import checked
 from embermem.errors import InputError
 from embermem.messages import At
 from embermem.owner_memory.reading import Reading
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _LONGEST_FACT = 2000
 
 
+@checked
 class Ruling(Reading):
     """Profiles that callers set, facts that they bring, correct, pin and retire, changes that they take back."""
 

@@ -18,7 +18,7 @@ from embermem.errors import StoreCorrupt, StoreError
 from embermem.protocols import Bounds, Finding
 from embermem.stores import reads, schema
 from embermem.stores.codec import decisions_from, from_json, json_text, micros
-from embermem.stores.erasing import Erasing
+from embermem.stores.erasing import GONE, Erasing
 from embermem.stores.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
 from embermem.stores.replaying import replay
 from embermem.stores.statements import changes, due_from, locked_owner, setting
@@ -538,6 +538,8 @@ def _ownerless(c: Connection, *, mend: bool) -> Iterator[tuple[Table, int]]:
     """Tables with rows of owners that are not there, and how many; with `mend`, without what was derived of them."""
     for table, mending in _MENDS.items():
         alone = ~exists().where(schema.owner.c.owner_id == table.c.owner_id)
+        if table is schema.barred:
+            alone = and_(alone, table.c.kind != GONE)
         if count := c.scalar(select(func.count()).select_from(table).where(alone)):
             yield table, count
             if mend and mending is Mending.DERIVE:

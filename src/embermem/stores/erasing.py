@@ -9,7 +9,7 @@ import logging
 import re
 import secrets
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -20,14 +20,24 @@ from sqlalchemy import and_, delete, exists, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Change, Erased
-from embermem.errors import RevisionMoved, StoreError
+from embermem.errors import ForgottenKeyLost, RevisionMoved, StoreError
 from embermem.protocols import Erasure
+from embermem.rulings import mark_of_message
 from embermem.stores import reads, schema
 from embermem.stores.apply import Applying
-from embermem.stores.codec import decisions_from, decisions_text, micros, sum_bytes, sum_from
+from embermem.stores.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.stores.forgotten_key import KEY_MARK, key_in, lost, mark_of_key, new_key
 from embermem.stores.rewriting import rewrite
-from embermem.stores.statements import BORN_AFTER, SCRUBBED, due_from, locked_owner, remember, remember_once, setting
+from embermem.stores.statements import (
+    BORN_AFTER,
+    SCRUBBED,
+    due_from,
+    locked_owner,
+    remember,
+    remember_once,
+    setting,
+    upsert,
+)
 from embermem.stores.transactions import Transactions
 from embermem.types import Owner, OwnerId, PageId, SegmentId
 
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_RECEIPT_HEX = 40
 SCRUB_DUE = "scrub_due"
 """The store's setting that says that something was deleted, and the file not yet scrubbed."""
 COPIES = "copies"
@@ -47,6 +58,8 @@ _IDS = frozenset(
 _QUOTED = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
 _FEW_OF = 64
 """A page's vector is taken out of a segment's sum where that has so many times as many; else the sum is made anew."""
+GONE = "gone"
+"""The kind of the marks that are kept of an owner who was forgotten whole. They stand under an id of no owner."""
 _KEYED = "*"
 """Begins the digest of a receipt whose content was forgotten: a keyed hash of what it was."""
 
@@ -92,18 +105,48 @@ class Erasing(Transactions):
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
         """Every row, in every table that names an owner. Who comes back under the name begins later than this one
-        began, so that no reader takes the one for the other."""
-        owner = schema.owner
+        began, so that no reader takes the one for the other.
+
+        What is kept are keyed hashes, under an id that nobody finds without the key: of each message (who said what,
+        and when) and of each receipt, so that neither is stored when it is sent again.
+        """
+        owner, key = schema.owner, self.secret()
         with self._write() as c:
             locked_owner(c, owner_id)
             born = c.scalar(select(owner.c.created_at).where(owner.c.owner_id == owner_id))
             if born is None:
                 return
+            marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
             after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
             remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
             for table in reversed(schema.metadata.sorted_tables):
                 if "owner_id" in table.c:
                     c.execute(delete(table).where(table.c.owner_id == owner_id))
+            gone = [
+                {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE}
+                for mark in sorted(marks)
+            ]
+            if gone:
+                c.execute(upsert(c, schema.barred).on_conflict_do_nothing(), gone)
+
+    def readmit(self, owner_id: OwnerId) -> int:
+        """Throw away what `forget_owner` kept; how many marks that were."""
+        if not self._database.key_file.exists():
+            return 0
+        table, key = schema.barred, self.secret()
+        with self._write() as c:
+            gone = table.c.owner_id == _gone_id(owner_id, key)
+            count = c.scalar(select(func.count()).select_from(table).where(gone)) or 0
+            c.execute(delete(table).where(gone))
+        return count
+
+    def _known_key(self, c: Connection) -> bytes | None:
+        """The key, for who may do without; None where nothing was ever marked with it, or where it is lost."""
+        try:
+            return key_in(self._database.key_file, setting(c, KEY_MARK))
+        except ForgottenKeyLost as error:
+            logger.warning("it cannot be seen whether a message was forgotten before: %s", error)
+            return None
 
     def scrub(self) -> bool:
         """Bring the database to where it holds nothing that was deleted; see protocols.Store."""
@@ -231,6 +274,49 @@ def _marked(c: Connection) -> bool:
     barred, receipt = schema.barred, schema.receipt
     found = select(barred.c.mark).limit(1), select(receipt.c.key).where(receipt.c.digest.like(f"{_KEYED}%")).limit(1)
     return any(c.scalar(query) is not None for query in found)
+
+
+def marked_of(c: Connection, owner_id: OwnerId, key: bytes) -> list[str]:
+    """The ids under which marks of an owner's stand: its own, for pages that were forgotten, and the one that
+    `forget_owner` keeps them under."""
+    table = schema.barred
+    return [
+        one
+        for one in (owner_id, _gone_id(owner_id, key))
+        if c.scalar(select(table.c.mark).where(table.c.owner_id == one).limit(1)) is not None
+    ]
+
+
+def is_gone(c: Connection, owner_id: OwnerId, name: str, digest: str, key: bytes) -> bool:
+    """Whether what was stored under a key of `add`, by its name, went with the whole memory of this owner."""
+    table, mark = schema.barred, _mark_of_receipt(name, _keyed(digest, key), key)
+    gone = select(table.c.mark).where(table.c.owner_id == _gone_id(owner_id, key), table.c.mark == mark)
+    return c.scalar(gone) is not None
+
+
+def _gone_id(owner_id: OwnerId, key: bytes) -> str:
+    """The id under which marks of a forgotten owner stand: who has not the key cannot try names on it."""
+    return hmac.digest(key, f"owner\n{owner_id}".encode(), hashlib.sha256).hex()[: len(owner_id)]
+
+
+def _mark_of_receipt(name: str, keyed: str, key: bytes) -> str:
+    """The keyed hash of a key of `add` and of the content that was stored under it."""
+    return hmac.digest(key, f"receipt\n{keyed}\n{name}".encode(), hashlib.sha256).hex()[:_RECEIPT_HEX]
+
+
+def _marks_of_messages(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator[str]:
+    """Of all that was said and is still there, and of what was forgotten before with its page."""
+    said, barred = schema.utterance, schema.barred
+    for row in c.execute(select(said.c.role, said.c.text, said.c.said_at).where(said.c.owner_id == owner_id)):
+        yield mark_of_message(key, row.role, row.text, moment(row.said_at))
+    known = select(barred.c.mark).where(barred.c.owner_id == owner_id, barred.c.kind == "message")
+    yield from c.scalars(known.distinct())
+
+
+def _marks_of_receipts(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator[str]:
+    table = schema.receipt
+    for row in c.execute(select(table.c.key, table.c.digest).where(table.c.owner_id == owner_id)):
+        yield _mark_of_receipt(row.key, row.digest if is_keyed(row.digest) else _keyed(row.digest, key), key)
 
 
 def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: int) -> None:

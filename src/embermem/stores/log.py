@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.errors import ForgottenKeyLost, KeyReused
+from embermem.errors import KeyReused
 from embermem.ids import new_id
 from embermem.paging import PageTail, joins
 from embermem.protocols import (
@@ -19,9 +19,10 @@ from embermem.protocols import (
 from embermem.rulings import mark_of_message
 from embermem.stores import schema
 from embermem.stores.codec import micros, offset
-from embermem.stores.erasing import Erasing, is_keyed, same_digest
+from embermem.stores.erasing import Erasing, is_gone, is_keyed, marked_of, same_digest
 from embermem.stores.reads import chunks
 from embermem.stores.statements import due_from, ensure_owner, owner_state, utterances
+from embermem.stores.transactions import Undo
 from embermem.types import (
     Added,
     Message,
@@ -54,13 +55,16 @@ class Log(Erasing):
         at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)
+            secret = self._known_key(c)
             if key is not None:
                 known = _receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
                 if known is not None:
                     return known
-            messages = self._still_new(c, owner.id, messages)
+                if secret is not None and is_gone(c, owner.id, key, digest, secret):
+                    raise Undo  # nothing new: no row of an owner is left either
+            messages = self._still_new(c, owner.id, messages, secret)
             if not messages:
-                return Added(page_ids=(), utterance_ids=())
+                raise Undo
             table = schema.owner
             row = c.execute(
                 update(table)
@@ -86,23 +90,22 @@ class Log(Erasing):
                     )
                 )
             return added
+        return Added(page_ids=(), utterance_ids=())
 
-    def _still_new(self, c: Connection, owner_id: OwnerId, messages: Sequence[Message]) -> Sequence[Message]:
+    def _still_new(
+        self, c: Connection, owner_id: OwnerId, messages: Sequence[Message], secret: bytes | None
+    ) -> Sequence[Message]:
         """The messages but for those that were forgotten: who said what, and when."""
+        marked = marked_of(c, owner_id, secret) if secret is not None else []
+        if secret is None or not marked:
+            return messages
         table = schema.barred
-        barred = table.c.owner_id == owner_id
-        if c.scalar(select(table.c.mark).where(barred).limit(1)) is None:
-            return messages
-        try:
-            key = self._secret_within(c)
-        except ForgottenKeyLost as error:  # what is said now is kept all the same
-            logger.warning("it cannot be seen whether a message was forgotten before: %s", error)
-            return messages
-        marks = [mark_of_message(key, one.role.value, one.text, one.said_at) for one in messages]
+        marks = [mark_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
         known = {
             mark
+            for one in marked
             for some in chunks(sorted(set(marks)))
-            for mark in c.scalars(select(table.c.mark).where(barred, table.c.mark.in_(some)))
+            for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == one, table.c.mark.in_(some)))
         }
         return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
 

@@ -405,7 +405,8 @@ evolution = Table(
 )
 
 # Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred). A mark has a row for each change
-# that bars it, so that undoing the one does not lift the other.
+# that bars it, so that undoing the one does not lift the other. Marks of an owner who was forgotten whole are of kind
+# gone, under a keyed hash of the owner's id and the change 0 (stores/erasing.py).
 barred = Table(
     "barred",
     metadata,

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import URL, Engine, LargeBinary, String, Table, cast, create_engine, event, exc, select
 from sqlalchemy.engine import Connection, RootTransaction
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreMoved, StoreReadOnly
 from embermem.protocols import Finding
@@ -35,7 +35,11 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("database is locked", StoreBusy, "others held the store for longer than busy_timeout_s; try again"),
     ("database table is locked", StoreBusy, "others held the store for longer than busy_timeout_s; try again"),
     ("disk is full", StoreFull, "no room is left on the disk; what was acknowledged is kept; make room and try again"),
-    ("readonly database", StoreReadOnly, "the file or its folder may not be written"),
+    (
+        "readonly database",
+        StoreReadOnly,
+        "the file or its folder may not be written; read_only=True opens it to be read",
+    ),
     ("disk i/o error", StoreError, "the disk gave an error; nothing was half done"),
     ("malformed", StoreCorrupt, "the file is damaged; restore a copy, or see `embermem doctor`"),
     ("not a database", StoreCorrupt, "the file is not a database"),
@@ -76,17 +80,22 @@ class Sqlite:
 
     def open(self) -> Engine:
         """A new engine, with a lock of its own; the file is made if it is not there, for its maker's eyes only."""
-        refuse_foreign(self._path)
+        refuse_foreign(self._path, read_only=self._read_only)
         if self._read_only:
             if not self._path.exists():
                 raise StoreError(f"there is no store at {self._path} to be read")
-            return make_engine(self._path, self._busy_timeout_s, read_only=True)
+            return self._engine_to_read()
         if not self._opened:  # else this is the child of a fork, and the file must be the parent's
             with suppress(OSError):  # what is wrong with the place, opening it says
                 os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
         self._opened = True
         self._writing = threading.RLock()
         return make_engine(self._path, self._busy_timeout_s)
+
+    def _engine_to_read(self) -> Engine:
+        if self._read_only and is_still(self._path):
+            return still_engine(self._path)
+        return make_engine(self._path, self._busy_timeout_s, read_only=True)
 
     def errors(self) -> AbstractContextManager[None]:
         """See `our_errors`."""
@@ -241,7 +250,7 @@ class Sqlite:
         """See sqlite_scrub."""
         from embermem.stores import sqlite_scrub
 
-        return sqlite_scrub.leftovers(self, self._path, self._busy_timeout_s)
+        return sqlite_scrub.leftovers(self, self._path, self._engine_to_read())
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         """See sqlite_scrub."""
@@ -337,25 +346,84 @@ class InMemory(Sqlite):
         return frozenset()
 
 
-def refuse_foreign(path: Path) -> None:
+def refuse_foreign(path: Path, *, read_only: bool = False) -> None:
     """Raises StoreCorrupt for a file that is not one of Ember, before anything is set in it."""
     if not path.exists() or path.stat().st_size == 0:
         return
-    with our_errors(path), closing(sqlite3.connect(path)) as connection:
+    still = read_only and is_still(path)
+    place = _still_uri(path) if still else path
+    with our_errors(path), closing(sqlite3.connect(place, uri=still)) as connection:
         mark = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and mark != APPLICATION_ID:
         raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
 
 
-def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False, first: tuple[str, ...] = ()) -> Engine:
-    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one. `first`
+def is_still(path: Path) -> bool:
+    """Whether a file can be read only as one that nobody writes: SQLite needs to make a file beside it even to read
+    (`-shm`), and the folder may not be written. Raises StoreReadOnly where changes wait in a WAL that cannot be read
+    without it."""
+    if os.access(path.parent, os.W_OK):
+        return False
+    log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
+    if index.exists():  # by it, those who may write and we see the same
+        return False
+    if log.exists() and log.stat().st_size > 0:
+        raise StoreReadOnly(
+            f"{path}: changes wait in {log.name}, which cannot be read where the folder may not be written; open and "
+            "close the store once where it may be, or copy both files into a folder that you may write"
+        )
+    return True
+
+
+def _still_uri(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+
+
+def still_engine(path: Path) -> Engine:
+    """An engine on a file that nobody writes: it takes no locks. A transaction raises StoreReadOnly where the file was
+    written since, since its pages may have moved below the reader."""
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: sqlite3.connect(_still_uri(path), uri=True, check_same_thread=False),
+        poolclass=QueuePool,
+        pool_size=8,
+        max_overflow=64,
+    )
+    opened = _stamp(path)
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None
+        for pragma in ("query_only=ON", "temp_store=MEMORY"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        entry.info[_FILES] = None, None
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        if _stamp(path) != opened:
+            raise StoreReadOnly(f"{path}: the file was written since it was opened to be read only; open it again")
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+def _stamp(path: Path) -> tuple[int, int, int, bool]:
+    """What changes when the file, or a WAL beside it, is written."""
+    file, log = path.stat(), Path(f"{path}-wal")
+    return file.st_ino, file.st_size, file.st_mtime_ns, log.exists() and log.stat().st_size > 0
+
+
+def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False, before: tuple[str, ...] = ()) -> Engine:
+    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one. `before`
     are pragmas that are set before the file is looked at."""
     last = ("query_only=ON",) if read_only else ()
-    return _engine(URL.create("sqlite", database=str(path)), path, busy_timeout_s, last)
+    return _engine(URL.create("sqlite", database=str(path)), path, busy_timeout_s, before, last)
 
 
-def _engine(url: URL, path: Path, busy_timeout_s: float, last: tuple[str, ...] = ()) -> Engine:
+def _engine(
+    url: URL, path: Path, busy_timeout_s: float, before: tuple[str, ...] = (), last: tuple[str, ...] = ()
+) -> Engine:
     engine = create_engine(
         url,
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
@@ -373,7 +441,7 @@ def _engine(url: URL, path: Path, busy_timeout_s: float, last: tuple[str, ...] =
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
-        for pragma in (*first, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
+        for pragma in (*before, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
         entry.info[_FILES] = found = _file(path), _file(_wal(path))
@@ -431,7 +499,10 @@ def our_errors(path: Path) -> Iterator[None]:
         raise_interrupt(error)
         said = str(getattr(error, "orig", None) or error)
         if "unable to open" in said.lower() and path.parent.is_dir() and not os.access(path.parent, os.W_OK):
-            raise StoreReadOnly(f"{path}: its folder may not be written, which SQLite needs even to read") from error
+            raise StoreReadOnly(
+                f"{path}: its folder may not be written, which SQLite needs even to read; read_only=True opens a store "
+                "that nobody writes, once those who did have closed it"
+            ) from error
         for needle, kind, advice in _MESSAGES:
             if needle in said.lower():
                 if kind is StoreCorrupt:  # SQLite quotes the text that it cannot read

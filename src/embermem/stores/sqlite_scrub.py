@@ -114,10 +114,11 @@ class _Scrub:
         return not self._wal.exists() or self._wal.stat().st_size == 0
 
 
-def leftovers(database: Database, path: Path, busy_timeout_s: float) -> frozenset[str]:
+def leftovers(database: Database, path: Path, engine: Engine) -> frozenset[str]:
     """The ids of utterances in the bytes of the file that hold no row, and in its WAL: of rows that are gone, and of
-    rows that were moved. Raises StoreCorrupt where the file cannot be walked."""
-    engine, why = make_engine(path, busy_timeout_s, read_only=True), ""
+    rows that were moved. The engine is one to read with, and is disposed of. Raises StoreCorrupt where the file cannot
+    be walked."""
+    why = ""
     try:
         for _ in range(_TRIES):
             with Transaction(database, engine, writes=False) as connection:

@@ -97,7 +97,7 @@ def _create(engine: Engine) -> None:
 def _migrate(engine: Engine, path: Path, found: str) -> None:
     """Copy and migrate while nobody else has the file open: an older process would go on writing in the old form."""
     engine.dispose()  # our own connections would be in the way
-    alone = make_engine(path, _ALONE_WAIT_S, first=("locking_mode=EXCLUSIVE",))
+    alone = make_engine(path, _ALONE_WAIT_S, before=("locking_mode=EXCLUSIVE",))
     end = time.monotonic() + _ALONE_S
     try:
         while version(engine, path) != HEAD:  # else another process was first

@@ -36,7 +36,7 @@ from embermem.protocols import Erasure, Store, Trail
 from embermem.rulings import mark_of, mark_of_message, mark_of_text, plain
 from embermem.systems.memoryos import mid_term
 from embermem.systems.memoryos.redacting import Going, Pieces, Redacted, Traces, changed_facts, redacted
-from embermem.text import fold, terms
+from embermem.text import fold, words_to_match
 from embermem.types import (
     About,
     Chain,
@@ -193,13 +193,19 @@ def taught_by(store: Store, owner_id: OwnerId, pages: Iterable[Page]) -> dict[in
     return {u.seq: u.said_at for u in said if marks[u.seq] not in gone}
 
 
-def matching(pages: Iterable[Page], query: str) -> list[PageId]:
-    """The pages that hold every word of a query that says something, literally or in another form of the word. Raises
-    InputError for a query without such a word."""
-    wanted = set(terms(query))
+def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -> list[PageId]:
+    """The pages that hold every word of a query that says something, in whatever form of the word, in what was said or
+    in the names of those who said it. `unnamed` are speakers whose names are not looked at, since all pages have them.
+    Raises InputError for a query without such a word."""
+    wanted = set(words_to_match(query))
     if not wanted:
         raise InputError(f"matching = {query!r} has no word to look for")
-    return [page.id for page in pages if wanted <= {term for u in page.utterances for term in terms(u.text)}]
+
+    def held(page: Page) -> set[str]:
+        speakers = {u.speaker for u in page.utterances} - {*unnamed}
+        return {word for text in (*(u.text for u in page.utterances), *speakers) for word in words_to_match(text)}
+
+    return [page.id for page in pages if wanted <= held(page)]
 
 
 def _done(store: Store, forgotten: Forgotten) -> Forgotten:

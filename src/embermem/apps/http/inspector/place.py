@@ -65,6 +65,7 @@ class Place:
             "may_write": self.may_write,
             "here": self.request.url.path,
             "locked": serving_of(self.request).require_keys,
+            "zone": zone.key,
             "when": lambda moment: when(moment, zone),
             "day": lambda moment: "" if moment is None else f"{there(moment, zone):%Y-%m-%d}",
             "ago": lambda moment: ago(moment, now),
@@ -228,8 +229,8 @@ def environment() -> Environment:
 
 
 def when(moment: datetime | None, zone: ZoneInfo) -> str:
-    """A time as a person reads it, to the minute."""
-    return "" if moment is None else f"{there(moment, zone):%Y-%m-%d %H:%M}"
+    """A time as a person reads it: to the minute, with its zone."""
+    return "" if moment is None else f"{there(moment, zone):%Y-%m-%d %H:%M %Z}"
 
 
 def there(moment: datetime, zone: ZoneInfo) -> datetime:

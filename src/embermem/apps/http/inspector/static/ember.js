@@ -128,13 +128,15 @@
   const charts = new Map();
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+  // Times are those of the owner's zone, as everywhere on the page, and not of the browser's.
+  const there = (second) => uPlot.tzDate(new Date(second * 1000), $("#main")?.dataset.zone || "UTC");
   // Days as "24 Feb", months by name, and the year where it begins or the line does.
   const dates = (_, ticks, __, ___, step) =>
     ticks.map((second, k) => {
-      const at = new Date(second * 1000);
+      const at = there(second);
       if (step < 86400) return at.toTimeString().slice(0, 5);
       const day = step < 28 * 86400 ? `${at.getDate()} ` : "";
-      const year = k === 0 || new Date(ticks[k - 1] * 1000).getFullYear() !== at.getFullYear() ? `\n${at.getFullYear()}` : "";
+      const year = k === 0 || there(ticks[k - 1]).getFullYear() !== at.getFullYear() ? `\n${at.getFullYear()}` : "";
       return `${day}${MONTHS[at.getMonth()]}${year}`;
     });
   const draw = (box) => {
@@ -148,6 +150,7 @@
         height: 240,
         padding: [12, 8, 0, 0],
         legend: { live: false },
+        tzDate: there,
         cursor: { drag: { x: false, y: false } },
         scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.08)] } },
         axes: [{ ...axis, values: dates, space: 64 }, { ...axis, size: 36 }],

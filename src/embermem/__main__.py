@@ -1,0 +1,6 @@
+"""`python -m embermem`: the command line, as `embermem` is."""
+
+from embermem.apps.cli import main
+
+if __name__ == "__main__":
+    main()

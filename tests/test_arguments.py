@@ -1,0 +1,175 @@
+"""Whatever callers hand to the public methods, what comes out is an answer or an error of ours that says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+import pytest
+
+from embermem import AsyncMemory, Memory, OwnerMemory, Scope
+from embermem.errors import EmberError, InputError
+from embermem.system_memory import OwnerSystem
+from scripted import SMALL, Clock
+
+WRONG: tuple[Any, ...] = (
+    *(None, True, -1, 0, 3, 2**70, 1.5, float("nan"), "", "12", "yesterday", "a\x00b", "\ud800", b"bytes", "x" * 3000),
+    *((), [], [3], ["a", None], {}, {"before_seq": 3}, {3: 3}, {"a": object()}, {1, 2}, object(), int, lambda: 3),
+    *(datetime(2026, 5, 1), datetime.max, datetime.min.replace(tzinfo=UTC), timedelta.max, time(3)),
+    *(Scope(before_seq="3"), Scope(not_threads=3), Scope(not_threads=frozenset({3})), Scope(not_threads="s1")),  # type: ignore[arg-type]
+    *(iter([3]), iter(["a"]), [{"role": "user"}], [{"role": "user", "content": 3, "at": 3}], [{"text": 3}], [[]]),
+)
+"""Of all types; where one is allowed, it is an answer."""
+FILLED: dict[str, Any] = {
+    **{"query": "Where?", "text": "It is so.", "messages": [{"role": "user", "content": "Hello"}], "texts": ["Hello"]},
+    **{"page_id": "p1", "fact_id": "f1", "other_id": "f2", "item_id": "i1", "from_id": "f1", "to_id": "f2"},
+    **{"segment_id": "s1", "utterance_id": "u1", "link_id": "l1", "chain_id": "c1", "change_no": 1, "no": 1},
+    **{"hits": (), "reason": "both", "facts": [{"text": "likes figs"}], "pages": ["p1"], "receipt": "{}", "at": None},
+    **{
+        "segment": None,
+        "user": "alice",
+        "since": datetime(2026, 5, 1, tzinfo=UTC),
+        "earlier": "2026-05-01",
+        "limit_s": 0.0,
+    },
+}
+"""Other arguments that a method needs."""
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """One for all, with a little in it."""
+    with Memory(tmp_path_factory.mktemp("arguments") / "memory.db", **SMALL, clock=Clock()) as memory:
+        alice = memory.of("alice")
+        alice.add("I live in Lyon. I like figs.", "Since when?", key="one")
+        alice.settle()
+        yield memory
+
+
+def methods(kind: type) -> list[str]:
+    """The public ones, as they stand in the class and in those that it is made of."""
+    return [
+        name
+        for name in dir(kind)
+        if not name.startswith("_") and inspect.isfunction(inspect.getattr_static(kind, name)) and name != "close"
+    ]
+
+
+def tried(method: Callable[..., Any]) -> list[str]:
+    """Errors that are not ours, of calls with one wrong argument each."""
+    parameters = inspect.signature(method).parameters.values()
+    needed = {
+        one.name: FILLED[one.name]
+        for one in parameters
+        if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+    }
+    failed = []
+    for one in parameters:
+        for value in WRONG:
+            if callable(value) and "Callable" in str(one.annotation):
+                continue  # what a function of the caller's raises is the caller's
+            name = "name" if one.kind is one.VAR_KEYWORD else one.name
+            try:
+                if one.kind is one.VAR_POSITIONAL:
+                    method(value)
+                else:
+                    method(**{**needed, name: value})
+            except EmberError:
+                continue
+            except Exception as error:  # noqa: BLE001
+                failed.append(f"{name} = {value!r:.60}: {type(error).__name__}: {error}")
+    return failed
+
+
+@pytest.mark.parametrize("name", methods(OwnerMemory))
+def test_an_owners_methods_raise_only_errors_of_ours(memory: Memory, name: str) -> None:
+    assert tried(getattr(memory.of("alice"), name)) == []
+
+
+@pytest.mark.parametrize("name", methods(Memory))
+def test_a_memorys_methods_raise_only_errors_of_ours(memory: Memory, name: str) -> None:
+    assert tried(getattr(memory, name)) == []
+
+
+@pytest.mark.parametrize("kind", [Memory, AsyncMemory])
+def test_opening_raises_only_errors_of_ours(kind: Any, tmp_path: Any) -> None:
+    def opened(**given: Any) -> None:
+        clock = given.pop("clock", Clock())
+        made = kind(given.pop("place", tmp_path / "m.db"), **{**SMALL, **given}, clock=clock)
+        asyncio.run(made.aclose()) if isinstance(made, AsyncMemory) else made.close()
+
+    failed = []
+    for name in (
+        "place",
+        "preset",
+        "config",
+        "clock",
+        "reindex",
+        "model",
+        "read_only",
+        "filter",
+        "embedder",
+        "threads",
+    ):
+        for value in (3, b"x", object(), [], {}, "no such", "a\x00b", 1.5):
+            if (name, value) == ("place", "no such"):
+                continue
+            try:
+                opened(**{name: value})
+            except EmberError:
+                continue
+            except Exception as error:  # noqa: BLE001
+                failed.append(f"{name} = {value!r:.60}: {type(error).__name__}: {error}")
+    assert failed == []
+
+
+def test_the_methods_of_the_papers_other_systems_are_checked_too() -> None:
+    assert all(hasattr(getattr(OwnerSystem, name), "__wrapped__") for name in methods(OwnerSystem))
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda a: a.recall("Where?", scope={"before_seq": 3}), r"scope is dict; recall\(\) takes a Scope such as"),
+        (lambda a: a.recall("Where?", budget="12"), r"budget is str; recall\(\) takes a whole number, or None"),
+        (lambda a: a.recall(3), r"query is int; recall\(\) takes a text"),
+        (lambda a: a.search("Where?", None), r"k is NoneType; search\(\) takes a whole number"),
+        (lambda a: a.add("Hello", at=3), r"at is int; add\(\) takes a datetime, a date or an ISO 8601 text, or None"),
+        (lambda a: a.add("Hello", at="yesterday"), "at = 'yesterday' is not a time; give ISO 8601"),
+        (lambda a: a.add("Hello", thread=3), r"thread is int; add\(\) takes a text"),
+        (lambda a: a.forget_pages("p1"), r"pages is str; forget_pages\(\) takes several ids"),
+        (lambda a: a.forget_pages(["p1", 3]), r"pages holds int at 1; forget_pages\(\) takes several ids"),
+        (lambda a: a.forget_owner(dry_run="no"), r"dry_run is str; forget_owner\(\) takes True or False"),
+        (lambda a: a.set_profile(name=["Alice"]), r"name is list; set_profile\(\) takes a text or a whole number"),
+        (lambda a: a.page("a\x00b"), "page_id has a NUL character at 1"),
+        (lambda a: a.heat("s1"), r"segment is str; heat\(\) takes a Segment"),
+    ],
+)
+def test_the_error_says_what_is_wrong_where_and_what_to_give(
+    memory: Memory, call: Callable[[OwnerMemory], object], told: str
+) -> None:
+    before = memory.of("alice").pages()
+    with pytest.raises(InputError, match=told):
+        call(memory.of("alice"))
+    assert memory.of("alice").pages() == before
+
+
+def test_the_async_face_says_the_same(memory: Memory, tmp_path: Any) -> None:
+    async def asked() -> None:
+        async with AsyncMemory(tmp_path / "memory.db", **SMALL) as other:
+            with pytest.raises(InputError, match="scope is dict"):
+                await other.of("alice").recall("Where?", scope={})  # type: ignore[arg-type]
+            with pytest.raises(InputError, match="user is int"):
+                other.of(3)  # type: ignore[arg-type]
+
+    asyncio.run(asked())
+
+
+def test_a_call_that_python_itself_refuses_stays_a_type_error(memory: Memory) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        memory.of("alice").recall("Where?", colour="red")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        memory.of("alice").recall()  # type: ignore[call-arg]

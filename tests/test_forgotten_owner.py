@@ -1,0 +1,141 @@
+"""An owner who was forgotten does not come back by a retry, and may begin anew."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embermem import Memory, OwnerMemory
+from embermem.bootstrap import on_a_server
+from embermem.errors import InputError, KeyReused
+from scripted import NOW, Clock, Opener, Place
+from soundness import assert_sound
+
+SAID = "I live in Xanadu."
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "user", "content": SAID, "at": "2026-05-01T10:00:00+00:00"},
+    {"role": "assistant", "content": "Since when?", "at": "2026-05-01T10:00:05+00:00"},
+]
+
+
+def nothing_of(memory: Memory, place: Place, user: str) -> bool:
+    """Whether no read and no row knows of anyone."""
+    assert_sound(place())
+    assert all(finding.level == "ok" for finding in memory.check(deep=True))
+    assert memory.repair() == ()
+    told = b"" if on_a_server(place()) else Path(place()).read_bytes()
+    assert [word for word in (b"Xanadu", user.encode(), b"turn-1") if word in told] == []
+    return memory.owners() == () and memory.of(user).pages() == ()
+
+
+def test_a_retry_under_the_same_key_brings_nothing_back_of_a_forgotten_owner(
+    memory: Memory, alice: OwnerMemory, place: Place, clock: Clock
+) -> None:
+    alice.add(SAID, "Since when?", key="turn-1")
+    alice.add_messages([{"role": "user", "content": "I like figs."}], key="turn-2")
+    alice.forget_owner()
+    clock.go(30)
+    for _ in range(2):
+        with pytest.raises(KeyReused, match="was forgotten"):
+            alice.add(SAID, "Since when?", key="turn-1")
+        added = alice.add_messages([{"role": "user", "content": "I like figs."}], key="turn-2")
+        assert (added.page_ids, added.utterance_ids) == ((), ())
+        assert nothing_of(memory, place, "alice")
+
+
+def test_messages_with_their_times_that_are_ingested_again_stay_forgotten_with_their_owner(
+    memory: Memory, alice: OwnerMemory, place: Place, clock: Clock
+) -> None:
+    alice.add_messages(MESSAGES, thread="s1")
+    alice.forget_owner()
+    clock.go(30)
+    assert alice.add_messages(MESSAGES, thread="another").page_ids == ()
+    with pytest.raises(InputError, match="were forgotten"):
+        alice.add(SAID, at="2026-05-01T12:00:00+02:00")
+    assert nothing_of(memory, place, "alice")
+    added = alice.add_messages([*MESSAGES, {"role": "user", "content": "And today?"}])
+    assert [u.text for u in alice.utterances()] == ["And today?"]
+    assert len(added.utterance_ids) == 1
+
+
+def test_who_comes_back_begins_anew_with_the_same_words_and_keys_of_other_content(
+    alice: OwnerMemory, clock: Clock
+) -> None:
+    alice.add(SAID, "Since when?", key="turn-1")
+    alice.settle()
+    alice.forget_owner()
+    clock.go(30)
+    page = alice.add(SAID, "Since when?")  # said again, at another time
+    alice.settle()
+    assert [fact.value for fact in alice.facts()] == ["Xanadu"]
+    other = alice.add("I like figs.", key="turn-1")
+    assert alice.add("I like figs.", key="turn-1") == other
+    assert [one.id for one in alice.pages()] == [page, other]
+
+
+def test_what_was_forgotten_with_a_page_stays_so_when_all_the_rest_is_forgotten(
+    memory: Memory, alice: OwnerMemory, place: Place, clock: Clock
+) -> None:
+    alice.forget(page=alice.add(SAID, at=NOW, key="turn-1"))
+    alice.add("I like figs.", key="turn-2")
+    alice.forget_owner()
+    clock.go(30)
+    with pytest.raises(KeyReused):
+        alice.add(SAID, at=NOW, key="turn-1")
+    with pytest.raises(InputError):
+        alice.add(SAID, at=NOW)
+    assert nothing_of(memory, place, "alice")
+
+
+def test_an_owner_forgotten_twice_stays_so_with_all_that_was_said(alice: OwnerMemory, clock: Clock) -> None:
+    said = {SAID: clock.now, "I like figs.": clock.now + timedelta(seconds=30)}
+    for text, at in said.items():
+        alice.add(text, at=at, key=text)
+        alice.forget_owner()
+        clock.go(30)
+    for text, at in said.items():
+        with pytest.raises(KeyReused):
+            alice.add(text, at=at, key=text)
+        with pytest.raises(InputError, match="these words, said then"):
+            alice.add(text, at=at)
+
+
+def test_one_owners_marks_keep_nothing_from_another(memory: Memory, alice: OwnerMemory) -> None:
+    alice.add(SAID, at=NOW, key="turn-1")
+    alice.forget_owner()
+    bob = memory.of("bob")
+    bob.add(SAID, at=NOW, key="turn-1")
+    assert [page.query for page in bob.pages()] == [SAID]
+
+
+def test_readmitted_messages_and_keys_are_stored_again(memory: Memory, alice: OwnerMemory, place: Place) -> None:
+    alice.add(SAID, at=NOW, key="turn-1")
+    memory.of("bob").add(SAID, at=NOW)
+    alice.forget_owner()
+    memory.of("bob").forget_owner()
+    assert alice.readmit() == 2
+    assert alice.readmit() == 0
+    alice.add(SAID, at=NOW, key="turn-1")
+    with pytest.raises(InputError):
+        memory.of("bob").add(SAID, at=NOW)
+    assert_sound(place())
+
+
+def test_what_is_kept_of_a_forgotten_owner_moves_with_a_copy(opened: Opener, place: Place, tmp_path: Any) -> None:
+    from embermem.bootstrap import copy_store
+    from embermem.config import load
+    from scripted import SMALL
+
+    memory = opened()
+    memory.of("alice").add(SAID, at=NOW, key="turn-1")
+    memory.of("alice").forget_owner()
+    memory.of("bob").add("Hello")
+    settings = load(**SMALL, forgotten_key_file=str(tmp_path / "memory.db.key"))
+    copy_store(place(), place("copy.db"), settings, NOW, lambda progress: None)
+    copied = opened("copy.db", forgotten_key_file=str(tmp_path / "memory.db.key"))
+    with pytest.raises(KeyReused):
+        copied.of("alice").add(SAID, at=NOW, key="turn-1")
+    assert [owner.user for owner in copied.owners()] == ["bob"]

@@ -1,0 +1,188 @@
+"""What the memory answers can be kept, sent to another process and served: every public type of a result."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import dataclasses
+import pickle
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+import embermem
+from embermem import Memory, errors
+from scripted import NOW, SMALL, Clock
+
+Results = Mapping[str, Any]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+    """One of each, out of a small life."""
+    clock = Clock()
+    settings = {**SMALL, "short_term_pages": 1, "clock": clock}
+    with Memory(tmp_path_factory.mktemp("results") / "memory.db", **settings) as memory:
+        yield lived(memory, clock)
+
+
+def lived(memory: Memory, clock: Clock) -> Results:
+    alice = memory.of("alice")
+    for day in range(1, 6):
+        alice.add(f"I live in Lyon. I like figs, said {day} times.", "Since when?", at=f"2026-05-0{day}T10:00:00+02:00")
+    alice.settle()
+    first = clock.now
+    clock.go(60)
+    facts = alice.facts()
+    alice.set_profile(name="Alice")
+    corrected = alice.correct(facts[-1].id, "likes dates", value="dates")
+    correction = alice.changes()[-1].no
+    link = alice.link(corrected.id, alice.segments()[0].id, "both are of one place")
+    context = alice.recall("Where do I live?")
+    segment = next(one for one in alice.segments() if one.embedding is not None)
+    return {
+        "Added": alice.add_messages([{"role": "user", "content": "Hello"}]),
+        "Call": memory.calls(NOW),
+        "Chain": alice.chains()[0],
+        "Change": alice.changes()[0],
+        "Conflict": alice.conflicts(),
+        "Context": context,
+        "Diff": alice.diff(first),
+        "Explanation": context.explain(context.hits[0]),
+        "Fact": corrected,
+        "Faded": alice.fade(dry_run=True),
+        "Finding": memory.check()[0],
+        "Forgotten": alice.forget(page=alice.pages()[0].id),
+        "Heat": alice.heat(segment),
+        "Hit": context.hits[0],
+        "Link": link,
+        "Owner": alice.owner,
+        "OwnerState": alice.state(),
+        "OwnerStats": alice.stats(),
+        "Page": alice.pages()[0],
+        "Persona": alice.persona(),
+        "ProfileField": alice.profile()[0],
+        "Retention": alice.retention()[0],
+        "Scope": embermem.Scope(before_seq=3),
+        "Segment": segment,
+        "Stats": memory.stats(),
+        "Trait": alice.traits(),
+        "UndoPlan": alice.undo_plan(correction),
+        "Utterance": alice.utterances()[0],
+        "Verified": alice.verify(alice.forget(page=alice.pages()[0].id)),
+        "Why": alice.why(facts[0].id),
+    }
+
+
+NAMES = (
+    *("Added", "Call", "Chain", "Change", "Conflict", "Context", "Diff", "Explanation", "Fact", "Faded", "Finding"),
+    *("Forgotten", "Heat", "Hit", "Link", "Owner", "OwnerState", "OwnerStats", "Page", "Persona", "ProfileField"),
+    *("Retention", "Scope", "Segment", "Stats", "Trait", "UndoPlan", "Utterance", "Verified", "Why"),
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Also where vectors stand in them, which have no truth of their own."""
+    return bool(plain(one) == plain(other))
+
+
+def plain(one: Any) -> Any:
+    """Dictionaries and lists, with all other values as they are printed."""
+    if isinstance(one, np.ndarray):
+        return one.tolist()
+    if dataclasses.is_dataclass(one):
+        return {field.name: plain(getattr(one, field.name)) for field in dataclasses.fields(one)}
+    if isinstance(one, Mapping):
+        return {str(key): plain(value) for key, value in one.items()}
+    if isinstance(one, (tuple, list, frozenset)):
+        return [plain(value) for value in one]
+    return str(one)
+
+
+def test_every_dataclass_that_the_package_exports_is_tried_here() -> None:
+    exported = {name for name in embermem.__all__ if dataclasses.is_dataclass(getattr(embermem, name))}
+    assert exported <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_can_be_pickled_copied_and_made_a_dictionary(results: Results, name: str) -> None:
+    one = results[name]
+    assert set(results) == set(NAMES)
+    assert same(pickle.loads(pickle.dumps(one)), one)
+    assert same(copy.deepcopy(one), one)
+    assert same(copy.copy(one), one)
+    if dataclasses.is_dataclass(one) and not isinstance(one, type):
+        assert same(dataclasses.asdict(one), one)
+
+
+def test_a_copy_of_a_hit_still_says_what_each_channel_said(results: Results) -> None:
+    hit = results["Hit"]
+    for kept in (pickle.loads(pickle.dumps(hit)), copy.deepcopy(hit)):
+        assert dict(kept.channels) == dict(hit.channels)
+        assert str(kept.channels) == str(hit.channels)
+    assert len(pickle.dumps(hit)) < 5_000  # the working set does not travel with it
+
+
+def served(one: Any, kind: Any) -> Any:
+    """What a client of a FastAPI application reads that returns it from a route; without a kind, one not annotated."""
+    fastapi, httpx2 = pytest.importorskip("fastapi"), pytest.importorskip("httpx2")
+    app = fastapi.FastAPI()
+
+    def route() -> Any:
+        return one
+
+    if kind is not None:
+        route.__annotations__["return"] = kind
+    app.get("/")(route)
+
+    async def asked() -> Any:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://test") as client:
+            answer = await client.get("/")
+            assert answer.status_code == 200
+            assert (await client.get("/openapi.json")).status_code == 200
+            return answer.json()
+
+    return asyncio.run(asked())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fastapi_returns_a_result_from_a_route_that_names_its_type(results: Results, name: str) -> None:
+    one = results[name]
+    kind: Any = tuple.__class_getitem__((type(one[0]), ...)) if isinstance(one, tuple) and one else type(one)
+    answer = served(one, kind)
+    if dataclasses.is_dataclass(one):
+        assert set(answer) == {field.name for field in dataclasses.fields(one)}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "Segment"])  # its vector is an array
+def test_fastapi_returns_a_result_from_a_route_that_names_none(results: Results, name: str) -> None:
+    served(results[name], None)
+
+
+def test_the_vector_of_a_segment_is_served_as_numbers(results: Results) -> None:
+    segment = results["Segment"]
+    assert served(segment, type(segment))["embedding"] == pytest.approx(segment.embedding.tolist())
+
+
+def _made(kind: type[errors.EmberError]) -> errors.EmberError:
+    """One of a class, as its own `__init__` wants it."""
+    if issubclass(kind, errors.ModelWait):
+        return kind("it waits", NOW + timedelta(hours=1))
+    return kind("it failed", "raw") if issubclass(kind, errors.ModelReplyError) else kind("it failed")
+
+
+def _kinds(kind: type[errors.EmberError] = errors.EmberError) -> list[type[errors.EmberError]]:
+    return [kind, *(one for child in kind.__subclasses__() for one in _kinds(child))]
+
+
+@pytest.mark.parametrize("kind", list(dict.fromkeys(_kinds())))
+def test_an_error_crosses_from_one_process_to_another(kind: type[errors.EmberError]) -> None:
+    error = _made(kind)
+    error.__dict__["told"] = 3
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert (str(again), again.__dict__) == (str(error), error.__dict__)
+    assert copy.copy(error).args == error.args
