@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import signal
@@ -25,6 +26,10 @@ from attack.plan import Plan
 
 _LIFE_S = 600.0
 _NUMBERS = count()
+_IMPORTED = (
+    *("embermem.rebuilding", "embermem.stores.copying", "embermem.stores.migrations", "embermem.differing"),
+    *("embermem.llms.openai_chat", "openai", "openai.resources.chat", "psycopg", "pgvector.psycopg"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,15 +65,9 @@ def lives(engine: Engine, folder: Path | None = None) -> Iterator[Lives]:
 
 
 def _warm(folder: Path) -> None:
-    """Import what a life imports, once."""
-
-    def look() -> Outcome:
-        return Outcome()
-
-    import embermem.rebuilding  # noqa: F401
-    import embermem.stores.copying  # noqa: F401
-    import embermem.stores.migrations  # noqa: F401
-
+    """Import what a life imports, once: a process that is forked then begins within milliseconds."""
+    for name in _IMPORTED:
+        importlib.import_module(name)
     with Memory(folder / "warm.db", embedder="hashed", background=False) as memory:
         mine = memory.of("warm")
         for number in range(12):
@@ -78,7 +77,6 @@ def _warm(folder: Path) -> None:
         mine.forget(page=mine.pages()[0].id)
         memory.check(deep=True)
         memory.rebuild()
-    apart(look, 60.0, what="nothing")
 
 
 @contextmanager

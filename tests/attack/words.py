@@ -54,7 +54,7 @@ def line(random: Random, words: Iterable[str], chinese: Iterable[str], *, long: 
     """A text of one message; a long one has a few thousand characters."""
     western, eastern = iter(words), iter(chinese)
     lines = []
-    for _ in range(random.randint(20, 60) if long else 1):
+    for _ in range(random.randint(20, 60) if long else random.randint(1, 3)):
         source, chosen = (eastern, _CHINESE) if random.random() < 0.15 else (western, _LINES)
         lines.append(random.choice(chosen).format(next(source), next(source)))
     return " ".join(lines)
