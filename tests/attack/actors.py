@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import io
 import os
 import signal
@@ -292,9 +293,10 @@ class Actor:
         if target.exists():
             return
         settings = config.load(**self._room.settings(self._plan))
+        store = store_of(self._open())
         self._journal.say(action.no, "intend", file=target.name)
         if random.random() < 0.5:
-            store_of(self._open()).copy(target)
+            store.copy(target)
         else:
             bootstrap.copy_store(self._room.place, target, settings, self.now(), lambda progress: None)
         self._journal.say(action.no, "done", file=target.name)
@@ -352,6 +354,7 @@ def live(
     """The whole of a forked process; it does not return."""
     try:
         tempfile.tempdir = str(room.temporary)
+        faulthandler.register(signal.SIGUSR1, open(room.journals / f"{os.getpid()}.trace", "w"))  # noqa: SIM115
         actor = Actor(plan, room, worker, life, lambda line: _write(out, line), ahead_s, quiet)
         actor.run(actions)
         os._exit(0)

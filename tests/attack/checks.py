@@ -29,6 +29,8 @@ _ASKED = 6
 """Forgotten words of each owner that are asked for."""
 _ALLOWED = ("InputError", "NotFound", "RevisionMoved")
 """Errors that a process may meet where nothing is wrong: others changed what it was about to change."""
+_COPYING = ("StoreBusy",)
+"""And where a copy is made of a store that others go on writing."""
 _IN_NEED = ("StoreFull", "StoreError")
 """And where the disk has no room."""
 
@@ -79,8 +81,8 @@ def judge_journals(plan: Plan, lines: Iterable[Mapping[str, Any]], outcome: Outc
             case "foreign":
                 outcome.fail("an error that is not ours", f"action {line['no']}: {line['said'].strip()}")
             case "error":
-                full = line["no"] >= 0 and plan.phases[plan.action(line["no"]).phase].full
-                allowed = _ALLOWED + (_IN_NEED if full or plan.full else ())
+                kind = plan.action(line["no"]).kind if line["no"] >= 0 else ""
+                allowed = _ALLOWED + (_IN_NEED if plan.full else ()) + (_COPYING if kind == "copy" else ())
                 if not any(kind in allowed for kind in line["kinds"]):
                     outcome.fail("an error without need", f"action {line['no']}: {line['kinds'][0]}: {line['said']}")
                 if words.found_in(line["said"]):

@@ -11,6 +11,7 @@ from typing import Any
 from embermem.stores import schema
 from embermem.types import Forgotten
 
+from attack.words import found_in
 from soundness import looking
 
 Row = dict[str, Any]
@@ -104,9 +105,14 @@ class Impact:
         self._links |= {row["link_id"] for row in before["link"] if {row["from_id"], row["to_id"]} & ends}
         ids = self._pages | self._utterances | self._chains | self._segments | self._facts | self._links | self._traits
         self._mentions = {json.dumps(one) for one in ids}
+        going = [row["text"] for row in before["utterance"] if row["id"] in self._utterances]
+        staying = [row["text"] for row in before["utterance"] if row["id"] not in self._utterances]
+        self._cores = found_in("\n".join(going)) - found_in("\n".join(staying))
 
     def reaches(self, name: str, row: Row) -> bool:
-        """Whether a row may be changed, or go."""
+        """Whether a row may be changed, or go. One that tells a word of what goes must be."""
+        if self._cores and found_in("\n".join(one for one in row.values() if isinstance(one, str))) & self._cores:
+            return True
         match name:
             case "utterance" | "embedding":
                 return row["seq"] in self._seqs

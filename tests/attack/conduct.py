@@ -7,7 +7,7 @@ import selectors
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -170,9 +170,18 @@ class _Life:
             if kind == "interrupt":
                 self.outcome.counts["interrupts"] += 1
         if now - worker.since > LONGEST_S and not worker.killed:
-            self.outcome.fail("a hang", f"action {worker.current} took longer than {LONGEST_S:g} s")
+            where = self._stack(worker.pid)
+            self.outcome.fail("a hang", f"action {worker.current} took longer than {LONGEST_S:g} s: {where}")
             worker.left, worker.killed = [], True
             os.kill(worker.pid, signal.SIGKILL)
+
+    def _stack(self, pid: int) -> str:
+        """Where a process is, innermost first."""
+        os.kill(pid, signal.SIGUSR1)
+        time.sleep(0.5)
+        with suppress(OSError):
+            return " < ".join((self._room.journals / f"{pid}.trace").read_text().split("\n")[:24])
+        return "nobody knows where"
 
     def _ended(self, worker: _Worker, quiet: bool) -> _Worker | None:
         """After a process's end: another in its place, if it was killed with something left to do."""

@@ -35,7 +35,7 @@ _BUSY: dict[str, float] = {
     "rule": 3,
     "link": 2,
     "undo": 3,
-    "forget": 11,
+    "forget": 14,
     "forget_owner": 0.6,
     "copy": 1.2,
     "export": 1,
@@ -44,7 +44,7 @@ _BUSY: dict[str, float] = {
     "scrub": 1,
     "reopen": 1,
 }
-_HOW = {"page": 6, "pages": 6, "thread": 3, "matching": 3, "segment": 2, "before": 1, "fact": 4}
+_HOW = {"page": 5, "pages": 9, "thread": 3, "matching": 3, "segment": 2, "before": 1, "fact": 4}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -270,7 +270,7 @@ def _settings(random: Random) -> dict[str, Any]:
         "background": random.random() < 0.2,
         "poll_s": 0.05,
         "pause_s": 0.0,
-        "lease_s": random.choice((0.05, 60.0)),
+        "lease_s": random.choice((0.05, 2.0)),
         "short_term_pages": random.choice((2, 3, 5)),
         "mid_term_segments": random.choice((4, 50)),
         "user_facts": random.choice((5, 100)),

@@ -28,6 +28,9 @@ _LINES = (
     "Can you help me with the {0} and the {1}?",
     "Can you help me with the {0}?",
     "The train to {0} was late again because of {1}.",
+    "On my list are {0}, {1}, {2}, {3}, {4} and {5}.",
+    "For dinner we had {0}, {1} and {2} with {3}, then {4} and {5}.",
+    "Can you help me with the {0}, the {1}, the {2} and the {3}?",
     "J'habite à {0} avec ma sœur {1}, et j'adore le café.",
     "Peux-tu m'aider avec le {0} ? Il s'agit de {1}.",
     "Je travaille à {0} depuis l'année dernière. {1} est déjà là.",
@@ -54,9 +57,10 @@ def line(random: Random, words: Iterable[str], chinese: Iterable[str], *, long: 
     """A text of one message; a long one has a few thousand characters."""
     western, eastern = iter(words), iter(chinese)
     lines = []
-    for _ in range(random.randint(20, 60) if long else random.randint(1, 3)):
+    for _ in range(random.randint(20, 60) if long else random.randint(1, 4)):
         source, chosen = (eastern, _CHINESE) if random.random() < 0.15 else (western, _LINES)
-        lines.append(random.choice(chosen).format(next(source), next(source)))
+        form = random.choice(chosen)
+        lines.append(form.format(*(next(source) for _ in range(form.count("{")))))
     return " ".join(lines)
 
 
