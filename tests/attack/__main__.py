@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import postgres
-
 from attack import shrink
 from attack.engines import engine_of
 from attack.outcome import COUNTED, Failure, Outcome
@@ -21,6 +20,8 @@ from attack.run import Lives, lives
 
 _SEEDS = 1_000_000
 """Lives of one run; so many lie between the lives of two seeds."""
+_SHOWN = 40
+"""Actions of a shortest life that are shown; a longer one is shown by the command that lives it again."""
 _TOLD = 600
 """Characters of what was found that are shown of each."""
 
@@ -146,7 +147,7 @@ def _shrink(run: Run, ready: Lives, plan: Plan, kind: str) -> None:
     best = shrink.shrunk(plan, fails, tries=asked.tries, seconds=asked.shrink_s)
     part = best.of(plan)
     print(f"the shortest life in which {kind!r} was found has {len(part.actions)} of {len(plan.actions)} actions:")
-    for action in part.actions:
+    for action in part.actions if len(part.actions) < _SHOWN else ():
         print(f"  {action}")
     _tell_failures(found.get(len(part.actions), []))
     print(f"again: {run.command(plan.seed, best.arguments)}", flush=True)

@@ -10,7 +10,6 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,16 +17,15 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from embermem import Memory, OwnerMemory, bootstrap, config
-from embermem.errors import EmberError, InputError, NotFound
-from embermem.transfer.export import export
-from embermem.types import Forgotten, Page
-
 from attack import compared, words
 from attack.engines import Engine
 from attack.journal import Journal
-from attack.words import found_in
 from attack.plan import NAMES, Action, Plan, own_word, said_by
+from attack.words import found_in
+from embermem import Memory, OwnerMemory, bootstrap, config
+from embermem.errors import EmberError
+from embermem.transfer.export import export
+from embermem.types import Forgotten, Page
 from lives import store_of
 
 BEGINS = datetime(2026, 5, 2, 10, tzinfo=UTC)
@@ -154,7 +152,7 @@ class Actor:
     def _retry(self, action: Action, random: Random) -> None:
         (self._add if action.how == "add" else self._batch)(action, random)
 
-    # ------------------------------------------------------------------------------------------------- what is understood
+    # ----------------------------------------------------------------------------------------------- what is understood
 
     def _settle(self, action: Action, random: Random) -> None:
         self._mine(action).settle()
@@ -225,7 +223,8 @@ class Actor:
         if (links := mine.links()) and random.random() < 0.3:
             mine.unlink(random.choice(links).id)
         elif len(ends) > 1:
-            mine.link(*random.sample(ends, 2), f"both tell of {own_word(self._plan, action)}")
+            one, other = random.sample(ends, 2)
+            mine.link(one, other, f"both tell of {own_word(self._plan, action)}")
 
     def _undo(self, action: Action, random: Random) -> None:
         mine = self._mine(action)
@@ -263,9 +262,7 @@ class Actor:
         if not verified.ok and action.how != "fact" and done.scrubbed:
             self._journal.say(action.no, "unverified", found=verified.found, scrubbed=verified.scrubbed)
 
-    def _look_at_bytes(
-        self, action: Action, before: compared.Rows, after: compared.Rows, done: Forgotten
-    ) -> None:
+    def _look_at_bytes(self, action: Action, before: compared.Rows, after: compared.Rows, done: Forgotten) -> None:
         """The receipt says that no file of the store holds a byte of it any more."""
         gone = {core for row in before["utterance"] if row["id"] in done.utterances for core in found_in(row["text"])}
         gone -= {core for some in after.values() for row in some for core in found_in(repr([*row.values()]))}
@@ -286,7 +283,7 @@ class Actor:
     def _scrub(self, action: Action, random: Random) -> None:
         self._open().scrub()
 
-    # ------------------------------------------------------------------------------------------------ what is carried off
+    # ---------------------------------------------------------------------------------------------- what is carried off
 
     def _copy(self, action: Action, random: Random) -> None:
         target = self._room.copies / f"copy-{action.no}.db"
@@ -366,5 +363,3 @@ def live(
 
 def _write(out: int, line: str) -> None:
     os.write(out, line.encode() + b"\n")
-
-

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from attack.words import found_in
 from embermem.stores import schema
 from embermem.types import Forgotten
-
-from attack.words import found_in
 from soundness import looking
 
 Row = dict[str, Any]
@@ -20,7 +19,8 @@ Rows = dict[str, list[Row]]
 _KEYS = {table.name: tuple(column.name for column in table.primary_key) for table in schema.metadata.sorted_tables}
 _OWN = ("user", "agent", "timezone", "created_at", "seq", "pages")
 """Columns of an owner's row that a forgetting leaves; the others say how far the log is."""
-_SETTINGS = ("scrub_due", "nonce_key", "born_after")
+_SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after")
+"""Settings of the store that a forgetting may change."""
 _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
 
 
@@ -49,7 +49,12 @@ def _of_others(before: Rows, after: Rows, owner_id: str) -> Iterator[str]:
             )
             for rows in (before, after)
         )
-        if old != new:
+        if old != new and name == "store":
+            keys = {
+                row["key"] for rows in (before, after) for row in rows[name] if (repr(row) in old) != (repr(row) in new)
+            }
+            yield f"store: settings changed: {', '.join(sorted(keys))}"
+        elif old != new:
             yield f"{name}: {(old - new).total()} rows of others went or changed, {(new - old).total()} came"
 
 
@@ -92,7 +97,9 @@ class Impact:
         self._pages, self._utterances = {*done.pages}, {*done.utterances}
         self._seqs = {row["seq"] for row in before["utterance"] if row["id"] in self._utterances}
         resting = {(row["item"], row["item_id"]) for row in before["source"] if row["seq"] in self._seqs}
-        placed = [row for name in ("page", "note", "membership") for row in before[name] if row["page_id"] in self._pages]
+        placed = [
+            row for name in ("page", "note", "membership") for row in before[name] if row["page_id"] in self._pages
+        ]
         self._chains = {row["chain_id"] for row in placed if row.get("chain_id")} | _named(resting, "chain")
         self._segments = {row["segment_id"] for row in placed if row.get("segment_id")} | _named(resting, "segment")
         self._segments |= _named(resting, "evolution")

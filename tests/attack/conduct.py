@@ -7,7 +7,7 @@ import selectors
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def lived(plan: Plan, engine: Engine, folder: Path, model_url: str) -> Outcome:
     folders = {name: folder / name for name in ("store", "copies", "journals", "temporary")}
     for one in folders.values():
         one.mkdir(parents=True)
-    with Disk.of(folders["store"], full=plan.full) as disk, _store(engine, folders["store"]) as place:
+    with Disk.of(folders["store"], full=plan.full) as disk, engine.store(folders["store"]) as place:
         room = Room(
             engine=engine,
             place=place,
@@ -46,12 +46,6 @@ def lived(plan: Plan, engine: Engine, folder: Path, model_url: str) -> Outcome:
         look = damage.damaged if plan.damage else lambda plan, room: checks.checked(plan, room, life.latest_s)
         life.outcome.add(apart(lambda: look(plan, room), LONGEST_S, what="looking at what is left"))
         return life.outcome
-
-
-@contextmanager
-def _store(engine: Engine, folder: Path) -> Iterator[str | Path]:
-    with engine.store(folder) as place:  # type: ignore[attr-defined]
-        yield place
 
 
 @dataclass(kw_only=True, slots=True)
@@ -127,9 +121,7 @@ class _Life:
         if pid == 0:
             os.close(reading)
             self._disk.limit_this_process()
-            actors.live(
-                self._plan, self._room, number, self._lives, writing, actions, self._ahead_s[number], quiet
-            )
+            actors.live(self._plan, self._room, number, self._lives, writing, actions, self._ahead_s[number], quiet)
         os.close(writing)
         return _Worker(number=number, pid=pid, reading=reading, left=actions, since=time.monotonic())
 

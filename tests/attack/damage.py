@@ -8,14 +8,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 
-from embermem import Memory
-from embermem.errors import EmberError
-from embermem.stores import schema
-
 from attack import words
 from attack.actors import BEGINS, Room
 from attack.outcome import Outcome
 from attack.plan import NAMES, Plan
+from embermem import Memory
+from embermem.errors import EmberError
+from embermem.stores import schema
 
 Texts = dict[str, list[tuple[object, ...]]]
 
@@ -90,7 +89,9 @@ def _texts(place: Path) -> Texts | None:
                 own = [column.name for column in table.columns if column.type.python_type is str]
                 if own and table.name != "store":
                     named = ", ".join(f'"{name}"' for name in own)
-                    found[table.name] = sorted(file.execute(f'SELECT {named} FROM "{table.name}" NOT INDEXED'), key=repr)
+                    found[table.name] = sorted(
+                        file.execute(f'SELECT {named} FROM "{table.name}" NOT INDEXED'), key=repr
+                    )
         except sqlite3.Error:
             return None
     return found

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-import postgres
 import psycopg
 
-from embermem.bootstrap import on_a_server
+import postgres
 
 
 class Engine(Protocol):
     """What a life needs to know of an engine."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As the command line has it."""
 
-    def store(self, folder: Path) -> Iterator[str | Path]:
-        """A context: a new store's place, below a folder or on a server."""
+    def store(self, folder: Path) -> AbstractContextManager[str | Path]:
+        """A new store's place, below a folder or on a server."""
 
     def rest(self, place: str | Path) -> None:
         """Wait until nobody is at work on the store any more."""
@@ -95,11 +96,6 @@ _PLAIN = """
 """
 
 
-def engine_of(name: str, folder: Path) -> SqliteFiles | PostgresServer:
+def engine_of(name: str, folder: Path) -> Engine:
     """The engine of a name; a server's data lie in a folder."""
     return SqliteFiles() if name == "sqlite" else PostgresServer(folder)
-
-
-def on_disk(place: str | Path) -> bool:
-    """Whether a store is a file that can be damaged, or a disk filled below."""
-    return not on_a_server(place)

@@ -54,9 +54,7 @@ _ENDS = ("done", "error", "interrupted", "foreign")
 def entries(folder: Path) -> list[dict[str, Any]]:
     """All whole lines, in the order of time; a line cut short was not said."""
     found = [
-        json.loads(line)
-        for file in sorted(folder.glob("*.jsonl"))
-        for line in file.read_bytes().split(b"\n")[:-1]
+        json.loads(line) for file in sorted(folder.glob("*.jsonl")) for line in file.read_bytes().split(b"\n")[:-1]
     ]
     return sorted(found, key=lambda line: line["at"])
 

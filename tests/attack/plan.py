@@ -227,7 +227,13 @@ def _busy(
     kind = random.choices([*kinds], [*kinds.values()])[0]
     fault = _fault(random, kind, faults)
     made = Action(
-        no=no, phase=phase, worker=worker, owner=owner, kind=kind, seed=random.getrandbits(32), thread=random.randrange(4)
+        no=no,
+        phase=phase,
+        worker=worker,
+        owner=owner,
+        kind=kind,
+        seed=random.getrandbits(32),
+        thread=random.randrange(4),
     )
     keyed = [one for one in before if one.keyed and one.kind != "retry"]
     if kind == "retry" and keyed:

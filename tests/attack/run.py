@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from embermem import Memory
-from embermem.testing.answers import linking_answer
-from embermem.testing.model_server import ModelServer
-
 from attack import conduct
 from attack.apart import apart
 from attack.engines import Engine
 from attack.outcome import Outcome
 from attack.plan import Plan
+from embermem import Memory
+from embermem.testing.answers import linking_answer
+from embermem.testing.model_server import ModelServer
 
 _LIFE_S = 600.0
 _NUMBERS = count()
