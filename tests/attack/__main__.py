@@ -48,7 +48,7 @@ class Run:
         """What lives a life again."""
         asked = self.asked
         told = f"--engine {asked.engine} --life {seed}"
-        told += f" --faults {asked.faults}" if asked.faults != ",".join(FAULTS) else ""
+        told += f" --faults={asked.faults}" if asked.faults != ",".join(FAULTS) else ""
         told += " --small" if asked.small else ""
         return f"make attack ARGS='{told}{' ' * bool(excerpt)}{excerpt}'"
 

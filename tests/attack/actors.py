@@ -111,7 +111,7 @@ class Actor:
             self._journal.say(no, "interrupted")
         except EmberError as error:
             kinds = [kind.__name__ for kind in type(error).__mro__]
-            self._journal.say(no, "error", kinds=kinds, said=str(error), worker=self._worker)
+            self._journal.say(no, "error", kinds=kinds, said=str(error), cause=repr(error.__cause__)[:400])
         except Exception:  # noqa: BLE001  (told in the report)
             self._journal.say(no, "foreign", said=traceback.format_exc())
 

@@ -86,7 +86,10 @@ def judge_journals(plan: Plan, lines: Iterable[Mapping[str, Any]], outcome: Outc
                 allowed = _ALLOWED + (_IN_NEED if plan.full else ()) + (_WAITING if kind == "copy" else ())
                 allowed += _WAITING if kind in ("settle", "dry_run") and jumped else ()
                 if not any(kind in allowed for kind in line["kinds"]):
-                    outcome.fail("an error without need", f"action {line['no']}: {line['kinds'][0]}: {line['said']}")
+                    outcome.fail(
+                        "an error without need",
+                        f"action {line['no']}: {line['kinds'][0]}: {line['said']} from {line['cause']}",
+                    )
                 if words.found_in(line["said"]):
                     outcome.fail("an error that quotes", f"action {line['no']}: {line['kinds'][0]}")
             case "leak":

@@ -19,7 +19,7 @@ Rows = dict[str, list[Row]]
 _KEYS = {table.name: tuple(column.name for column in table.primary_key) for table in schema.metadata.sorted_tables}
 _OWN = ("user", "agent", "timezone", "created_at", "seq", "pages")
 """Columns of an owner's row that a forgetting leaves; the others say how far the log is."""
-_SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after")
+_SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after", "forgotten_key_mark")
 """Settings of the store that a forgetting may change."""
 _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
 
