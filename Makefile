@@ -14,7 +14,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test format lint pictures peers lock size clean
+.PHONY: help install server dev demo test attack format lint pictures peers lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -33,6 +33,9 @@ test: dev  ## Formatting, lint, types and all tests; what asks a store once more
 	$(PY) -m mypy
 	$(PY) -m pytest -n $(WORKERS) $(ARGS)
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal --engine postgresql $(ARGS)
+
+attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
+	@PYTHONPATH=tests $(PY) -m attack $(ARGS)
 
 format: dev  ## Put the code into its form, and mend what lint can mend.
 	$(PY) -m ruff check --no-cache --fix .

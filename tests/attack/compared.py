@@ -1,0 +1,172 @@
+"""All rows before and after a forgetting: what may differ is what rests on what was forgotten, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from attack.words import found_in
+from embermem.stores import schema
+from embermem.types import Forgotten
+from soundness import looking
+
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+
+_KEYS = {table.name: tuple(column.name for column in table.primary_key) for table in schema.metadata.sorted_tables}
+_OWN = ("user", "agent", "timezone", "created_at", "seq", "pages")
+"""Columns of an owner's row that a forgetting leaves; the others say how far the log is."""
+_SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after", "forgotten_key_mark")
+"""Settings of the store that a forgetting may change."""
+_UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
+
+
+def taken(place: str | Path) -> Rows:
+    """Every row of every table."""
+    with looking(place) as look:
+        return {table.name: look(f'SELECT * FROM "{table.name}"') for table in schema.metadata.sorted_tables}
+
+
+def differences(before: Rows, after: Rows, owner_id: str, done: Forgotten) -> list[str]:
+    """What differs and may not, in words without the texts."""
+    return [*_of_others(before, after, owner_id), *_of_owner(_owned(before, owner_id), _owned(after, owner_id), done)]
+
+
+def _owned(rows: Rows, owner_id: str) -> Rows:
+    return {name: [row for row in some if row.get("owner_id") == owner_id] for name, some in rows.items()}
+
+
+def _of_others(before: Rows, after: Rows, owner_id: str) -> Iterator[str]:
+    for name in before:
+        old, new = (
+            Counter(
+                repr(row)
+                for row in rows[name]
+                if row.get("owner_id") != owner_id and not (name == "store" and row["key"] in _SETTINGS)
+            )
+            for rows in (before, after)
+        )
+        if old != new and name == "store":
+            keys = {
+                row["key"] for rows in (before, after) for row in rows[name] if (repr(row) in old) != (repr(row) in new)
+            }
+            yield f"store: settings changed: {', '.join(sorted(keys))}"
+        elif old != new:
+            yield f"{name}: {(old - new).total()} rows of others went or changed, {(new - old).total()} came"
+
+
+def _of_owner(before: Rows, after: Rows, done: Forgotten) -> Iterator[str]:
+    impact = Impact(before, done)
+    for name in before:
+        new = {_key(name, row): row for row in after[name]}
+        old = {_key(name, row): row for row in before[name]}
+        for key, row in old.items():
+            if impact.reaches(name, row):
+                continue
+            if key not in new:
+                yield f"{name} {key}: the row went"
+            elif changed := _changed(name, row, new[key]):
+                yield f"{name} {key}: {', '.join(changed)} changed"
+        for key, row in new.items():
+            fresh = row.get("change_no", row.get("no")) == done.change_no
+            if key not in old and not fresh and not impact.reaches(name, row):
+                yield f"{name} {key}: a row came"
+
+
+def _key(name: str, row: Row) -> tuple[Any, ...]:
+    return tuple(row[column] for column in _KEYS[name] if column != "owner_id")
+
+
+def _changed(name: str, old: Row, new: Row) -> list[str]:
+    columns = _OWN if name == "owner" else [one for one in old if one not in _UNCOUNTED.get(name, ())]
+    return [f"{one} ({_size(old[one])} → {_size(new[one])})" for one in columns if old[one] != new[one]]
+
+
+def _size(value: object) -> str:
+    return f"{len(value)} characters" if isinstance(value, (str, bytes)) else repr(value)
+
+
+class Impact:
+    """What of an owner's rows rests on what was forgotten: by the table `source`, by membership of a chain or segment,
+    by being what a fact that went had replaced."""
+
+    def __init__(self, before: Rows, done: Forgotten) -> None:
+        self._pages, self._utterances = {*done.pages}, {*done.utterances}
+        self._seqs = {row["seq"] for row in before["utterance"] if row["id"] in self._utterances}
+        resting = {(row["item"], row["item_id"]) for row in before["source"] if row["seq"] in self._seqs}
+        placed = [
+            row for name in ("page", "note", "membership") for row in before[name] if row["page_id"] in self._pages
+        ]
+        self._chains = {row["chain_id"] for row in placed if row.get("chain_id")} | _named(resting, "chain")
+        self._segments = {row["segment_id"] for row in placed if row.get("segment_id")} | _named(resting, "segment")
+        self._segments |= _named(resting, "evolution")
+        self._facts = self._reached_facts(before, {*done.facts} | _named(resting, "fact"))
+        self._values = {row["value"].casefold() for row in before["fact"] if row["fact_id"] in done.facts}
+        self._traits = _named(resting, "trait") | {*done.traits}
+        self._lines = _named(resting, "profile") | {*done.profile}
+        ends = self._facts | self._segments
+        self._links = _named(resting, "link")
+        self._links |= {row["link_id"] for row in before["link"] if {row["from_id"], row["to_id"]} & ends}
+        ids = self._pages | self._utterances | self._chains | self._segments | self._facts | self._links | self._traits
+        self._mentions = {json.dumps(one) for one in ids}
+        going = [row["text"] for row in before["utterance"] if row["id"] in self._utterances]
+        staying = [row["text"] for row in before["utterance"] if row["id"] not in self._utterances]
+        self._cores = found_in("\n".join(going)) - found_in("\n".join(staying))
+
+    def reaches(self, name: str, row: Row) -> bool:
+        """Whether a row may be changed, or go. One that tells a word of what goes must be."""
+        if self._cores and found_in("\n".join(one for one in row.values() if isinstance(one, str))) & self._cores:
+            return True
+        match name:
+            case "utterance" | "embedding":
+                return row["seq"] in self._seqs
+            case "page" | "membership":
+                return row["page_id"] in self._pages
+            case "note":
+                return row["page_id"] in self._pages or self._told(row["proposals"] or "")
+            case "receipt":
+                return not self._seqs.isdisjoint(range(row["first_seq"], row["last_seq"] + 1))
+            case "chain":
+                return row["chain_id"] in self._chains
+            case "segment" | "segment_text":
+                return row["segment_id"] in self._segments
+            case "fact" | "fact_state":
+                return row["fact_id"] in self._facts
+            case "conflict":
+                return bool({row["fact_id"], row["other_id"]} & self._facts)
+            case "link":
+                return row["link_id"] in self._links
+            case "evolution":
+                return row["segment_id"] in self._segments
+            case "trait":
+                return row["dimension"] in self._traits
+            case "profile":
+                return f"{row['whose']}.{row['name']}" in self._lines
+            case "source":
+                return row["seq"] in self._seqs or self._owns(row["item"], row["item_id"])
+            case "change":
+                return self._told(row["decisions"])
+            case _:
+                return False
+
+    def _owns(self, item: str, item_id: str) -> bool:
+        groups = {"chain": self._chains, "segment": self._segments, "evolution": self._segments, "fact": self._facts}
+        groups |= {"trait": self._traits, "profile": self._lines, "link": self._links}
+        return item_id in groups[item]
+
+    def _told(self, text: str) -> bool:
+        return any(one in text for one in self._mentions) or any(one in text.casefold() for one in self._values)
+
+    def _reached_facts(self, before: Rows, gone: set[str]) -> set[str]:
+        """Facts that go, those that they had replaced, and the others of an attribute of theirs, of which another may
+        hold again."""
+        rows = {row["fact_id"]: row for row in before["fact"]}
+        about = {(row["about"], row["subject"], row["attribute"]) for one, row in rows.items() if one in gone}
+        return gone | {one for one, row in rows.items() if (row["about"], row["subject"], row["attribute"]) in about}
+
+
+def _named(resting: set[tuple[str, str]], item: str) -> set[str]:
+    return {item_id for kind, item_id in resting if kind == item}
