@@ -61,7 +61,11 @@ def theirs(memory: Memory) -> list[str]:
         *(link.id for link in alice.links()),
         *("user.home", "user.name", "user.birth_year", alice.owner.id, "l-1"),
     ]
-    own = {one.id for one in (*mallory.facts(), *mallory.segments(), *mallory.chains())}
+    own = {
+        *(one.id for one in mallory.facts()),
+        *(one.id for one in mallory.segments()),
+        *(one.id for one in mallory.chains()),
+    }
     near = [f"{pages[0].id}{more}" for more in ("\n", " ", "%", "'--", "/..", "\u200b")]
     near += [f"../{pages[0].id}", f"alice/{pages[0].id}", pages[0].id.upper(), f"{alice.owner.id}/{pages[0].id}"]
     return [*(one for one in dict.fromkeys(ids) if one not in own), *near, "", "p", "*", "p%"]
@@ -175,7 +179,8 @@ def test_a_name_that_no_store_can_hold_is_refused(memory: Memory, name: str) -> 
 
 def talk_as(memory: Memory, user: str, script: Callable[[Client], Awaitable[int]]) -> int:
     """A script against a server that is bound to a user and the default agent."""
-    return asyncio.run(_with(memory, user, "default", script))
+    told: int = asyncio.run(_with(memory, user, "default", script))
+    return told
 
 
 async def _with(memory: Memory, user: str, agent: str, script: Callable[[Client], Awaitable[Any]]) -> Any:
