@@ -17,11 +17,12 @@ from embermem.errors import NotFound, StoreBusy, StoreError
 from embermem.stores import copying
 from embermem.stores.copying import Copied, Progress
 from embermem.stores.erasing import COPIES
+from embermem.stores.statements import SCRUBBED
 from lives import call, contents, fill_every_table, key, live, store_of, thoughts
 from scripted import NOW, SMALL, Clock, Place
 from soundness import assert_sound, assert_tiers, meddle, rows
 
-OWN = (copying.FINISHED, copying.SCRUBBED, COPIES)
+OWN = (copying.FINISHED, SCRUBBED, COPIES)
 """Settings of one store alone: that a copy is whole, its last scrub, and where its own copies lie."""
 
 

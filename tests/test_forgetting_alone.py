@@ -87,7 +87,11 @@ def others(told: Rows, gone: dict[str, set[str]]) -> dict[str, list[str]]:
     named = [row for row in told["profile"] if f"{row['whose']}.{row['name']}" not in gone["profile"]]
     left["profile"] = sorted(map(repr, named))
     items = {"chain": "chain", "segment": "segment_text", "fact": "fact", "trait": "trait", "profile": "profile"}
-    kept = [row for row in told["source"] if row["item_id"] not in gone.get(items.get(row["item"], row["item"]), set())]
+    kept = [
+        row
+        for row in told["source"]
+        if row["item_id"] not in gone.get(items.get(str(row["item"]), str(row["item"])), set())
+    ]
     left["source"] = sorted(map(repr, kept))
     return left
 
