@@ -50,6 +50,8 @@ WHOLE: Mapping[str, str] = {
     "Whole.due": "finds owners with work to do, for a worker",
     "Whole.stats": "counts the whole store, for metrics and `stats`",
     "_backlog": "how many pages wait, and since when, for metrics and `stats`",
+    "_marked": "looks whether anything was hashed with a key that is gone, before another is made",
+    "Checking._owners_to_check": "lists whose rows `doctor` looks at, without those that cannot be read",
     "_ownerless": "looks for rows of owners that are not there, for `doctor`",
     "_failed": "tells what waits for another try, for `doctor`",
     "Work.begin_reindex": "changes the embedder of the store: every owner's vectors are due",
@@ -221,6 +223,7 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     assert mine.verify(receipt).found == ()
     store.remember_copy(tmp_path / "no such copy.db")
     assert memory.scrub()
+    memory.renew_forgotten_key()
     memory.of("bob").forget_owner()
     memory.of("bob").add("Hello again.", at=NOW, key="again")
     memory.of("bob").forget_owner()
@@ -295,7 +298,7 @@ def test_every_statement_names_one_owner_but_for_those_named_here(
     assert sorted(WHOLE.keys() - loose.keys()) == []  # what names one owner by now leaves the list
     asked = {one.method for one in sent}
     public = {name for name in dir(SqlStore) if not name.startswith("_")}
-    none = {"close", "secret", "key_mark", "replica_lag_s"}  # the last one asks PostgreSQL only
+    none = {"close", "in_memory", "remains", "replica_lag_s"}  # the last one asks PostgreSQL only
     assert sorted((public - asked) | {"replica_lag_s"}) == sorted(none & public)
 
 

@@ -272,8 +272,9 @@ def _keyed(digest: str, key: bytes) -> str:
 def _marked(c: Connection) -> bool:
     """Whether any owner has a hash that was made with the key."""
     barred, receipt = schema.barred, schema.receipt
-    found = select(barred.c.mark).limit(1), select(receipt.c.key).where(receipt.c.digest.like(f"{_KEYED}%")).limit(1)
-    return any(c.scalar(query) is not None for query in found)
+    if c.scalar(select(barred.c.mark).limit(1)) is not None:
+        return True
+    return c.scalar(select(receipt.c.key).where(receipt.c.digest.like(f"{_KEYED}%")).limit(1)) is not None
 
 
 def marked_of(c: Connection, owner_id: OwnerId, key: bytes) -> list[str]:
