@@ -155,7 +155,10 @@ def slack(read: Callable[[int, int], bytes], roots: Collection[int]) -> Iterator
     if len(header) < _HEADER:
         return
     size = struct.unpack_from(">H", header, 16)[0]
-    yield from _Walk(read, 65536 if size == 1 else size, header).run(roots)
+    try:
+        yield from _Walk(read, 65536 if size == 1 else size, header).run(roots)
+    except (IndexError, struct.error) as error:
+        raise Damaged(f"a page ends before what it holds: {error}") from error
 
 
 class _Walk:
@@ -237,10 +240,11 @@ class _Walk:
     def _overflows(self, number: int, page: bytes, kind: int, pointers: Iterable[int]) -> Iterator[tuple[int, int]]:
         """The chains of the rows of a page that are longer than a page holds."""
         most, skip = self._most[kind], 4 if kind == _INDEX else 0
-        for pointer in pointers:
-            at = pointer + skip
-            if page[at] < 0x80:
-                continue  # the quick way for a short row
+        starts = [pointer + skip for pointer in pointers] if skip else pointers
+        for at in starts:
+            first = page[at]
+            if first < 0x80 or (page[at + 1] < 0x80 and (first & 0x7F) << 7 | page[at + 1] <= most):
+                continue  # a number of one byte or two, of a row that fits
             payload, at = _varint(page, at)
             if payload <= most:
                 continue
