@@ -156,6 +156,7 @@ def in_memory(database: Database, owner_id: str) -> InMemory:
         try:
             memory.prepare(mine.engine)
             with theirs.reading() as reader, mine.writing() as c:
+                c.execute(delete(schema.store))  # what a new store remembers of itself: the source's own words come in
                 for table in schema.metadata.sorted_tables:
                     query = _of(table, owner_id) if table in OWNED else select(table)
                     for rows in theirs.rows(reader, query, large=True):
