@@ -19,13 +19,14 @@ from embermem.apps.cli import app
 from embermem.errors import StoreError
 from embermem.stores import copying, migrations
 from embermem.stores.erasing import COPIES
+from embermem.stores.statements import SCRUBBED
 from lives import contents, fill_every_table
 from older import VERSION, content, older
 from scripted import SMALL, Clock, Place
 from soundness import assert_sound, rows
 
 KILLS, SEED = int(os.environ.get("KILLS", "3")), int(os.environ.get("SEED", "1"))
-OWN = (copying.FINISHED, COPIES)
+OWN = (copying.FINISHED, COPIES, SCRUBBED)
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
 
