@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
 import sys
 import tempfile
@@ -35,11 +36,10 @@ class Run:
     total: Outcome = field(default_factory=Outcome)
     failing: Counter[str] = field(default_factory=Counter)
     failed_lives: list[int] = field(default_factory=list)
-    interrupted: bool = False
 
     def over(self, number: int) -> bool:
         """Whether enough lives were lived, or the time is up."""
-        if self.interrupted or (self.asked.lives is not None and number >= self.asked.lives):
+        if self.asked.lives is not None and number >= self.asked.lives:
             return True
         limit = self.asked.minutes if self.asked.minutes is not None else (None if self.asked.lives else 2.0)
         return limit is not None and time.monotonic() - self.began > 60 * limit
@@ -60,6 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := {*faults} - {*FAULTS}:
         _parser().error(f"unknown faults: {', '.join(sorted(unknown))}; known are {', '.join(FAULTS)}")
     run = Run(asked=asked)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     server = Path(tempfile.mkdtemp(prefix="embermem-attack-server-", dir=None)) / "data"
     server.parent.chmod(0o755)
     print(f"seed {asked.seed}, engine {asked.engine}, faults {asked.faults}", flush=True)
@@ -71,8 +72,11 @@ def main(arguments: list[str] | None = None) -> int:
                 _live_one(run, ready, asked.life, faults)
             else:
                 _live_many(run, ready, faults)
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
     finally:
         postgres.left(server)
+        shutil.rmtree(server.parent, ignore_errors=True)
     _tell_end(run)
     return 1 if run.failed_lives else 0
 
@@ -80,20 +84,16 @@ def main(arguments: list[str] | None = None) -> int:
 def _live_many(run: Run, ready: Lives, faults: list[str]) -> None:
     number = 0
     told = time.monotonic()
-    signal.signal(signal.SIGTERM, lambda *_: setattr(run, "interrupted", True))
-    try:
-        while not run.over(number):
-            seed = run.asked.seed * _SEEDS + number
-            _live(run, ready, made(seed, _possible(run, faults), small=run.asked.small))
-            number += 1
-            if time.monotonic() - told > 60:
-                told = time.monotonic()
-                counts = run.total.counts
-                words, kills = counts["forgotten words looked for"], counts["kills"]
-                failed = len(run.failed_lives)
-                print(f"  {number} lives, {words} forgotten words, {kills} kills, {failed} failing", flush=True)
-    except KeyboardInterrupt:
-        print("stopped", flush=True)
+    while not run.over(number):
+        seed = run.asked.seed * _SEEDS + number
+        _live(run, ready, made(seed, _possible(run, faults), small=run.asked.small))
+        number += 1
+        if time.monotonic() - told > 60:
+            told = time.monotonic()
+            counts = run.total.counts
+            words, kills = counts["forgotten words looked for"], counts["kills"]
+            failed = len(run.failed_lives)
+            print(f"  {number} lives, {words} forgotten words, {kills} kills, {failed} failing", flush=True)
 
 
 def _live_one(run: Run, ready: Lives, seed: int, faults: list[str]) -> None:

@@ -23,16 +23,19 @@ def apart(look: Callable[[], Outcome], longest_s: float, *, what: str, group: bo
         os.close(reading)
         _answer(writing, look, group)
     os.close(writing)
-    told, ended = _heard(reading, time.monotonic() + longest_s)
+    ended = False
+    try:
+        told, ended = _heard(reading, time.monotonic() + longest_s)
+    finally:  # also where this process is told to stop
+        with suppress(ProcessLookupError, PermissionError):
+            if not ended:
+                os.kill(pid, signal.SIGKILL)
+            if group:
+                os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
     outcome = Outcome()
     if not ended:
         outcome.fail("a hang", f"{what} took longer than {longest_s:g} s")
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    if group:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
     with suppress(ValueError):
         return Outcome.from_json(told.decode())
     if ended:
@@ -57,6 +60,7 @@ def _heard(reading: int, until: float) -> tuple[bytes, bool]:
 def _answer(writing: int, look: Callable[[], Outcome], group: bool) -> None:
     """In the process apart; it does not return."""
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if group:
             os.setpgid(0, 0)
         try:

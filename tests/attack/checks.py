@@ -127,8 +127,9 @@ def judge_rows(plan: Plan, expected: Expected, rows: Rows, outcome: Outcome) -> 
             if found := told & expected.forgotten:
                 outcome.fail("a forgotten word in a row", f"{table}: {', '.join(sorted(found)[:5])}")
             own = owners.get(row.get("owner_id", ""))
-            if own is not None and any(words.owner_of(one) != own for one in told):
-                outcome.fail("another owner's words", f"in a row of {table}")
+            foreign = [] if own is None else [one for one in told if words.owner_of(one) != own]
+            if foreign:
+                outcome.fail("another owner's words", f"in a row of {table} of owner {own}: {', '.join(foreign[:5])}")
 
 
 def words_of(rows: Rows) -> set[str]:

@@ -87,6 +87,7 @@ def _model() -> Iterator[str]:
         try:
             os.close(reading)
             os.setpgid(0, 0)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             server = ModelServer(linking_answer)
             with server:
                 os.write(writing, server.url.encode())

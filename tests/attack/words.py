@@ -12,8 +12,11 @@ _CONSONANTS, _VOWELS = "bcdfgklmnprtvz", "aeiou"
 _MARK = "龘"
 """Begins a rare Chinese word; then follow one character for the owner and four others, all three bytes long."""
 _FIRST = 0x9F00
-_TEXT = re.compile(rf"zq[{OWNERS}][a-z]{{7}}|{_MARK}[\u9f00-\u9f3f]{{5}}", re.IGNORECASE)
-_BYTES = re.compile(rb"[zZ][qQ][a-hA-H][a-zA-Z]{7}|\xe9\xbe\x98(?:\xe9\xbc[\x80-\xbf]){5}")
+_PAIRS = 5
+"""Of a vowel and a consonant in a word's core: no id and no hash looks so by chance."""
+_CORE = rf"zq[{OWNERS}](?:[aeiou][bcdfgklmnprtvz]){{{_PAIRS}}}"
+_TEXT = re.compile(rf"{_CORE}|{_MARK}[\u9f00-\u9f3f]{{5}}", re.IGNORECASE)
+_BYTES = re.compile(rb"(?i:" + _CORE.encode() + rb")|\xe9\xbe\x98(?:\xe9\xbc[\x80-\xbf]){5}")
 
 _LINES = (
     "I live in {0} with my sister {1}.",
@@ -49,7 +52,7 @@ def rare(seed: str, owner: int, number: int, *, chinese: bool = False) -> str:
     random = Random(f"{seed}/{owner}/{number}/{chinese}")
     if chinese:
         return _MARK + chr(_FIRST + owner) + "".join(chr(_FIRST + random.randrange(64)) for _ in range(4))
-    letters = "".join(random.choice(_VOWELS if place % 2 == 0 else _CONSONANTS) for place in range(7))
+    letters = "".join(random.choice(_VOWELS) + random.choice(_CONSONANTS) for _ in range(_PAIRS))
     return f"Zq{OWNERS[owner]}{letters}x"
 
 
@@ -70,7 +73,7 @@ def reply(random: Random, word: str) -> str:
 
 
 def found_in(text: str) -> set[str]:
-    """The cores of all rare words in a text, in small letters: ten letters, whatever became of the word's ending."""
+    """The cores of all rare words in a text, in small letters, whatever became of the word's ending."""
     return {found.lower() for found in _TEXT.findall(text)}
 
 
