@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -145,7 +146,12 @@ def judge_doctor(memory: Memory, when: str, outcome: Outcome) -> None:
     """It finds nothing wrong."""
     for one in memory.check(deep=True):
         if one.level == "error":
-            outcome.fail("the doctor", f"{when}: {one.what}")
+            outcome.fail(f"the doctor: {_without_numbers(one.what)}", f"{when}: {one.what}")
+
+
+def _without_numbers(told: str) -> str:
+    """What is wrong, without whose and how much: by that, failing lives are grouped."""
+    return re.sub(r"\d+", "N", told.rpartition(": ")[0].rpartition(": ")[2] or told)
 
 
 def judge_reads(memory: Memory, number: int, expected: Expected, rows: Rows, outcome: Outcome) -> None:
