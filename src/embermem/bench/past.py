@@ -275,9 +275,9 @@ class _Scrubs:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def scrub(self) -> bool:
+    def scrub_after_forgetting(self) -> bool:
         began = time.perf_counter()
-        done = self._store.scrub()
+        done = self._store.scrub_after_forgetting()
         self.ms.append(1000 * (time.perf_counter() - began))
         return done
 
