@@ -7,12 +7,14 @@ from typing import Annotated, Any, TypedDict
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
+from pydantic import AfterValidator
 from starlette.requests import HTTPConnection
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import models
 from embermem.apps.http.api.listing import Asked
 from embermem.apps.http.serving import serving_of
+from embermem.errors import NotFound
 from embermem.memory import OwnerMemory
 
 UserQuery = Annotated[
@@ -34,7 +36,20 @@ AsOf = Annotated[
     Query(min_length=1, max_length=models.LONGEST_TIME, description="What was known then: a time, or a day."),
 ]
 ValidAt = Annotated[str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="What was true then.")]
-ItemId = Annotated[str, Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it.")]
+
+
+def _possible(item_id: str) -> str:
+    """Raises NotFound for an id that no memory can have."""
+    if "\0" in item_id:
+        raise NotFound(f"no memory {item_id!r}")
+    return item_id
+
+
+ItemId = Annotated[
+    str,
+    Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it."),
+    AfterValidator(_possible),
+]
 ChangeNo = Annotated[int, Path(ge=1, le=models.LARGEST, description="The change's number.")]
 
 
