@@ -146,6 +146,18 @@ def test_before_the_first_word_nothing_is_known_and_later_than_now_is_now(opened
     assert mine.past_facts(as_of="2100-01-01") == mine.past_facts()
 
 
+def test_a_moment_before_words_that_a_clock_gone_back_has_placed_is_answered(opened: Opener, clock: Clock) -> None:
+    mine = opened(short_term_pages=1, theta=0.0).of("alice")
+    clock.go(7200)
+    for day in (1, 2, 3):
+        mine.add(f"I saw heron number {day} by the lake.", "I see.", at=f"2026-04-{day:02}T12:00:00+01:00")
+    clock.go(-3600)
+    mine.settle()  # the change is of an hour before what it places
+    clock.go(7200)
+    said(mine, "I saw a swan.", "2026-04-04")
+    assert mine.recall("the heron", as_of=NOW + timedelta(seconds=5400)).hits == ()
+
+
 def test_a_fact_is_as_it_stood(opened: Opener, clock: Clock) -> None:
     mine = opened(facts_when="read").of("alice")
     moved(mine, clock)

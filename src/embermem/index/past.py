@@ -219,8 +219,10 @@ class _Placings:
         stood = self._stood(revision)
         if not stood.any():
             return found
-        # Rows that the moment does not see are of pages that came later: what stands in their place counts for nothing.
-        sums = np.append(0.0, np.cumsum(row_dots[np.minimum(self._rows, len(row_dots) - 1)]))
+        products = np.zeros(len(self._rows))
+        seen = self._rows < len(row_dots)  # the others came later, or only were recorded so, by a clock that went back
+        products[seen] = row_dots[self._rows[seen]]
+        sums = np.append(0.0, np.cumsum(products))
         dots = (sums[self._starts[1:]] - sums[self._starts[:-1]])[stood]
         lengths = self._lengths[stood]
         dots = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0.0)
