@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from embermem.errors import (
     StoreUnreachable,
 )
 from embermem.stores import migrations
-from scripted import SMALL, Place
+from scripted import NOW, SMALL, Place
 from soundness import assert_sound, meddle, rows
 
 pytestmark = pytest.mark.postgresql
@@ -413,3 +415,83 @@ def test_what_was_opened_keeps_no_more_connections_than_are_asked_for(url: str, 
             query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database()"
             (found,) = rows(place, query)
             assert found["n"] == 2  # the memory's, and the one that asks
+
+
+# -------------------------------------------------------------------------------------------------------- interrupts
+
+
+class OutOfTime(Exception):
+    """What a caller's own time-out raises."""
+
+
+class Holding:
+    """A way to a server through which its answers come late: not while `held` is set."""
+
+    def __init__(self, url: str) -> None:
+        self.held = threading.Event()
+        self._free = threading.Event()
+        made = make_url(url)
+        self._server = Path(str(made.query["host"])) / f".s.PGSQL.{made.port or 5432}"
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        port = self._listening.getsockname()[1]
+        self.url = made.set(host="127.0.0.1", port=port, query={}).render_as_string(hide_password=False)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def release(self) -> None:
+        """Let the answers go on."""
+        self.held.clear()
+        self._free.set()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self.release()
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(str(self._server))
+                threading.Thread(target=self._carry, args=(client, server, False), daemon=True).start()
+                threading.Thread(target=self._carry, args=(server, client, True), daemon=True).start()
+
+    def _carry(self, source: socket.socket, to: socket.socket, answers: bool) -> None:
+        with source, to, suppress(OSError):
+            while said := source.recv(65536):
+                if answers and self.held.is_set():
+                    self._free.wait(30)
+                to.sendall(said)
+            to.shutdown(socket.SHUT_RDWR)
+
+
+def test_an_interrupt_while_a_rested_connection_is_asked_whether_it_lives_reaches_the_caller(url: str) -> None:
+    def ring(number: int, frame: object) -> None:
+        raise OutOfTime
+
+    with closing(Holding(url)) as way, Memory(way.url, **SMALL) as memory:
+        ann = memory.of("ann")
+        ann.add("I live in Lyon.")
+        before = signal.signal(signal.SIGALRM, ring)
+        way.held.set()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            with pytest.raises(OutOfTime):
+                ann.add("We saw a heron.")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            way.release()
+        ann.add("The train was late.")
+        assert [page.query for page in ann.pages()] == ["I live in Lyon.", "The train was late."]
+
+
+def test_a_connection_that_was_given_back_in_a_transaction_is_not_used_again(url: str) -> None:
+    with closing(open_store(url, load())) as store:
+        with store._engine.connect() as connection:  # its user was cut short while it was given back
+            raw = connection.connection.driver_connection
+            pid = raw.info.backend_pid
+        raw.execute("SELECT 1")
+        assert store.stats(NOW, 1).owners == 0
+        with store._engine.connect() as connection:
+            assert connection.connection.driver_connection.info.backend_pid != pid

@@ -121,6 +121,7 @@ class Postgres:
             connect_args={"options": options, "connect_timeout": 10},
             hide_parameters=True,  # a cause that somebody logs would hold what was said
         )
+        engine.dialect.do_ping = _ping  # type: ignore[method-assign]
         self._speak_of_vectors(engine)
         return engine
 
@@ -342,6 +343,20 @@ def _statistics_dropped(c: Connection) -> list[str]:
         f'ALTER TABLE {table} ALTER COLUMN "{name}" SET STATISTICS 0, ALTER COLUMN "{name}" TYPE text'
         for table, name in words
     ]
+
+
+def _ping(raw: Any) -> bool:
+    """Whether a connection that rested answers. It is closed where it does not, where an earlier user left it in a
+    transaction, and where an interrupt cut the ping short: SQLAlchemy's own ping would set `autocommit` back on a
+    connection that still waits for its answer, and the driver's refusal would take the interrupt's place."""
+    try:
+        raw.autocommit = True  # the driver refuses it for a connection that is not at rest
+        raw.execute(";")
+        raw.autocommit = False
+    except BaseException:
+        raw.close()
+        raise
+    return True
 
 
 def _register(connection: Any, record: object) -> None:
