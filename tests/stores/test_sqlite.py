@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -54,6 +56,31 @@ def test_garbage_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
         Memory(file, **SMALL)
     assert file.read_bytes() == before
     assert [f.name for f in tmp_path.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("line", range(1, 8))
+def test_a_store_that_another_makes_while_its_file_is_looked_at_is_ours(tmp_path: Path, line: int) -> None:
+    file = tmp_path / "memory.db"
+    with closing(sqlite3.connect(file)) as begun:
+        begun.execute("PRAGMA journal_mode=WAL")  # the first thing that whoever makes a store writes
+    left = line
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal left
+        if frame.f_code is not sqlite.refuse_foreign.__code__:
+            return None
+        left -= event == "line"
+        if left == 0:
+            sys.settrace(None)
+            SqlStore(file).close()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        sqlite.refuse_foreign(file)
+    finally:
+        sys.settrace(None)
+    assert left <= 0
 
 
 def test_somebody_else_s_database_is_refused_and_left_as_it_is(tmp_path: Path) -> None:

@@ -352,7 +352,8 @@ def refuse_foreign(path: Path, *, read_only: bool = False) -> None:
         return
     still = read_only and is_still(path)
     place = _still_uri(path) if still else path
-    with our_errors(path), closing(sqlite3.connect(place, uri=still)) as connection:
+    with our_errors(path), closing(sqlite3.connect(place, uri=still, isolation_level=None)) as connection:
+        connection.execute("BEGIN")  # one state: another process may make the store meanwhile
         mark = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and mark != APPLICATION_ID:
