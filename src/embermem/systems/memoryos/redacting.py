@@ -376,7 +376,8 @@ class _Redaction:
                 return [] if d.link_id in self._links else [d]
             case SegmentEvolved():
                 told = (d.context, d.reason, *d.keywords, *d.tags)
-                return [] if d.segment_id in self._emptied or self._tells(d.sources, told) else [d]
+                gone = d.segment_id in self._emptied or self._tells(d.sources, told)
+                return [] if gone else list(self._resting([d]))
             case FactBarred() | TextsBarred() | Erased() | Embedded() | TraitCleared() | Undone() | BegunAnew():
                 return [d]  # numbers, ids and keyed hashes: no word of what was said
             case _:
