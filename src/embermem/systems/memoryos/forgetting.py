@@ -410,8 +410,11 @@ class _Deciding:
             times = None if text is None else (text.said_from, text.said_to)
             if losing is not None and losing.said_from is not None and losing.said_to is not None:
                 times = losing.said_from, losing.said_to
+            stay = () if times is not None else self._pages_left(segment_id, left)
+            if stay:  # no version of its text is left to go on from
+                times = min(page.said_at for page in stay), max(page.said_at for page in stay)
             if times is None:
-                continue  # it lost no page, and no version of its text is left to go on from
+                continue  # it has no page
             parts = () if text is None else text.parts
             told = {part.chain_id for part in parts}
             for chain_id in self._chains_in(trail, left, segment_id, told):
@@ -434,8 +437,7 @@ class _Deciding:
         self, segment_id: SegmentId, left: Redacted, fresh: Mapping[ChainId, ChainSummarised]
     ) -> tuple[SummaryPart, ...]:
         """The summaries of the chains of a segment's newest pages, where its text lost everything."""
-        pages = self._store.pages_named(self._owner.id, segment=segment_id)
-        stay = [page for page in pages if page.id not in left.placed][-_NEWEST:]
+        stay = self._pages_left(segment_id, left)[-_NEWEST:]
         known = self._store.chain_summaries(
             self._owner.id, sorted({page.chain_id for page in stay if page.chain_id is not None})
         )
@@ -448,6 +450,11 @@ class _Deciding:
             said = tuple(Source(seq=u.seq, utterance_id=u.id) for u in stay[-1].utterances)
             parts = (SummaryPart(chain_id=stay[-1].chain_id, text="", sources=said),)
         return parts
+
+    def _pages_left(self, segment_id: SegmentId, left: Redacted) -> Sequence[Page]:
+        """The pages that a segment keeps."""
+        pages = self._store.pages_named(self._owner.id, segment=segment_id)
+        return [page for page in pages if page.id not in left.placed]
 
     def _chains_in(
         self, trail: Trail, left: Redacted, segment_id: SegmentId, told: Collection[ChainId | None]
