@@ -128,6 +128,55 @@ def test_a_scrub_among_writers_ends_and_an_add_never_waits_for_it_longer_than_it
     assert not words_in(tmp_path) & set().union(*(said[key] for key in gone))
 
 
+def findings(memory: Memory) -> list[str]:
+    return [one.what for one in memory.check() if one.level != "ok"]
+
+
+def test_the_doctor_takes_no_message_for_forgotten_that_was_rolled_back(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with opened(path) as memory:
+        alice = memory.of("alice")
+        alice.forget(page=alice.add("I saw a heron.", "Where?"))
+        alice.add("I saw a crane.", "Where?")
+        with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+            writer.execute("PRAGMA cache_size = 1")  # the pages of a long transaction go to the WAL before its end
+            writer.execute("BEGIN IMMEDIATE")
+            writer.execute("UPDATE utterance SET id = 'u06h088bznn31njzxfe49gzhx'")
+            writer.executemany("INSERT INTO store VALUES (?, ?)", ((f"k{n}", "v" * 3000) for n in range(50)))
+            assert b"u06h088bznn31njzxfe49gzhx" in Path(f"{path}-wal").read_bytes()
+            assert findings(memory) == []
+            writer.execute("ROLLBACK")
+        assert b"u06h088bznn31njzxfe49gzhx" in Path(f"{path}-wal").read_bytes()
+        assert findings(memory) == []
+
+
+def test_the_doctor_takes_columns_that_follow_each_other_for_no_id(tmp_path: Path) -> None:
+    with opened(tmp_path / "store.db") as memory:
+        alice = memory.of("alice")
+        alice.forget(page=alice.add("I saw a heron.", "Where?"))
+        while alice.changes()[-1].no < 48:
+            alice.set_profile(name=f"Alice {alice.changes()[-1].no}")
+        alice.add("I work as a nurse.", "Where?")
+        alice.settle()
+        assert re.search(rb"useroccupation[0-9]nurseanalyst", Path(f"{tmp_path / 'store.db'}-wal").read_bytes())
+        assert findings(memory) == []
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_the_doctor_sees_what_was_deleted_behind_its_back(tmp_path: Path, folded: bool) -> None:
+    path = tmp_path / "store.db"
+    with opened(path) as memory:
+        alice = memory.of("alice")
+        alice.forget(page=alice.add("I saw a heron.", "Where?"))
+        alice.add("I saw a crane.")
+        with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+            if folded:
+                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            writer.execute("PRAGMA secure_delete = OFF")
+            writer.execute("DELETE FROM utterance")
+        assert "bytes of 1 forgotten messages are in the store's files" in findings(memory)
+
+
 # ------------------------------------------------------------------------------------------------------ the file format
 
 STEPS = st.lists(

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.errors import StoreBusy, StoreCorrupt
 from embermem.stores.sqlite import make_engine
-from embermem.stores.sqlite_slack import Damaged, RawFile, slack, wipe, with_wal
+from embermem.stores.sqlite_slack import Damaged, RawFile, committed_pages, slack, wipe, with_wal
 from embermem.stores.transactions import Transaction
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ _WAIT_S = 2.0
 """How long readers of an older state are waited for: a recall's read takes milliseconds."""
 _TRIES = 16
 """How often a scrub begins again because another process wrote in between."""
-_UTTERANCE_ID = re.compile(rb"(?=(u[0-9a-z]{24}))")
-_ID_BYTES = 25
-"""What `embermem.ids.new_id` makes."""
+_UTTERANCE_ID = re.compile(rb"(?=(u0[0-9a-hjkmnp-tv-z]{23}))")
+"""What `embermem.ids.new_id` makes until the year 2248. Other columns of a row may follow each other without a byte
+between them, as in "useroccupation": an id is told from these by its digits, which are without i, l, o and u."""
 _PREFIX = 5
 """Ids made within days of each other have so many characters in common: bytes are searched for these first."""
 
@@ -115,9 +115,9 @@ class _Scrub:
 
 
 def leftovers(database: Database, path: Path, engine: Engine) -> frozenset[str]:
-    """The ids of utterances in the bytes of the file that hold no row, and in its WAL: of rows that are gone, and of
-    rows that were moved. The engine is one to read with, and is disposed of. Raises StoreCorrupt where the file cannot
-    be walked."""
+    """The ids of utterances in the bytes of the file that hold no row, and in what was committed to its WAL: of rows
+    that are gone, and of rows that were moved. The engine is one to read with, and is disposed of. Raises StoreCorrupt
+    where the file cannot be walked."""
     why = ""
     try:
         for _ in range(_TRIES):
@@ -136,7 +136,7 @@ def _leftovers(path: Path, roots: Collection[int]) -> frozenset[str]:
     wal = RawFile.of(beside) if beside.exists() else None
     read = file.read if wal is None else with_wal(file, wal)
     pieces = [read(start, end - start) for start, end in slack(read, roots)]
-    pieces += () if wal is None else wal.blocks(_ID_BYTES)
+    pieces += () if wal is None else committed_pages(wal)
     return frozenset(found[1].decode() for piece in pieces for found in _UTTERANCE_ID.finditer(piece))
 
 

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["Damaged", "RawFile", "slack", "wipe", "with_wal"]
+__all__ = ["Damaged", "RawFile", "committed_pages", "slack", "wipe", "with_wal"]
 
 _HEADER = 100
 _INDEX, _TABLE, _INDEX_LEAF, _TABLE_LEAF = 2, 5, 10, 13
@@ -132,6 +132,28 @@ def with_wal(file: RawFile, wal: RawFile) -> Callable[[int, int], bytes]:
         return wal.read(newest[page + 1] + inside, count) if page + 1 in newest else file.read(start, count)
 
     return read
+
+
+def committed_pages(wal: RawFile) -> Iterator[bytes]:
+    """Every page in a WAL that a transaction wrote which was committed: those of its present content, and those beyond
+    its end, of the content that it had before it was begun anew.
+
+    What a transaction wrote that was rolled back, or whose process was killed, lies behind the last commit and is left
+    out. It was never stored, and SQLite never copies it to the file.
+    """
+    header = wal.read(0, 32)
+    size = struct.unpack_from(">I", header, 8)[0] if len(header) == 32 else 0
+    at, salts = len(header), b""
+    open_: list[int] = []
+    while size and len(frame := wal.read(at, 24)) == 24:
+        if frame[8:16] != salts:
+            salts = frame[8:16]
+            open_.clear()
+        open_.append(at + 24)
+        if struct.unpack_from(">I", frame, 4)[0]:
+            yield from (wal.read(start, size) for start in open_)
+            open_.clear()
+        at += 24 + size
 
 
 def wipe(file: RawFile, roots: Collection[int]) -> int:
