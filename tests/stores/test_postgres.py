@@ -306,6 +306,15 @@ def test_an_owner_held_by_another_for_too_long_is_busy_and_no_other_owner_is(url
         assert [page.query for page in alice.pages()] == ["Hello", "Again"]
 
 
+def test_a_store_that_a_migration_holds_for_too_long_is_busy(url: str) -> None:
+    with Memory(url, **SMALL) as memory, Memory(url, **{**SMALL, "busy_timeout_s": 0.3}) as hurried:
+        with psycopg.connect(url) as other:
+            other.execute(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE")
+            with pytest.raises(StoreBusy, match="busy_timeout_s"):
+                hurried.of("alice").add("Hello")
+        memory.of("alice").add("Hello")
+
+
 # ----------------------------------------------------------------------------------------- what breaks off and goes on
 
 

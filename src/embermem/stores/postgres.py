@@ -128,6 +128,8 @@ class Postgres:
     @contextmanager
     def errors(self) -> Iterator[None]:
         """A driver's error becomes one of ours, with its cause kept. No statement and no value stands in it."""
+        import psycopg
+
         try:
             yield
         except exc.TimeoutError as error:
@@ -135,7 +137,7 @@ class Postgres:
                 f"{self.place}: all {_POOL + _OVERFLOW} connections were in use for {self._busy_timeout_s:g} s; "
                 "try again"
             ) from error
-        except (exc.SQLAlchemyError, OverflowError, AssertionError) as error:
+        except (exc.SQLAlchemyError, psycopg.Error, OverflowError, AssertionError) as error:
             raise_interrupt(error)
             raise _ours(self.place, error) from error
 
@@ -416,18 +418,24 @@ def _has_halfvec(connection: Connection) -> bool:
 
 
 def _ours(place: str, error: Exception) -> StoreError:
-    cause = getattr(error, "orig", None)
+    """A driver's error in our words, whether it comes by way of SQLAlchemy or by itself."""
+    import psycopg
+
+    cause = error if isinstance(error, psycopg.Error) else getattr(error, "orig", None)
     code = getattr(cause, "sqlstate", None) or ""
     said = str(getattr(getattr(cause, "diag", None), "message_primary", None) or type(cause or error).__name__)
     if (
         cause is not None and code
     ):  # what else the server says, such as DETAIL, quotes rows: not even a log is to have it
         cause.args = (said,)
-        error.args = (f"({type(cause).__name__}) {said}",)
+        if error is not cause:
+            error.args = (f"({type(cause).__name__}) {said}",)
     for begins, kind, advice in _CODES:
         if code.startswith(begins):
             return kind(f"{place}: {advice} ({said})")
-    if isinstance(error, exc.OperationalError) and not code:  # no connection was made, and the server gives no code
+    if (
+        isinstance(error, (exc.OperationalError, psycopg.OperationalError)) and not code
+    ):  # no connection was made, and the server gives no code
         told = " ".join(str(cause).split())
         if any(words in told for words in _FULL):
             return StoreBusy(f"{place}: the server takes no more connections; try again, or raise max_connections")
