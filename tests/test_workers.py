@@ -25,7 +25,7 @@ from bench_of import ALICE, LINES, Bench
 from embermem import Memory, Tier
 from embermem.changes import Cause
 from embermem.config import Settings
-from embermem.errors import StaleLease, StoreError
+from embermem.errors import StaleLease, StoreBusy, StoreError
 from embermem.llms import ModelAsker
 from embermem.protocols import Analyst, ChatMessage, Lease, ModelReply, ModelRequest, Purpose
 from embermem.systems.memoryos.leases import Leases
@@ -162,6 +162,56 @@ def test_a_worker_that_lost_its_lease_stops_at_the_next_step_and_nothing_of_it_i
     assert one.analysts(Cause.CONSOLIDATION) == []
     assert len(one.pages(Tier.PENDING)) == 7
     assert [row["lease_by"] for row in rows(one.place, "SELECT lease_by FROM owner")] == ["other"]
+
+
+def test_a_lease_of_a_clock_that_ran_ahead_holds_up_nobody_and_its_result_is_refused(bench: Maker) -> None:
+    one = bench(lease_s=1.0)
+    one.add(*LINES)
+    ahead = one.store.claim(ALICE.id, "ahead", datetime.now(UTC) + timedelta(hours=1), 1.0)
+    assert ahead is not None
+    one.add("The heron came back.")
+    assert [owner.user for owner in one.store.due(datetime.now(UTC), 9, lease_s=1.0)] == ["alice"]
+    began = time.monotonic()
+    assert one.system.settle(ALICE) > 0
+    assert one.pages(Tier.PENDING) == ()
+    assert time.monotonic() - began < 1.5
+    with pytest.raises(StaleLease):
+        one.store.renew(ahead, datetime.now(UTC), 1.0)
+
+
+def test_a_lease_of_a_clock_that_differs_a_little_holds(bench: Maker) -> None:
+    one = bench()
+    one.add(*LINES)
+    now = datetime.now(UTC)
+    assert one.store.claim(ALICE.id, "other", now + timedelta(seconds=30), 60.0) is not None
+    assert one.store.due(now, 9, lease_s=60.0) == ()
+    assert one.store.claim(ALICE.id, "me", now, 60.0) is None
+
+
+def test_settle_does_not_wait_for_a_worker_that_changes_nothing_while_words_come_in(bench: Maker) -> None:
+    one = bench(lease_s=0.5)
+    one.add(*LINES)
+    held = one.store.claim(ALICE.id, "other", datetime.now(UTC), 0.5)
+    assert held is not None
+    over = threading.Event()
+
+    def go_on() -> None:
+        for n in range(100):
+            one.store.renew(held, datetime.now(UTC), 0.5)
+            one.add(f"The heron came back {n} times.")
+            if over.wait(0.1):
+                return
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(StoreBusy, match="does not go on"):
+            one.system.settle(ALICE)
+    finally:
+        over.set()
+        thread.join()
+    assert time.monotonic() - began < 8
 
 
 HANGING = """

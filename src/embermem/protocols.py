@@ -609,8 +609,9 @@ class Store(KeyStore, Protocol):
 
     def owners(self) -> tuple[Owner, ...]: ...
 
-    def due(self, now: datetime, limit: int) -> tuple[Owner, ...]:
-        """Owners with work to do, the longest waiting first."""
+    def due(self, now: datetime, limit: int, *, lease_s: float = ...) -> tuple[Owner, ...]:
+        """Owners with work to do whom no one holds, the longest waiting first. `lease_s` is how long leases are: one
+        that ends much later does not hold, as for `claim`."""
 
     def stats(self, now: datetime, short: int) -> Stats: ...
 
@@ -658,7 +659,10 @@ class Store(KeyStore, Protocol):
     # -- work
 
     def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
-        """The owner's lease, or None while another holds it."""
+        """The owner's lease, or None while another holds it.
+
+        A lease that ends more than twice `seconds` ahead was given by a clock that runs ahead, and does not hold.
+        """
 
     def renew(self, lease: Lease, now: datetime, seconds: float) -> None:
         """A sign of life. Raises StaleLease."""

@@ -31,6 +31,10 @@ BORN_AFTER = "born_after"
 SCRUBBED = "scrubbed"
 """The store's setting that changes with each scrub that was whole. A store without it was made by an Ember that did not
 look at the bytes."""
+_LEASES_AHEAD = 2
+"""A lease that ends so many times its length ahead, or more, was not given by this clock."""
+_NEVER = 2**62
+"""A time in microseconds that no clock says."""
 
 
 def upsert(c: Connection, table: Table) -> Any:
@@ -172,5 +176,8 @@ def due_from(at: int) -> Any:
     return case((or_(table.c.due_at < at, waits), table.c.due_at), else_=at)
 
 
-def unclaimed(at: int) -> Any:
-    return or_(schema.owner.c.lease_until.is_(None), schema.owner.c.lease_until <= at)
+def unclaimed(at: int, lease_s: float) -> Any:
+    """That no lease holds. One that ends later than two leases from now was given by a clock that runs ahead, and is
+    none: its holder finds out by its token. The second lease is for clocks that differ a little."""
+    until, latest = schema.owner.c.lease_until, min(at + _LEASES_AHEAD * lease_s * 1e6, _NEVER)
+    return or_(until.is_(None), until <= at, until > int(latest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -42,12 +43,12 @@ class Whole(Transactions):
             rows = c.execute(select(schema.owner).order_by(schema.owner.c.user, schema.owner.c.agent))
             return tuple(reads.owner_from(row) for row in rows)
 
-    def due(self, now: datetime, limit: int) -> tuple[Owner, ...]:
-        """Owners with work to do whom no one holds, the longest waiting first."""
+    def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
+        """Owners with work to do whom no one holds, the longest waiting first; see `claim` for leases of `lease_s`."""
         owner, at = schema.owner, micros(now)
         with self._read() as c:
             rows = c.execute(
-                select(owner).where(owner.c.due_at <= at, unclaimed(at)).order_by(owner.c.due_at).limit(limit)
+                select(owner).where(owner.c.due_at <= at, unclaimed(at, lease_s)).order_by(owner.c.due_at).limit(limit)
             )
             return tuple(reads.owner_from(row) for row in rows)
 

@@ -47,13 +47,14 @@ class Work(Transactions):
 
     def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
         """One conditional update of the owner's row. While it is held the owner is due when the lease runs out; what
-        comes in meanwhile is due earlier, and so is seen at release."""
+        comes in meanwhile is due earlier, and so is seen at release. Another's lease that ends more than twice as far
+        ahead is of a clock gone wrong, and does not hold."""
         table, at = schema.owner, micros(now)
         until = at + int(seconds * 1e6)
         with self._write() as c:
             token = c.scalar(
                 update(table)
-                .where(table.c.owner_id == owner_id, unclaimed(at))
+                .where(table.c.owner_id == owner_id, unclaimed(at, seconds))
                 .values(lease_by=by, lease_token=table.c.lease_token + 1, lease_until=until, due_at=until)
                 .returning(table.c.lease_token)
             )

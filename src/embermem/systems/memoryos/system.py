@@ -37,6 +37,8 @@ _QUERIES_KEPT = 256
 """Vectors of the last queries: asking the same again embeds nothing."""
 _QUERY_KEYWORDS = 8
 _CLAIM_PAUSE_S = 0.05
+_PATIENCE = 2
+"""So many leases `settle` waits for a worker that changes nothing; that of a dead one has run out by then."""
 _DUE_AT_ONCE = 64
 """Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
 
@@ -99,11 +101,13 @@ class MemoryOS:
     def settle(self, owner: Owner, progress: Progress | None = None) -> int:
         """Understand all that is pending now, and read again what the configured analyst has not read. Waits while
         another worker holds the owner, and goes on after it.
+        Raises StoreBusy where that worker has changed nothing for two leases (`lease_s`).
 
         Pages on which the analyst fails stay pending: `stats().failed` counts them, and each names its `error`.
         Raises EmbedderError, StoreError. What was understood until then stays.
         """
-        patience = time.monotonic() + max(self._settings.lease_s, 1.0) * 2
+        patience_s = _PATIENCE * max(self._settings.lease_s, 1.0)
+        seen, until = -1, 0.0
         while True:
             try:
                 done = self._work_on(owner, whole=True, progress=progress)
@@ -111,14 +115,13 @@ class MemoryOS:
                 done = None
             if done is not None:
                 return done.placed
-            if time.monotonic() > patience and not self._advances(owner):
+            state = self._store.owner_state(owner.id)
+            stands = 0 if state is None else state.revision  # what comes in meanwhile is no progress
+            if stands != seen:
+                seen, until = stands, time.monotonic() + patience_s
+            elif time.monotonic() > until:
                 raise StoreBusy(f"another worker holds {owner.user}/{owner.agent} and does not go on; try again")
             time.sleep(_CLAIM_PAUSE_S)
-
-    def _advances(self, owner: Owner) -> bool:
-        before = self._store.owner_state(owner.id)
-        time.sleep(1.0)
-        return before != self._store.owner_state(owner.id)
 
     def work(
         self,
@@ -165,9 +168,10 @@ class MemoryOS:
     def _waiting(self, seen: Collection[OwnerId]) -> list[tuple[Owner, datetime]]:
         """The owners who have waited longest, of those not seen, and when they were read. Where there are many, each
         worker begins at another place of the list, so that not all try to claim the same ones."""
+        lease_s = self._settings.lease_s
         for limit in (_DUE_AT_ONCE, _DUE_AT_ONCE + len(seen)):
             at = self._parts.clock()
-            owners = [(owner, at) for owner in self._store.due(at, limit) if owner.id not in seen]
+            owners = [(owner, at) for owner in self._store.due(at, limit, lease_s=lease_s) if owner.id not in seen]
             if owners:
                 many = len(owners) >= _DUE_AT_ONCE
                 first = zlib.crc32(self._by_thread().encode()) % len(owners) if many else 0
