@@ -103,6 +103,23 @@ def test_what_a_forgetting_may_not_change_is_told_by_its_table_and_row(ready: Li
     assert f"chain ('{stays['chain_id']}'" in told
 
 
+def test_a_line_goes_with_the_fact_that_says_the_same_and_no_other_line_may(ready: Lives, tmp_path: Path) -> None:
+    with ready.engine.store(tmp_path) as place:
+        own = {**SMALL, "facts_when": "read", "forgotten_key_file": str(tmp_path / "key")}
+        with closing(Memory(place, **own)) as memory:
+            alice = memory.of("alice")
+            for word in ("Zqaone", "Zqatwo", "Zqathree"):
+                alice.add(f"I live in {word}.", "I see.")
+                alice.settle()
+            (home,) = [fact for fact in alice.past_facts() if fact.value == "Zqatwo"]
+            before = compared.taken(place)
+            done = alice.forget(fact=home.id)
+            assert compared.differences(before, compared.taken(place), alice.owner.id, done) == []
+            meddle(place, "UPDATE profile SET value = 'elsewhere' WHERE value = 'Zqaone'")
+            (told,) = compared.differences(before, compared.taken(place), alice.owner.id, done)
+    assert told.startswith("profile ('user', 'home'")
+
+
 def test_what_is_lost_doubled_half_stored_or_not_forgotten_is_seen() -> None:
     plan = made(7)
     batch = next(one for one in plan.actions if one.kind == "batch" and one.count > 2)

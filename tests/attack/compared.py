@@ -107,6 +107,7 @@ class Impact:
         self._values = {row["value"].casefold() for row in before["fact"] if row["fact_id"] in done.facts}
         self._traits = _named(resting, "trait") | {*done.traits}
         self._lines = _named(resting, "profile") | {*done.profile}
+        self._mirroring = self._lines_of_facts(before, {*done.facts})
         ends = self._facts | self._segments
         self._links = _named(resting, "link")
         self._links |= {row["link_id"] for row in before["link"] if {row["from_id"], row["to_id"]} & ends}
@@ -144,8 +145,11 @@ class Impact:
             case "trait":
                 return row["dimension"] in self._traits
             case "profile":
-                return f"{row['whose']}.{row['name']}" in self._lines
+                name = f"{row['whose']}.{row['name']}"
+                return name in self._lines or (name, row["change_no"]) in self._mirroring
             case "source":
+                if row["item"] == "profile" and (row["item_id"], row["change_no"]) in self._mirroring:
+                    return True
                 return row["seq"] in self._seqs or self._owns(row["item"], row["item_id"])
             case "change":
                 return self._told(row["decisions"])
@@ -159,6 +163,26 @@ class Impact:
 
     def _told(self, text: str) -> bool:
         return any(one in text for one in self._mentions) or any(one in text.casefold() for one in self._values)
+
+    def _lines_of_facts(self, before: Rows, gone: set[str]) -> set[tuple[str, int]]:
+        """Versions of profile lines that say what a fact said that went: both were learnt from the same words, or from
+        the same message with the same value. Such a version has no value and no sources afterwards."""
+        spans = {
+            (row["seq"], row["start"], row["end"])
+            for row in before["source"]
+            if row["item"] == "fact" and row["item_id"] in gone
+        }
+        same = {
+            (f"{row['whose']}.{row['name']}", row["change_no"])
+            for row in before["profile"]
+            if (row["value"] or "").casefold() in self._values
+        }
+        learnt = [
+            ((row["item_id"], row["change_no"]), row["start"])
+            for row in before["source"]
+            if row["item"] == "profile" and (row["seq"], row["start"], row["end"]) in spans
+        ]
+        return {version for version, start in learnt if start is not None or version in same}
 
     def _reached_facts(self, before: Rows, gone: set[str]) -> set[str]:
         """Facts that go, those that they had replaced, and the others of an attribute of theirs, of which another may
