@@ -14,11 +14,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from embermem import Memory
-from embermem.changes import Cause, Change
+from embermem.changes import (
+    Cause,
+    Change,
+    Decision,
+    FactAdded,
+    FactStrengthened,
+    Linked,
+    ProfileSet,
+    SegmentEvolved,
+    TraitSet,
+)
 from embermem.errors import NotFound, StoreError
 from embermem.protocols import Trail
 from embermem.stores import schema
 from embermem.systems.memoryos.redacting import Going, Pieces, Traces, redacted
+from embermem.types import About, FactId, LinkId, Source
 from scripted import SMALL, Clock, Opener, Place
 from soundness import assert_sound, meddle, rows
 
@@ -144,6 +155,40 @@ def test_a_segment_whose_text_was_all_of_pages_that_go_tells_of_the_page_that_it
     assert left.said_from == alice.page(first).said_at
     assert_sound(place())
     assert not [finding for finding in memory.check(deep=True) if finding.level == "error"]
+
+
+def test_what_rests_on_two_pages_rests_on_the_other_alone_once_one_is_forgotten(
+    opened: Opener, place: Place, clock: Clock
+) -> None:
+    memory = opened()
+    alice = memory.of("alice")
+    pages = [alice.add(text, "I see.") for text in ("I saw a heron.", "I saw a crane.", *("It rains.",) * 3)]
+    alice.settle()
+    gone, stays = (
+        Source(seq=one.seq, utterance_id=one.id) for one in (alice.page(page).utterances[0] for page in pages[:2])
+    )
+    (segment, *_), both = alice.segments(), (gone, stays)
+    told: dict[str, Any] = {"about": About.USER, "subject": "user", "attribute": "likes", "value": "birds"}
+    decisions: list[Decision] = [
+        FactAdded(fact_id=FactId("f-1"), text="likes birds", sources=(stays,), valid_from=None, **told),
+        FactStrengthened(fact_id=FactId("f-1"), sources=both),
+        SegmentEvolved(
+            segment_id=segment.id, keywords=("birds",), tags=("walks",), context="birds", reason="new", sources=both
+        ),
+        Linked(link_id=LinkId("l-1"), from_id=FactId("f-1"), to_id=segment.id, reason="of birds", sources=both),
+        TraitSet(dimension="music", level=0.5, confidence=0.5, sources=both),
+        ProfileSet(whose=About.USER, name="home", value="birds", sources=both, set_by="analyst"),
+    ]
+    state = memory._store.owner_state(alice.owner.id)
+    assert state is not None
+    memory._store.apply(alice.owner, Cause.LINKING, "", decisions, now=clock(), revision=state.revision, lease=None)
+    alice.forget(page=pages[0])
+    (change,) = [one for one in alice.changes() if one.cause is Cause.LINKING]
+    assert [(type(one), getattr(one, "sources", None)) for one in change.decisions] == [
+        (type(one), (stays,)) for one in decisions
+    ]
+    assert not [finding for finding in memory.check(deep=True) if finding.level == "error"]
+    assert_sound(place())
 
 
 adds = st.tuples(
