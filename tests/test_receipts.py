@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from embermem.bootstrap import copy_store, wall_clock
 from embermem.changes import TextsBarred
 from embermem.config import load
 from embermem.errors import InputError
+from embermem.types import UtteranceId
 from scripted import SMALL, Clock, Opener, Place
 from soundness import meddle, rows
 from test_forgetting import SECRET, WORDS, holds, lived, tell
@@ -48,6 +50,13 @@ def test_what_a_receipt_names_is_verified_to_be_gone(alice: OwnerMemory, place: 
         assert alice.verify(receipt.to_json()) == found
     with pytest.raises(InputError, match="dry run"):
         alice.verify(alice.forget(page=pages["walk"], dry_run=True))
+
+
+def test_a_receipt_that_names_what_is_no_id_is_checked_like_any_other(alice: OwnerMemory) -> None:
+    receipt = alice.forget(page=lived(alice)["secret"])
+    strange = ("", "u", "p" * 25, "ü" * 25, "u' OR 1=1 --", "x" * 10_000)
+    made_up = replace(receipt, utterances=tuple(UtteranceId(one) for one in strange), marks=("", "0" * 40))
+    assert alice.verify(made_up).ok
 
 
 def test_an_id_or_a_text_that_came_back_is_found(alice: OwnerMemory, place: Place, clock: Clock) -> None:

@@ -95,7 +95,7 @@ def _one_of(what: str, *kinds: type, none: bool = False) -> _Check:
 def _function(what: str, *, none: bool) -> _Check:
     def check(value: Any, name: str) -> Any:
         if not callable(value) and not (none and value is None):
-            raise _Wrong(what)
+            raise _Wrong(what, f"is {type(value).__name__}, which cannot be called")
         return value
 
     return check

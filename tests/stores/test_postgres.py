@@ -498,9 +498,10 @@ def test_an_interrupt_while_a_rested_connection_is_asked_whether_it_lives_reache
 def test_a_connection_that_was_given_back_in_a_transaction_is_not_used_again(url: str) -> None:
     with closing(open_store(url, load())) as store:
         with store._engine.connect() as connection:  # its user was cut short while it was given back
-            raw = connection.connection.driver_connection
+            raw: Any = connection.connection.driver_connection
             pid = raw.info.backend_pid
         raw.execute("SELECT 1")
         assert store.stats(NOW, 1).owners == 0
         with store._engine.connect() as connection:
-            assert connection.connection.driver_connection.info.backend_pid != pid
+            other: Any = connection.connection.driver_connection
+            assert other.info.backend_pid != pid

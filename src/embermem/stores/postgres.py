@@ -121,7 +121,7 @@ class Postgres:
             connect_args={"options": options, "connect_timeout": 10},
             hide_parameters=True,  # a cause that somebody logs would hold what was said
         )
-        engine.dialect.do_ping = _ping  # type: ignore[method-assign]
+        engine.dialect.do_ping = _ping  # type: ignore[method-assign, assignment]
         self._speak_of_vectors(engine)
         return engine
 

@@ -28,6 +28,9 @@ _TRIES = 16
 _UTTERANCE_ID = re.compile(rb"(?=(u0[0-9a-hjkmnp-tv-z]{23}))")
 """What `embermem.ids.new_id` makes until the year 2248. Other columns of a row may follow each other without a byte
 between them, as in "useroccupation": an id is told from these by its digits, which are without i, l, o and u."""
+_ID = re.compile(r"[a-z][0-9a-z]{24}")
+_ID_BYTES = 25
+"""What `embermem.ids.new_id` makes."""
 _PREFIX = 5
 """Ids made within days of each other have so many characters in common: bytes are searched for these first."""
 
@@ -141,12 +144,13 @@ def _leftovers(path: Path, roots: Collection[int]) -> frozenset[str]:
 
 
 def remains(path: Path, ids: Collection[str]) -> frozenset[str]:
-    """Those of some ids that stand anywhere in the bytes of the file or its WAL. Raises OSError."""
-    wanted = {one.encode() for one in ids}
+    """Those of some ids that stand anywhere in the bytes of the file or its WAL; what cannot be an id of ours stands
+    nowhere. Raises OSError."""
+    wanted = {one.encode() for one in ids if _ID.fullmatch(one)}
     found: set[bytes] = set()
     for file in (path, Path(f"{path}-wal")):
         if wanted and file.exists():
-            for block in RawFile.of(file).blocks(max(map(len, wanted))):
+            for block in RawFile.of(file).blocks(_ID_BYTES):
                 found |= _found_in(block, wanted)
     return frozenset(one.decode() for one in found)
 
@@ -154,11 +158,12 @@ def remains(path: Path, ids: Collection[str]) -> frozenset[str]:
 def _found_in(block: bytes, wanted: Collection[bytes]) -> set[bytes]:
     """Those of some ids that stand in a block, wherever they begin."""
     found: set[bytes] = set()
-    lengths = {len(one) for one in wanted}
     for prefix in {one[:_PREFIX] for one in wanted}:
         at = block.find(prefix)
         while at >= 0:
-            found.update(one for length in lengths if (one := block[at : at + length]) in wanted)
+            one = block[at : at + _ID_BYTES]
+            if one in wanted:
+                found.add(one)
             at = block.find(prefix, at + 1)
     return found
 
