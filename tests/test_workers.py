@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,13 +23,15 @@ from running import command, environment
 
 from bench_of import ALICE, LINES, Bench
 from embermem import Memory, Tier
+from embermem.background import Background
 from embermem.changes import Cause
 from embermem.config import Settings
+from embermem.embedders.hashed import HashedNgrams
 from embermem.errors import StaleLease, StoreBusy, StoreError
 from embermem.llms import ModelAsker
 from embermem.protocols import Analyst, ChatMessage, Lease, ModelReply, ModelRequest, Purpose
 from embermem.systems.memoryos.leases import Leases
-from embermem.types import Owner, OwnerId, Role
+from embermem.types import Owner, OwnerId, Role, Vectors
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
@@ -212,6 +214,41 @@ def test_settle_does_not_wait_for_a_worker_that_changes_nothing_while_words_come
         over.set()
         thread.join()
     assert time.monotonic() - began < 8
+
+
+class QuotingEmbedder(HashedNgrams):
+    """Fails with the words that it was given."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        raise ValueError(" ".join(texts))
+
+
+@pytest.mark.parametrize("where", ["analyst", "embedder"])
+def test_a_defect_is_logged_by_its_kind_and_place_and_not_by_its_words(
+    place: Place, where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def quote() -> None:
+        raise ValueError("I live in Lyon.")
+
+    analyst, embedder = ScriptedAnalyst(during=quote), QuotingEmbedder()
+    one = Bench(place(), WallClock(), analyst, embedder if where == "embedder" else None)
+    one.add(*LINES)
+    one.system.work()
+    assert re.search(r"ValueError \(test_workers\.py:\d+\)", caplog.text)
+    assert "Lyon" not in caplog.text
+    one.store.close()
+
+
+def test_a_failure_behind_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
+    def quote() -> None:
+        raise ValueError("I live in Lyon.")
+
+    behind = Background(quote, 60.0, 0.0)
+    behind.wake()
+    until(lambda: "background work failed" in caplog.text)
+    behind.stop()
+    assert "ValueError (test_workers.py:" in caplog.text
+    assert "Lyon" not in caplog.text
 
 
 HANGING = """

@@ -7,6 +7,8 @@ import logging
 import threading
 from collections.abc import Callable
 
+from embermem.errors import kind
+
 logger = logging.getLogger(__name__)
 
 
@@ -59,5 +61,5 @@ class Background:
                 return
             try:
                 self._work()
-            except Exception:  # the thread must outlive any one failure; what failed is due again
-                logger.exception("background work failed; it will be tried again")
+            except Exception as error:  # noqa: BLE001 - the thread must outlive any one failure; what failed is due again
+                logger.error("background work failed; it will be tried again: %s", kind(error))

@@ -41,8 +41,10 @@ EmberError
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 
@@ -52,6 +54,13 @@ class EmberError(Exception):
     def __reduce__(self) -> tuple[Callable[..., EmberError], tuple[Any, ...], dict[str, Any]]:
         """Made again without calling `__init__`, whose parameters differ from class to class."""
         return _made_again, (type(self), *self.args), self.__dict__
+
+
+def kind(error: BaseException) -> str:
+    """What a log may hold of an error: its kind, and the place that raised it. Its words may quote what was said."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{where}"
 
 
 def _made_again(kind: type[EmberError], *args: object) -> EmberError:

@@ -12,8 +12,9 @@ import sys
 import traceback
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
+
+from embermem.errors import kind
 
 _LOGGERS = ("embermem", "uvicorn.error")
 _FIELDS = ("request_id", "method", "route", "status", "ms")
@@ -86,13 +87,6 @@ def event(record: logging.LogRecord) -> str:
         args = tuple(kind(one) if isinstance(one, BaseException) else one for one in args)
         return str(record.msg) % args
     return record.getMessage()
-
-
-def kind(error: BaseException) -> str:
-    """What a log may hold of an error: its kind, and the place that raised it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}{where}"
 
 
 def trace(error: BaseException) -> list[str]:

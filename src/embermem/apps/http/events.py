@@ -21,8 +21,7 @@ from fastapi.responses import StreamingResponse
 
 from embermem.apps.http.access import Accessible, access_uncounted
 from embermem.apps.http.problems import HttpError, TooManyRequests
-from embermem.apps.logs import kind
-from embermem.errors import EmberError, StoreError
+from embermem.errors import EmberError, StoreError, kind
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

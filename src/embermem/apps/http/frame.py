@@ -14,8 +14,7 @@ from embermem.apps.http.limits import BodyLimit, RateLimit
 from embermem.apps.http.metrics import Metrics
 from embermem.apps.http.middleware import Guard, SecurityHeaders, TrailingSlash, Watch
 from embermem.apps.http.serving import Serving
-from embermem.apps.logs import kind
-from embermem.errors import EmbedderError
+from embermem.errors import EmbedderError, kind
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -21,7 +21,6 @@ from pydantic import ValidationError
 import embermem
 from embermem import prompts, types
 from embermem.apps.http.keys import Right
-from embermem.apps.logs import kind
 from embermem.apps.mcp import origins, shapes
 from embermem.apps.mcp.arguments import (
     AgentKnowledge,
@@ -44,7 +43,7 @@ from embermem.apps.mcp.arguments import (
 )
 from embermem.apps.mcp.reach import Reach
 from embermem.apps.mcp.resources import add_resources
-from embermem.errors import EmberError, StoreError
+from embermem.errors import EmberError, StoreError, kind
 
 if TYPE_CHECKING:
     from embermem.memory import Memory

@@ -29,7 +29,7 @@ from embermem.changes import (
     SummaryPart,
 )
 from embermem.config import LinkNumbers, Settings
-from embermem.errors import AnalystError, EmberError, ModelWait, RevisionMoved
+from embermem.errors import AnalystError, EmberError, ModelWait, RevisionMoved, kind
 from embermem.index.vectors import embedded
 from embermem.protocols import (
     Analyst,
@@ -849,7 +849,7 @@ def _in_our_words(analyst: Analyst) -> Iterator[None]:
     except EmberError:
         raise
     except Exception as error:
-        logger.exception("analyst %s has a defect", analyst.name)
+        logger.error("analyst %s has a defect: %s", analyst.name, kind(error))
         raise AnalystError(f"{analyst.name} failed with a {type(error).__name__}; the log says where") from error
 
 

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from embermem.config import Preset
-from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError, StoreUnreachable
+from embermem.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError, StoreUnreachable, kind
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
@@ -153,8 +153,9 @@ class MemoryOS:
                     logger.info("another worker took over %s/%s", owner.user, owner.agent)
                 except EmberError as error:
                     logger.warning("work on %s/%s failed and will be tried again: %s", owner.user, owner.agent, error)
-                except Exception:  # a defect that one owner's pages bring out must not stop the work on all others
-                    logger.exception("work on %s/%s failed and will be tried again", owner.user, owner.agent)
+                except Exception as error:  # noqa: BLE001 - one owner's pages must not stop the work on all others
+                    whose = f"{owner.user}/{owner.agent}"
+                    logger.error("work on %s failed and will be tried again: %s", whose, kind(error))
                 else:
                     if done is None:
                         continue

@@ -7,8 +7,7 @@ import logging
 from embermem.apps.http.access import Accessible, Right
 from embermem.apps.http.api import listing, models, views
 from embermem.apps.http.api.owning import read_by, router, then_of
-from embermem.apps.logs import kind
-from embermem.errors import StoreError
+from embermem.errors import StoreError, kind
 from embermem.memory import OwnerMemory
 from embermem.types import Context
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from embermem import ids
 from embermem.apps.http.problems import HttpError, Problem, problem_of
-from embermem.errors import EmberError
+from embermem.errors import EmberError, kind
 from embermem.types import Owner
 
 logger = logging.getLogger(__name__)
@@ -133,8 +133,8 @@ class Operations:
         except EmberError as error:
             logger.warning("an operation failed: %s", type(error).__name__)
             self._update(operation_id, status=Status.FAILED, error=problem_of(error))
-        except Exception as error:  # a defect ends this operation, and not the thread that others wait for
-            logger.exception("an operation failed")
+        except Exception as error:  # noqa: BLE001 - a defect ends this operation, and not the thread that others wait for
+            logger.error("an operation failed: %s", kind(error))
             self._update(operation_id, status=Status.FAILED, error=problem_of(error))
         else:
             self._update(operation_id, status=Status.DONE, result=result)

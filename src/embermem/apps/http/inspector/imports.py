@@ -20,7 +20,7 @@ from embermem.apps import cost, estimate, formats, ingest
 from embermem.apps.http.access import Right
 from embermem.apps.http.inspector.place import Changing, Here, PageRoute, Place
 from embermem.apps.http.problems import HttpError
-from embermem.errors import EmberError, InputError, NotFound
+from embermem.errors import EmberError, InputError, NotFound, kind
 from embermem.memory import Memory, OwnerMemory
 from embermem.types import Owner
 
@@ -254,8 +254,8 @@ def _start(memory: Memory, made: Import) -> None:
             made.state = DONE
         except EmberError as error:
             made.error, made.state = str(error), FAILED
-        except Exception:  # the thread's end: whoever looks is told, and the log says where
-            logger.exception("an import failed")
+        except Exception as error:  # noqa: BLE001 - the thread's end: whoever looks is told, and the log says where
+            logger.error("an import failed: %s", kind(error))
             made.error, made.state = "a defect; the server's log says where", FAILED
         finally:
             made.path.unlink(missing_ok=True)

@@ -14,8 +14,7 @@ from embermem import chat, messages, nonces, prompts
 from embermem.apps.http.proxy import histories
 from embermem.apps.http.proxy.histories import Said, Threads
 from embermem.apps.http.proxy.replies import Reply
-from embermem.apps.logs import kind
-from embermem.errors import EmberError, InputError, KeyReused
+from embermem.errors import EmberError, InputError, KeyReused, kind
 from embermem.protocols import Scope
 from embermem.types import OwnerId, ThreadId
 
