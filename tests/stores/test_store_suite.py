@@ -847,6 +847,8 @@ def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(sto
     assert store.owners() == (BOB,)
     gone = store.delta(ALICE.id, before.seq, before.revision, "e1", 2)
     assert (gone.reset, gone.seq, gone.utterances) == (True, 0, ())
+    assert append(store).utterance_ids == ()  # the same message does not come back by a retry
+    assert store.readmit(ALICE.id) == 1
     append(store)
     after = store.delta(ALICE.id, before.seq, before.revision, "e1", 2)
     assert (after.seq, after.revision) == (before.seq, before.revision)

@@ -20,7 +20,7 @@ from sqlalchemy import and_, delete, exists, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.changes import Cause, Change, Erased
-from embermem.errors import ForgottenKeyLost, RevisionMoved, StoreError
+from embermem.errors import ForgottenKeyLost, RevisionMoved, StoreError, StoreReadOnly
 from embermem.protocols import Erasure
 from embermem.rulings import mark_of_message
 from embermem.stores import reads, schema
@@ -222,8 +222,10 @@ class Erasing(Transactions):
         with self._read() as c:
             mark = setting(c, KEY_MARK)
             known = key_in(file, mark)
-            if known is None and (self._database.read_only or _marked(c)):  # by an Ember that kept no mark of the key
+            if known is None and _marked(c):  # by an Ember that kept no mark of the key
                 raise lost(file)
+        if known is None and self._database.read_only:
+            raise StoreReadOnly(f"{self._database.place}: opened to be read only; no key is made here")
         key = known or new_key(file)
         if not mark and not self._database.read_only:
             with self._write() as c:
