@@ -242,8 +242,8 @@ class Memory:
         """Overwrite what a forgetting left in the store's files: whether they hold no deleted byte any more.
 
         On SQLite every forgetting does so itself, unless others read an older state; False says that they still do. On
-        PostgreSQL this is the only way: it writes the tables anew (VACUUM FULL) and locks each meanwhile. Raises
-        StoreError. See docs/forgetting.md.
+        PostgreSQL it writes the tables anew (VACUUM FULL) and locks each meanwhile; where they are large, only this
+        call does so. Raises StoreError. See docs/forgetting.md.
         """
         return self._store.scrub()
 

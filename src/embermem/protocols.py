@@ -835,7 +835,7 @@ class Store(KeyStore, Protocol):
         so. False: somebody was in the way, or it would have held up others; the store remembers that it is due."""
 
     def scrub_after_forgetting(self) -> bool:
-        """As `scrub`, where that stops nobody else; False, with nothing done, on an engine where it does."""
+        """As `scrub`, where that holds others up for a moment at most; False, with nothing done, where it does not."""
 
     def scrub_due(self) -> bool:
         """Whether something was deleted since the last scrub that was whole."""

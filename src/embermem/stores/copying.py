@@ -254,7 +254,9 @@ class _Copying:
     def _scrub(self) -> None:
         """What was forgotten in the source while it was copied may have been written here before; where that cannot be
         overwritten now, the target remembers that it is due."""
-        if self._target.database.scrubs_by_itself:
+        with self._target.reading() as c:
+            by_itself = self._target.database.scrubs_by_itself(c)
+        if by_itself:
             self._target.database.scrub(lambda c: remember(c, {SCRUBBED: self._mark.run}))
 
     # ------------------------------------------------------------------------------------------------------ one owner

@@ -61,9 +61,8 @@ class Database(Protocol):
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
 
-    @property
-    def scrubs_by_itself(self) -> bool:
-        """Whether a scrub may follow every forgetting, because it stops nobody else."""
+    def scrubs_by_itself(self, connection: Connection) -> bool:
+        """Whether a scrub may follow every forgetting, because it holds others up for a moment at most."""
 
     def scrub(self, done: Callable[[Connection], None]) -> bool:
         """See Store.scrub. `done` writes what the store remembers of it, in the transaction that ends it."""

@@ -165,7 +165,9 @@ class Erasing(Transactions):
     def scrub_after_forgetting(self) -> bool:
         """Scrub where that stops nobody else; see protocols.Store."""
         try:
-            return self._database.scrubs_by_itself and self.scrub()
+            with self._read() as c:
+                by_itself = self._database.scrubs_by_itself(c)
+            return by_itself and self.scrub()
         except StoreError as error:
             logger.warning("the scrub after a forgetting failed, and is still due: %s", error)
             return False

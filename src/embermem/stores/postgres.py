@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -56,6 +57,10 @@ _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("3D000", StoreUnreachable, "there is no such database on the server"),
 )
 """By the beginning of SQLSTATE."""
+_SMALL_BYTES = 64 * 2**20
+"""A store of so many bytes is written anew within about a second."""
+_VACUUM_PAUSES_S = (0.0, 0.1, 0.3, 0.6)
+"""Before each try to write a table anew."""
 _NOT_YET = re.compile(r"(\d+) dead row versions cannot be removed yet")
 """What VACUUM says, in English, of deleted rows that an older transaction still sees."""
 _FULL = ("too many clients", "too many connections", "remaining connection slots")
@@ -243,10 +248,9 @@ class Postgres:
 
         copied(self, place)
 
-    @property
-    def scrubs_by_itself(self) -> bool:
-        """Writing tables anew locks them: when that may be is the operator's to say."""
-        return False
+    def scrubs_by_itself(self, connection: Connection) -> bool:
+        """Writing tables anew locks them: that is a moment where they are small. Else the operator says when."""
+        return self.size(connection) <= _SMALL_BYTES
 
     def scrub(self, done: Callable[[Connection], None]) -> bool:
         """Write every table anew (VACUUM FULL), which leaves deleted rows out. No table is waited for, nor held, for
@@ -254,33 +258,22 @@ class Postgres:
         own log, its archive, replicas and backups are the operator's affair; docs/forgetting.md."""
         engine = self.open()
         limit = int(self._busy_timeout_s * 500)
-        removed_later: list[int] = []
-
-        def noticed(notice: Any) -> None:
-            found = _NOT_YET.search(f"{notice.message_primary} {notice.message_detail}")
-            removed_later.append(int(found[1]) if found else 0)
-
         try:
             with self.errors(), engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
-                driver = c.connection.driver_connection
-                assert driver is not None
-                driver.add_notice_handler(noticed)
-                c.execute(text(f"SET lock_timeout = {limit}"))
-                c.execute(text(f"SET statement_timeout = {limit}"))
+                for name in ("lock_timeout", "statement_timeout"):
+                    c.execute(text(f"SET {name} = {limit}"))
                 c.execute(text("SET client_min_messages = info"))
                 for statement in _statistics_dropped(c):
                     c.execute(text(statement))
-                for table in schema.metadata.sorted_tables:
-                    c.execute(text(f"VACUUM (FULL, VERBOSE) {c.dialect.identifier_preparer.format_table(table)}"))
-            if any(removed_later):
-                return False
-            with self.errors(), engine.begin() as c:
-                done(c)
+                written = [_written_anew(c, table) for table in schema.metadata.sorted_tables]
+            if all(written):
+                with self.errors(), engine.begin() as c:
+                    done(c)
         except StoreBusy:
             return False
         finally:
             engine.dispose()
-        return True
+        return all(written)
 
     def leftovers(self) -> frozenset[str]:
         """None, for the same reason as `remains`."""
@@ -359,6 +352,31 @@ def _ping(raw: Any) -> bool:
         raw.close()
         raise
     return True
+
+
+def _written_anew(c: Connection, table: Table) -> bool:
+    """Whether a table holds no deleted row any more. Who looks at an older state, such as the server's own ANALYZE, is
+    waited for a little."""
+    driver, left = c.connection.driver_connection, [0]
+    assert driver is not None
+
+    def noticed(notice: Any) -> None:
+        found = _NOT_YET.search(f"{notice.message_primary} {notice.message_detail}")
+        left[0] += int(found[1]) if found else 0
+
+    name = c.dialect.identifier_preparer.format_table(table)
+    driver.add_notice_handler(noticed)
+    try:
+        for pause in _VACUUM_PAUSES_S:
+            time.sleep(pause)
+            left[0] = 0
+            if c.scalar(text("SELECT pg_relation_size(:name)"), {"name": name}):
+                c.execute(text(f"VACUUM (FULL, VERBOSE) {name}"))
+            if not left[0]:
+                return True
+    finally:
+        driver.remove_notice_handler(noticed)
+    return False
 
 
 def _register(connection: Any, record: object) -> None:

@@ -235,8 +235,7 @@ class Sqlite:
             with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
                 file.write(self.key_file.read_bytes())
 
-    @property
-    def scrubs_by_itself(self) -> bool:
+    def scrubs_by_itself(self, connection: Connection) -> bool:
         """A scrub takes part of a second and stops nobody: see `scrub`."""
         return True
 
@@ -332,8 +331,7 @@ class InMemory(Sqlite):
 
         return engine
 
-    @property
-    def scrubs_by_itself(self) -> bool:
+    def scrubs_by_itself(self, connection: Connection) -> bool:
         """There is no file."""
         return False
 
