@@ -191,6 +191,20 @@ def test_what_rests_on_two_pages_rests_on_the_other_alone_once_one_is_forgotten(
     assert_sound(place())
 
 
+def test_a_fact_that_the_cap_archived_is_not_archived_again_where_another_holds_again(
+    opened: Opener, place: Place, clock: Clock
+) -> None:
+    memory = opened(user_facts=2)
+    alice = memory.of("alice")
+    for line in ("I live in Lyon. I like figs.", "I like jazz.", "I like tea.", "I moved to Nantes."):
+        clock.go(60)
+        page = alice.add(line, "I see.")
+        alice.settle()
+    assert "figs" in {fact.value for fact in alice.facts(archived=True)}
+    assert_forgets_alone(memory, place(), page)
+    assert "Lyon" in {fact.value for archived in (False, True) for fact in alice.facts(archived=archived)}
+
+
 adds = st.tuples(
     st.integers(0, len(LINES) - 1), st.sampled_from(WORDS), st.sampled_from(("t1", "t2")), st.booleans(), st.booleans()
 )

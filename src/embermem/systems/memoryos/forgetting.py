@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -263,7 +263,7 @@ class _Deciding:
             *self._texts_barred(pages, alone),
             *chains,
             *segments,
-            *self._settled(left),
+            *self._settled(trail, left),
         ]
         lost = {page.segment_id for page in pages if page.segment_id is not None}
         erasure = Erasure(
@@ -466,7 +466,7 @@ class _Deciding:
             if chain_id in told or any(page.segment_id == segment_id for page in trail.chains.get(chain_id, ()))
         ]
 
-    def _settled(self, left: Redacted) -> list[Decision]:
+    def _settled(self, trail: Trail, left: Redacted) -> list[Decision]:
         """What makes the persona agree with itself where facts hold again: of an attribute that is single the latest
         value holds and ends the others, and no knowledge base is above its cap."""
         if not left.reopened:
@@ -476,7 +476,9 @@ class _Deciding:
         again = [replace(past[one], retired_at=None) for one in sorted(left.reopened) if one in past]
         known = [fact for archived in (True, False) for fact in self._facts_held(archived=archived)]
         again.sort(key=lambda fact: fact.change_no)  # those that hold again are the oldest: the first to be archived
-        standing = _as_told({fact.id: fact for fact in (*again, *known) if fact.id not in gone}, left.changes)
+        standing = _as_told(
+            {fact.id: fact for fact in (*again, *known) if fact.id not in gone}, _told_anew(trail, left)
+        )
         single = _one_at_a_time(left.changes)
         ended: dict[FactId, FactRetired] = {}
         groups = {_speaks_of(standing[one]) for one in left.reopened if one in standing}
@@ -518,20 +520,26 @@ class _Deciding:
         )
 
 
-def _as_told(standing: Mapping[FactId, Fact], log: Iterable[Change]) -> dict[FactId, Fact]:
-    """The facts that stand, as the redacted changes leave them."""
+def _told_anew(trail: Trail, left: Redacted) -> Iterator[Decision]:
+    """The decisions that redacting put in place of others. All others count in what is stored already."""
+    for was, now in zip(trail.changes, left.changes, strict=True):
+        if was.decisions != now.decisions:
+            yield from (d for d in now.decisions if d not in was.decisions)
+
+
+def _as_told(standing: Mapping[FactId, Fact], told: Iterable[Decision]) -> dict[FactId, Fact]:
+    """The facts that stand, as the decisions leave them."""
     found = dict(standing)
-    for change in log:
-        for d in change.decisions:
-            match d:
-                case FactAdded() if d.fact_id in found:
-                    found[d.fact_id] = replace(found[d.fact_id], valid_from=d.valid_from, archived=False, pinned=False)
-                case FactArchived() | FactRestored() if d.fact_id in found:
-                    found[d.fact_id] = replace(found[d.fact_id], archived=isinstance(d, FactArchived))
-                case FactPinned() if d.fact_id in found:
-                    found[d.fact_id] = replace(found[d.fact_id], pinned=d.pinned)
-                case _:
-                    pass
+    for d in told:
+        match d:
+            case FactAdded() if d.fact_id in found:
+                found[d.fact_id] = replace(found[d.fact_id], valid_from=d.valid_from)
+            case FactArchived() | FactRestored() if d.fact_id in found:
+                found[d.fact_id] = replace(found[d.fact_id], archived=isinstance(d, FactArchived))
+            case FactPinned() if d.fact_id in found:
+                found[d.fact_id] = replace(found[d.fact_id], pinned=d.pinned)
+            case _:
+                pass
     return found
 
 
