@@ -447,8 +447,9 @@ def test_forgetting_all_leaves_no_row_and_nothing_of_others_is_touched(opened: O
     tables = [table.name for table in schema.metadata.sorted_tables if "owner_id" in table.c]
 
     def of(owner: OwnerMemory) -> dict[str, list[dict[str, Any]]]:
-        owned = {table: rows(place(), f"SELECT * FROM {table} WHERE owner_id = ?", owner.owner.id) for table in tables}
-        return {table: found for table, found in owned.items() if found}
+        query = "SELECT * FROM {} WHERE owner_id = ?"
+        owned = {table: rows(place(), query.format(table), owner.owner.id) for table in tables}
+        return {table: sorted(found, key=repr) for table, found in owned.items() if found}
 
     before = of(bob)
     forgotten = alice.forget_owner()
@@ -488,7 +489,7 @@ def test_of_other_owners_nothing_is_touched(opened: Opener, place: Place) -> Non
 
     def of_bob() -> list[Any]:
         query = "SELECT * FROM {} WHERE owner_id = ?"
-        return [rows(place(), query.format(table), bob.owner.id) for table in tables]
+        return [sorted(rows(place(), query.format(table), bob.owner.id), key=repr) for table in tables]
 
     before = of_bob()
     alice.forget(page=pages["secret"])
