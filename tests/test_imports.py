@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text": set(),
     "traits": set(),
     "types": {"errors"},
-    "background": set(),
+    "background": {"errors"},
     "retry_after": set(),
     "dates": set(),
     "changes": {"types"},
