@@ -67,6 +67,12 @@ def test_a_rare_word_is_found_in_bytes_and_names_its_owner() -> None:
         assert words.owner_of(core) == 3
 
 
+def test_a_file_that_a_server_took_away_after_it_was_listed_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"zqabacadafag")
+    assert words.bytes_of(tmp_path / "one") == b"zqabacadafag"
+    assert words.bytes_of(tmp_path / "pg_internal.init") == b""
+
+
 def test_a_life_is_shrunk_to_the_actions_without_which_it_does_not_fail() -> None:
     plan = made(5, FAULTS)
     needed = {plan.actions[3].no, plan.actions[20].no}

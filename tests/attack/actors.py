@@ -267,7 +267,7 @@ class Actor:
         gone = {core for row in before["utterance"] if row["id"] in done.utterances for core in found_in(row["text"])}
         gone -= {core for some in after.values() for row in some for core in found_in(repr([*row.values()]))}
         files = self._room.engine.files(self._room.place)
-        if found := {core for file in files for core in gone & words.found_in_bytes(file.read_bytes())}:
+        if found := {core for file in files for core in gone & words.found_in_bytes(words.bytes_of(file))}:
             self._journal.say(action.no, "bytes", words=sorted(found))
 
     def _forget_owner(self, action: Action, random: Random) -> None:

@@ -231,7 +231,7 @@ def judge_scrub(memory: Memory, outcome: Outcome) -> None:
 def judge_bytes(files: Iterable[Path], where: str, absent: set[str], forgotten: set[str], outcome: Outcome) -> None:
     """No word that stands in no row is in the bytes of a file."""
     for file in files:
-        data = file.read_bytes()
+        data = words.bytes_of(file)
         outcome.counts["bytes looked at"] += len(data)
         if found := words.found_in_bytes(data) & absent:
             gone = found & forgotten

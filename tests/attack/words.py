@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from random import Random
 
 OWNERS = "abcdefgh"
@@ -80,6 +81,14 @@ def found_in(text: str) -> set[str]:
 def found_in_bytes(data: bytes) -> set[str]:
     """The same in the bytes of a file, wherever they stand."""
     return {found.decode().lower() for found in _BYTES.findall(data)}
+
+
+def bytes_of(file: Path) -> bytes:
+    """What a file of the store holds; nothing if it went away after it was listed, as the caches of a server do."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def owner_of(core: str) -> int:
