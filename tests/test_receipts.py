@@ -15,6 +15,8 @@ from embermem.bootstrap import copy_store, wall_clock
 from embermem.changes import TextsBarred
 from embermem.config import load
 from embermem.errors import InputError
+from embermem.testing.answers import answer
+from embermem.testing.model_server import ModelServer
 from embermem.types import UtteranceId
 from scripted import SMALL, Clock, Opener, Place
 from soundness import meddle, rows
@@ -50,6 +52,22 @@ def test_what_a_receipt_names_is_verified_to_be_gone(alice: OwnerMemory, place: 
         assert alice.verify(receipt.to_json()) == found
     with pytest.raises(InputError, match="dry run"):
         alice.verify(alice.forget(page=pages["walk"], dry_run=True))
+
+
+def test_a_chain_that_a_page_which_stays_was_in_is_not_named_as_gone(opened: Opener) -> None:
+    """A model that reads the first page again gives it a chain of its own; the log still names the old one."""
+    with ModelServer(answer) as server:
+        alice = opened(model="scripted", model_url=server.url).of("alice")
+        alice.add("I saw a heron on the lake.", thread="t1")
+        last = alice.add("The heron on the lake came back.", thread="t1")
+        for n in range(2):
+            alice.add(f"Town {n} is far.", thread=f"t{n + 2}")
+        alice.settle()
+        first, page = alice.pages()[:2]
+        assert page.id == last
+        assert page.chain_id != first.chain_id
+        assert alice.verify(receipt := alice.forget(page=last)).ok
+    assert (receipt.pages, receipt.chains) == ((last,), ())
 
 
 def test_a_receipt_that_names_what_is_no_id_is_checked_like_any_other(alice: OwnerMemory) -> None:

@@ -506,13 +506,14 @@ class _Deciding:
     ) -> Forgotten:
         was, now = left.before, left.after
         emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
+        chains = {page.chain_id for page in pages if page.chain_id is not None and not trail.chains.get(page.chain_id)}
         return _forgotten(
             self._now,
             pages=[page.id for page in pages],
             utterances=[u for page in pages for u in page.utterances],
             facts=left.facts,
             segments=sorted(emptied),
-            chains=sorted({page.chain_id for page in pages if page.chain_id and not trail.chains.get(page.chain_id)}),
+            chains=sorted(chains - trail.noted),
             traits=sorted(was.traits - now.traits),
             profile=sorted(was.profile - now.profile),
             rewritten=rewritten,
