@@ -10,6 +10,7 @@ from typing import Any
 
 from attack.words import found_in
 from embermem.stores import schema
+from embermem.text import terms
 from embermem.types import Forgotten
 from soundness import looking
 
@@ -91,10 +92,14 @@ def _size(value: object) -> str:
 
 class Impact:
     """What of an owner's rows rests on what was forgotten: by the table `source`, by membership of a chain or segment,
-    by being what a fact that went had replaced."""
+    by being what a fact that went had replaced, by a word of a link or an evolution that nothing else says."""
 
     def __init__(self, before: Rows, done: Forgotten) -> None:
         self._pages, self._utterances = {*done.pages}, {*done.utterances}
+        going = "\n".join(row["text"] for row in before["utterance"] if row["id"] in self._utterances)
+        staying = "\n".join(row["text"] for row in before["utterance"] if row["id"] not in self._utterances)
+        self._cores = found_in(going) - found_in(staying)
+        self._own_words = {*terms(going)} - {*terms(staying)}
         self._seqs = {row["seq"] for row in before["utterance"] if row["id"] in self._utterances}
         resting = {(row["item"], row["item_id"]) for row in before["source"] if row["seq"] in self._seqs}
         placed = [
@@ -102,7 +107,6 @@ class Impact:
         ]
         self._chains = {row["chain_id"] for row in placed if row.get("chain_id")} | _named(resting, "chain")
         self._segments = {row["segment_id"] for row in placed if row.get("segment_id")} | _named(resting, "segment")
-        self._segments |= _named(resting, "evolution")
         self._facts = self._reached_facts(before, {*done.facts} | _named(resting, "fact"))
         self._values = {row["value"].casefold() for row in before["fact"] if row["fact_id"] in done.facts}
         self._traits = _named(resting, "trait") | {*done.traits}
@@ -111,11 +115,12 @@ class Impact:
         ends = self._facts | self._segments
         self._links = _named(resting, "link")
         self._links |= {row["link_id"] for row in before["link"] if {row["from_id"], row["to_id"]} & ends}
-        ids = self._pages | self._utterances | self._chains | self._segments | self._facts | self._links | self._traits
+        self._links |= {row["link_id"] for row in before["link"] if self._has_own_word(row, "reason")}
+        self._evolved = self._segments | _named(resting, "evolution")
+        words = ("context", "reason", "keywords", "tags")
+        self._evolved |= {row["segment_id"] for row in before["evolution"] if self._has_own_word(row, *words)}
+        ids = self._pages | self._utterances | self._chains | self._evolved | self._facts | self._links | self._traits
         self._mentions = {json.dumps(one) for one in ids}
-        going = [row["text"] for row in before["utterance"] if row["id"] in self._utterances]
-        staying = [row["text"] for row in before["utterance"] if row["id"] not in self._utterances]
-        self._cores = found_in("\n".join(going)) - found_in("\n".join(staying))
 
     def reaches(self, name: str, row: Row) -> bool:
         """Whether a row may be changed, or go. One that tells a word of what goes must be."""
@@ -141,7 +146,7 @@ class Impact:
             case "link":
                 return row["link_id"] in self._links
             case "evolution":
-                return row["segment_id"] in self._segments
+                return row["segment_id"] in self._evolved
             case "trait":
                 return row["dimension"] in self._traits
             case "profile":
@@ -156,8 +161,12 @@ class Impact:
             case _:
                 return False
 
+    def _has_own_word(self, row: Row, *columns: str) -> bool:
+        """Whether what a model or a caller wrote in a few words has a word that only what goes said."""
+        return any(not self._own_words.isdisjoint(terms(row[column])) for column in columns)
+
     def _owns(self, item: str, item_id: str) -> bool:
-        groups = {"chain": self._chains, "segment": self._segments, "evolution": self._segments, "fact": self._facts}
+        groups = {"chain": self._chains, "segment": self._segments, "evolution": self._evolved, "fact": self._facts}
         groups |= {"trait": self._traits, "profile": self._lines, "link": self._links}
         return item_id in groups[item]
 
