@@ -73,9 +73,9 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
     key(store)
 
 
-def store_of(memory: Memory) -> SqlStore:
+def store_of(memory: Memory | OwnerMemory) -> SqlStore:
     """The store below a memory."""
-    store = memory._store
+    store = memory._parts.store
     assert isinstance(store, SqlStore)
     return store
 

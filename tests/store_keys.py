@@ -10,4 +10,4 @@ from lives import store_of
 
 def key_of(alice: OwnerMemory) -> Path:
     """On whichever engine."""
-    return store_of(alice._memory)._database.key_file
+    return store_of(alice)._database.key_file

@@ -538,7 +538,8 @@ def test_preset_paper_places_page_by_page_and_promotes_above_tau(opened: Opener)
 
 
 def test_visits_can_make_a_segment_hot(opened: Opener) -> None:
-    alice = opened(min_new=1, tau=4.0, theta=-1.0, facts_when="promoted").of("alice")
+    memory = opened(min_new=1, tau=4.0, theta=-1.0, facts_when="promoted")
+    alice = memory.of("alice")
     for line in LINES:
         alice.add(line, "ok")
     alice.settle()
@@ -548,7 +549,7 @@ def test_visits_can_make_a_segment_hot(opened: Opener) -> None:
     for _ in range(2):
         alice.visit(hits)
     assert alice.heat(alice.segments()[0]) == pytest.approx(alice.heat(segment) + 2)
-    assert alice._memory.work() == 0
+    assert memory.work() == 0
     assert "Lyon" in {fact.value for fact in alice.facts()}
 
 
@@ -595,14 +596,15 @@ def test_an_interrupted_reindex_goes_on_and_places_nothing_meanwhile(opened: Ope
     for n in range(3):
         alice.add(f"We saw another heron, {n}.", "ok")
     memory.close()
-    alice = opened().of("alice")
+    memory = opened()
+    alice = memory.of("alice")
     alice.settle()
     assert alice.stats().without_vector == 0
     assert alice.stats().pending == 0
     assert all(segment.embedding is not None for segment in alice.segments())
     assert all(alice.page(page_id).segment_id == segment_id for page_id, segment_id in places.items())
     assert_sound(place())
-    assert_tiers(alice._memory)
+    assert_tiers(memory)
 
 
 @given(st.integers(0, 40), st.floats(1, 1000), st.floats(1, 10_000))

@@ -152,8 +152,8 @@ def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
         tried = alice.forget(**chosen, dry_run=True)
         assert (tried.dry_run, tried.change_no, tried.scrubbed) == (True, None, False)
         assert state == [rows(place(), f"SELECT * FROM {table}") for table in ("change", "utterance", "owner")]
-        memory._store.copy(copied := tmp_path / f"{next(iter(chosen))}.db")
-        with Memory(copied, clock=memory._clock, **SMALL) as copy:
+        memory._parts.store.copy(copied := tmp_path / f"{next(iter(chosen))}.db")
+        with Memory(copied, clock=memory._parts.clock, **SMALL) as copy:
             done = copy.of("alice").forget(**chosen)
         assert told(done) == told(tried)
         assert not done.dry_run
@@ -161,7 +161,7 @@ def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
     assert told(alice.forget_owner()) == told(tried)
 
 
-def test_exactly_one_thing_is_named_and_it_must_be_there(alice: OwnerMemory) -> None:
+def test_exactly_one_thing_is_named_and_it_must_be_there(alice: OwnerMemory, memory: Memory) -> None:
     lived(alice)
     for wrong in ({}, {"page": "p1", "fact": "f1"}):
         with pytest.raises(InputError, match="exactly one"):
@@ -170,9 +170,9 @@ def test_exactly_one_thing_is_named_and_it_must_be_there(alice: OwnerMemory) -> 
         with pytest.raises(NotFound, match=name):
             alice.forget(**{name: "nothing"})  # type: ignore[arg-type]
     with pytest.raises(NotFound):
-        alice._memory.of("nobody").forget(page="p1")
+        memory.of("nobody").forget(page="p1")
     with pytest.raises(NotFound):
-        alice._memory.of("nobody").forget_owner()
+        memory.of("nobody").forget_owner()
 
 
 def test_what_another_page_says_too_is_kept_with_that_page_alone(alice: OwnerMemory) -> None:
@@ -290,7 +290,7 @@ def test_a_forgotten_page_that_was_due_leaves_the_owner_idle(opened: Opener, clo
         alice.forget(page=page)
     memory.work()
     clock.go(10_000)
-    assert memory._store.due(clock(), 10) == ()
+    assert memory._parts.store.due(clock(), 10) == ()
 
 
 def test_pending_pages_are_placed_in_time_though_the_page_that_pushed_them_out_is_forgotten(

@@ -17,8 +17,8 @@ AT = "2026-03-01T10:00:00Z"
 
 
 @pytest.fixture
-def alice(opened: Opener) -> OwnerMemory:
-    return opened().of("alice")
+def alice(memory: Memory) -> OwnerMemory:
+    return memory.of("alice")
 
 
 def forgets(alice: OwnerMemory) -> str:
@@ -44,7 +44,7 @@ def put_another(alice: OwnerMemory) -> Path:
 
 @pytest.mark.parametrize("spoil", [take_away, put_another])
 def test_what_needs_the_key_is_refused_and_reads_and_adds_go_on(
-    alice: OwnerMemory, spoil: object, clock: Clock
+    alice: OwnerMemory, spoil: object, clock: Clock, memory: Memory
 ) -> None:
     receipt = forgets(alice)
     assert alice.verify(receipt).ok
@@ -65,7 +65,7 @@ def test_what_needs_the_key_is_refused_and_reads_and_adds_go_on(
     assert alice.search("heron")[0].utterance.page_id == page
     assert "heron" in alice.recall("What was on the lake?").text
     assert alice.facts() == ()
-    wrong = [finding for finding in alice._memory.check() if finding.level == "error"]
+    wrong = [finding for finding in memory.check() if finding.level == "error"]
     assert any("what was forgotten cannot be known again" in finding.what for finding in wrong)
     assert (file.read_bytes() if file.exists() else None) == before
     file.with_name(f"{file.name}.away").replace(file)
@@ -85,9 +85,9 @@ def test_a_store_that_forgot_before_it_remembered_its_key_refuses_to_make_anothe
         alice.forget(page=alice.pages()[0].id)
 
 
-def test_a_key_that_is_lost_for_good_is_replaced_on_demand_only(alice: OwnerMemory) -> None:
+def test_a_key_that_is_lost_for_good_is_replaced_on_demand_only(alice: OwnerMemory, memory: Memory) -> None:
     receipt, file = forgets(alice), put_another(alice)
-    alice._memory.renew_forgotten_key()
+    memory.renew_forgotten_key()
     assert file.with_name(f"{file.name}.other").read_text() == "00" * 32
     found = alice.verify(receipt)
     assert not found.ok

@@ -155,7 +155,7 @@ def test_a_model_links_segments_and_what_was_said_makes_the_older_one_evolve(mod
 
 
 def test_what_a_segment_evolved_to_is_found_and_places_no_page(modelled: OwnerMemory) -> None:
-    states = {one.id: one for one in store_of(modelled._memory).segment_states(modelled.owner.id)}
+    states = {one.id: one for one in store_of(modelled).segment_states(modelled.owner.id)}
     segment = next(one for one in modelled.segments() if states[one.id].evolved)
     (word, *_) = states[segment.id].evolved
     assert word in segment.keywords
@@ -164,7 +164,7 @@ def test_what_a_segment_evolved_to_is_found_and_places_no_page(modelled: OwnerMe
     alone = mid_term.place(vector(0.0, 1.0), [word], [known], 0.0, 10)
     assert alone.segment_id is None
     assert mid_term.grown(known, page("x", vector=vector(1.0, 0.0)), [], SummaryPart(chain_id=None, text="x"),
-                          modelled._memory.settings).evolved == known.evolved  # fmt: skip
+                          modelled._parts.settings).evolved == known.evolved  # fmt: skip
 
 
 def test_a_model_is_shown_few_segments_that_share_a_word_in_the_same_question(opened: Opener, clock: Clock) -> None:
@@ -179,7 +179,7 @@ def test_a_model_is_shown_few_segments_that_share_a_word_in_the_same_question(op
 
 def test_rebuilding_gives_the_same_links_and_evolutions(modelled: OwnerMemory) -> None:
     before = (modelled.links(), modelled.segments())
-    store = store_of(modelled._memory)
+    store = store_of(modelled)
     assert replay(store, modelled.owner, SMALL["short_term_pages"]).same
     assert (modelled.links(), modelled.segments()) == before
 
@@ -415,8 +415,8 @@ def test_forgetting_a_page_takes_the_links_of_what_goes_with_it(alice: OwnerMemo
             alice.why(link_id)
 
 
-def test_links_of_one_owner_are_no_other_s(alice: OwnerMemory) -> None:
-    bob = alice._memory.of("bob")
+def test_links_of_one_owner_are_no_other_s(opened: Opener, alice: OwnerMemory) -> None:
+    bob = opened().of("bob")
     link = alice.links()[0]
     assert bob.links() == ()
     for call in (bob.unlink, bob.why, bob.links):

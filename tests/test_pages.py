@@ -173,10 +173,11 @@ def test_a_time_without_a_zone_takes_the_owner_s_and_that_is_kept(opened: Opener
     memory = opened()
     memory.of("alice", timezone="Asia/Tokyo").add("Hello", at="2025-01-05T10:00:00")
     memory.close()
-    alice = opened().of("alice")
+    memory = opened()
+    alice = memory.of("alice")
     alice.add("Again", at="2025-01-06T10:00:00")
     assert [page.said_at.astimezone(UTC).hour for page in alice.pages()] == [1, 1]
-    bob = alice._memory.of("bob")
+    bob = memory.of("bob")
     bob.add("Hello", at="2025-01-05T10:00:00")
     assert bob.pages()[0].said_at == datetime(2025, 1, 5, 10, tzinfo=UTC)
 

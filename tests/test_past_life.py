@@ -134,9 +134,9 @@ class PastLife(RuleBasedStateMachine):
     def open(self) -> None:
         self.memory = Memory(self.place, clock=self.clock, **self.settings)
         self.store = Mortal(store_of(self.memory))
-        self.memory._store.close()
-        self.memory._store = self.store
-        self.memory._system = self.memory._make_system()
+        self.memory._parts.store.close()
+        self.memory._parts.store = self.store
+        self.memory._parts.system = self.memory._make_system()
         self.alice: OwnerMemory = self.memory.of("alice")
 
     def teardown(self) -> None:

@@ -220,7 +220,7 @@ def test_a_reader_sees_at_once_that_memory_was_begun_anew(opened: Opener) -> Non
     alice = filled(memory.of("alice"))
     assert alice.recall("Where do I live?").facts
     vectors = alice.stats().without_vector
-    begin_anew(memory._store, alice.owner, memory._clock)
+    begin_anew(memory._parts.store, alice.owner, memory._parts.clock)
     context = alice.recall("Where do I live?")
     assert context.facts == ()
     assert "Lyon" in context.text
@@ -355,9 +355,9 @@ def test_nothing_that_adds_recalls_or_reads_asks_a_model_and_settling_does(opene
 
 def test_a_model_s_name_makes_the_analyst_that_asks_it_and_none_the_extractive_one(opened: Opener) -> None:
     named = opened("a.db", model="qwen3:4b", model_url="http://127.0.0.1:9/v1")
-    assert (named._asker and named._asker.model, named.settings.model) == ("qwen3:4b", "qwen3:4b")
-    assert named._system._parts.analyst.name.startswith("model:qwen3:4b/")
+    assert (named._parts.asker and named._parts.asker.model, named.settings.model) == ("qwen3:4b", "qwen3:4b")
+    assert named._parts.system._parts.analyst.name.startswith("model:qwen3:4b/")
     for none in (None, ""):
         plain = opened("b.db", model=none)
-        assert plain._asker is None
-        assert plain._system._parts.analyst is plain._system._parts.extractive
+        assert plain._parts.asker is None
+        assert plain._parts.system._parts.analyst is plain._parts.system._parts.extractive

@@ -201,7 +201,7 @@ def test_a_forgotten_value_may_be_learnt_again_when_the_forgetting_is_undone(ali
 def test_texts_are_barred_by_each_forgetting_that_stands_also_after_a_rebuild(opened: Opener, place: Place) -> None:
     memory = opened()
     alice, other = memory.of("alice"), memory.of("other")
-    store = memory._store
+    store = memory._parts.store
     for one in (alice, other):
         one.set_profile(name="A")
         for marks in (("aa", "bb"), ("bb",)):

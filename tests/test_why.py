@@ -83,9 +83,7 @@ def test_a_fact_in_conflict_tells_the_other(alice: OwnerMemory) -> None:
     state = alice.state()
     assert state is not None
     decisions = [FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so")]
-    store_of(alice._memory).apply(
-        alice.owner, Cause.IMPORT, "", decisions, now=NOW, revision=state.revision, lease=None
-    )
+    store_of(alice).apply(alice.owner, Cause.IMPORT, "", decisions, now=NOW, revision=state.revision, lease=None)
     assert [it.item_id for it in alice.why(one.id).conflicts] == [other.id]
     assert [it.item_id for it in alice.why(other.id).conflicts] == [one.id]
     assert "in conflict with" in str(alice.why(one.id))

@@ -15,12 +15,12 @@ from embermem import ids, messages, nonces, sensitive, telemetry
 from embermem.arguments import checked
 from embermem.config import Settings
 from embermem.errors import StoreError
-from embermem.owner_memory import OwnerMemory, zone_of
+from embermem.owner_memory import OwnerMemory, Parts, zone_of
 from embermem.sensitive import Finder
 from embermem.types import Owner
 
 if TYPE_CHECKING:
-    from embermem.protocols import Asker, Bounds, Call, Finding, KeyStore, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, Finding, KeyStore, LanguageModel, Stats, Store
     from embermem.rebuilding import Difference
     from embermem.systems.memoryos.system import MemoryOS
     from embermem.types import Forgotten, Vectors
@@ -69,21 +69,33 @@ class Memory:
 
         named = model if isinstance(model, str) else None
         self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
-        self._clock = clock or bootstrap.wall_clock
         self.read_only = read_only
         self.finders = sensitive.finders(self.settings.redact, filter)
-        self._store = bootstrap.open_store(place, self.settings, read_only=read_only)
+        clock = clock or bootstrap.wall_clock
+        store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
-            bootstrap.claim(self._store, "memoryos")
-            self._embedder = bootstrap.choose_embedder(self._store, self.settings, reindex=reindex)
+            bootstrap.claim(store, "memoryos")
+            self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
             made = bootstrap.make_model(model, self.settings)
-            self._asker: Asker | None = bootstrap.make_asker(made, self._store, self.settings, self._clock)
-            self._system = self._make_system()
+            asker = bootstrap.make_asker(made, store, self.settings, clock)
+            system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
         except BaseException:
-            self._store.close()
+            store.close()
             raise
+        self._parts = Parts(
+            settings=self.settings,
+            read_only=read_only,
+            clock=clock,
+            finders=self.finders,
+            nonce_key=self.nonce_key,
+            store=store,
+            system=system,
+            asker=asker,
+            done=telemetry.Done(),
+            added=self._added,
+            copied=self._copied,
+        )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
-        self._done = telemetry.Done()
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
         """The memory of one (user, agent) pair: the handle through which everything goes.
@@ -96,14 +108,14 @@ class Memory:
         )
         if timezone is not None:
             zone_of(timezone)
-            state = self._store.owner_state(owner.id)
+            state = self._parts.store.owner_state(owner.id)
             if state is None or state.timezone != timezone:
-                self._store.set_timezone(owner, timezone, self._clock())
-        return OwnerMemory(self, owner)
+                self._parts.store.set_timezone(owner, timezone, self._parts.clock())
+        return OwnerMemory(self._parts, owner)
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory here."""
-        return self._store.owners()
+        return self._parts.store.owners()
 
     @property
     def embedder_name(self) -> str:
@@ -113,26 +125,26 @@ class Memory:
     @property
     def keys(self) -> KeyStore:
         """The keys of the service; see docs/server.md."""
-        return self._store
+        return self._parts.store
 
     @property
     def done(self) -> telemetry.Done:
         """How often `add`, `recall` and the like were called on this object, by their names."""
-        return self._done
+        return self._parts.done
 
     @property
     def resident_bytes(self) -> int:
         """What the owners' indexes hold in memory now."""
-        return self._system.resident_bytes
+        return self._parts.system.resident_bytes
 
     @property
     def pages_placed(self) -> int:
         """Pages that this object has placed into segments, in all its threads."""
-        return self._system.placed
+        return self._parts.system.placed
 
     def now(self) -> datetime:
         """The time, by this memory's clock."""
-        return self._clock()
+        return self._parts.clock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts by that embedder, shape (n, dim), L2 norm 1. Keeps nothing. Raises EmbedderError."""
@@ -147,8 +159,8 @@ class Memory:
 
         Where several processes make one at the same moment, all are given the one that stands.
         """
-        known = self._store.setting(_NONCE_KEY)
-        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, nonces.new_key().hex()))
+        known = self._parts.store.setting(_NONCE_KEY)
+        return bytes.fromhex(known or self._parts.store.remember_once(_NONCE_KEY, nonces.new_key().hex()))
 
     def work(
         self,
@@ -161,7 +173,7 @@ class Memory:
         Owners take turns, those who have waited longest first; `owner_done` is told of each turn. Many threads and
         processes may do so at once. See docs/workers.md.
         """
-        placed = self._system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
+        placed = self._parts.system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
         self._scrub_if_due()
         return placed
 
@@ -181,15 +193,15 @@ class Memory:
         if embedder is not None:
             self._embedder = bootstrap.make_embedder(embedder, self.settings)
         name, dim = self._embedder.name, self._embedder.dim
-        made_by_it = (self._store.setting("embedder"), self._store.setting("dim")) == (name, str(dim))
-        goes_on = embedder is not None or self._store.setting(_REINDEXING) == name
+        made_by_it = (self._parts.store.setting("embedder"), self._parts.store.setting("dim")) == (name, str(dim))
+        goes_on = embedder is not None or self._parts.store.setting(_REINDEXING) == name
         if not (made_by_it and goes_on):
-            self._store.begin_reindex(name, dim, self._clock())
-            bootstrap.remember(self._store, self._embedder)
-            self._store.remember({_REINDEXING: name})
-        self._system = self._make_system()
-        done = self._system.reindex(progress)
-        self._store.remember({_REINDEXING: ""})
+            self._parts.store.begin_reindex(name, dim, self._parts.clock())
+            bootstrap.remember(self._parts.store, self._embedder)
+            self._parts.store.remember({_REINDEXING: name})
+        self._parts.system = self._make_system()
+        done = self._parts.system.reindex(progress)
+        self._parts.store.remember({_REINDEXING: ""})
         return done
 
     def rebuild(self, owner: Owner | None = None) -> tuple[Difference, ...]:
@@ -200,22 +212,22 @@ class Memory:
         from embermem import rebuilding
 
         owners = self.owners() if owner is None else (owner,)
-        return tuple(rebuilding.replay(self._store, one, self.settings.short_term_pages) for one in owners)
+        return tuple(rebuilding.replay(self._parts.store, one, self.settings.short_term_pages) for one in owners)
 
     def stats(self) -> Stats:
         """Counts of the whole store."""
-        return self._store.stats(self._clock(), self.settings.short_term_pages)
+        return self._parts.store.stats(self._parts.clock(), self.settings.short_term_pages)
 
     def replica_lag_s(self) -> float | None:
         """How far what is read here is behind, in seconds, where the store is a replica; None where it is none.
 
         While the replica is cut off from its primary, the age of the last change that it took in.
         """
-        return self._store.replica_lag_s()
+        return self._parts.store.replica_lag_s()
 
     def calls(self, since: datetime) -> tuple[Call, ...]:
         """The ledger of model calls from a time on, of all owners, oldest first: what was asked, and what it cost."""
-        return self._store.calls(since)
+        return self._parts.store.calls(since)
 
     def check(self, *, deep: bool = False) -> tuple[Finding, ...]:
         """Whether the store is sound: every invariant of every owner's memory, and what to do about one that is broken.
@@ -223,7 +235,7 @@ class Memory:
         With `deep`, what was derived is compared row by row with what the log of changes gives; on SQLite nobody
         writes while one owner's is. Nothing is changed.
         """
-        return self._store.check(now=self._clock(), bounds=self._bounds(), deep=deep)
+        return self._parts.store.check(now=self._parts.clock(), bounds=self._bounds(), deep=deep)
 
     def repair(self) -> tuple[Finding, ...]:
         """Put right what can be without losing a word; what was mended, and what is left, with what to do about it.
@@ -231,7 +243,7 @@ class Memory:
         What was derived is derived again from the log where it differs, pages are told again by their utterances,
         vectors that are damaged are due. Neither log is touched. Raises StoreError.
         """
-        return self._store.repair(now=self._clock(), bounds=self._bounds())
+        return self._parts.store.repair(now=self._parts.clock(), bounds=self._bounds())
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Take a user away, with all agents: every row of each memory. The receipts by agent, none for no such user."""
@@ -245,7 +257,7 @@ class Memory:
         PostgreSQL it writes the tables anew (VACUUM FULL) and locks each meanwhile; where they are large, only this
         call does so. Raises StoreError. See docs/forgetting.md.
         """
-        return self._store.scrub()
+        return self._parts.store.scrub()
 
     def renew_forgotten_key(self) -> None:
         """Go on with a new key of forgotten values where the old one is lost for good.
@@ -253,14 +265,14 @@ class Memory:
         What was forgotten until now is then no longer known again when it is said again, and receipts of it cannot be
         checked. A file that lies in the key's place is kept as `FILE.key.other`. Raises StoreError.
         """
-        self._store.renew_secret()
+        self._parts.store.renew_secret()
 
     def close(self) -> None:
         """End the background thread after its step in hand, finish a scrub that is due if nobody is in the way, and
         close the store."""
         self._background.stop()
         self._scrub_if_due()
-        self._store.close()
+        self._parts.store.close()
 
     def __enter__(self) -> Memory:
         return self
@@ -284,27 +296,28 @@ class Memory:
     def _make_system(self, store: Store | None = None) -> MemoryOS:
         from embermem import bootstrap
 
-        return bootstrap.make_system(store or self._store, self._embedder, self.settings, self._clock, self._asker)
+        parts = self._parts
+        return bootstrap.make_system(store or parts.store, self._embedder, self.settings, parts.clock, parts.asker)
 
     @contextmanager
     def _copied(self, owner: Owner) -> Iterator[tuple[Store, MemoryOS]]:
         """One owner's memory copied into the memory of this process, and a system on it: no file is written that a
         killed process could leave. What its model is asked stands in the ledger of the real one."""
-        store = self._store.in_memory(owner.id)
+        store = self._parts.store.in_memory(owner.id)
         try:
             yield store, self._make_system(store)
         finally:
             store.close()
 
     def _work_behind(self) -> None:
-        self._system.work(stopping=lambda: self._background.stopping)
+        self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
 
     def _scrub_if_due(self) -> None:
         if not self.read_only:
             with suppress(StoreError):  # it stays due
-                if self._store.scrub_due():
-                    self._store.scrub_after_forgetting()
+                if self._parts.store.scrub_due():
+                    self._parts.store.scrub_after_forgetting()
 
     def _added(self) -> None:
         if self.settings.background and not self.read_only:

@@ -664,8 +664,7 @@ def test_whoever_has_a_key_and_no_memory_yet_sees_how_to_begin(memory: Memory) -
         assert page.hooks("empty")
 
 
-def test_a_key_that_may_only_read_is_offered_no_change(full: OwnerMemory) -> None:
-    memory = full._memory
+def test_a_key_that_may_only_read_is_offered_no_change(full: OwnerMemory, memory: Memory) -> None:
     _, secret = key_for(memory, "alice", read_only=True)
     with running(memory, require_keys=True) as url, httpx2.Client(base_url=url) as browser:
         browser.cookies.set("ember_key", secret)

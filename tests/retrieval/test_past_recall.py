@@ -352,13 +352,13 @@ def test_moments_are_weighed_with_what_is_held(opened: Opener, clock: Clock) -> 
     mine = memory.of("alice")
     moved(mine, clock)
     mine.recall("heron")
-    before = memory._system.resident_bytes
+    before = memory._parts.system.resident_bytes
     for minutes in range(1, 20):
         mine.recall("heron", as_of=NOW + timedelta(minutes=minutes))
-    once = memory._system.resident_bytes
+    once = memory._parts.system.resident_bytes
     for minutes in range(1, 20):
         mine.recall("heron", as_of=NOW + timedelta(minutes=minutes), valid_at=NOW)
-    assert before < once == pytest.approx(memory._system.resident_bytes, rel=0.2)
+    assert before < once == pytest.approx(memory._parts.system.resident_bytes, rel=0.2)
 
 
 # ----------------------------------------------------------------------------------------------------------- links

@@ -32,6 +32,7 @@ from embermem.errors import (
     StoreUnreachable,
 )
 from embermem.stores import migrations
+from lives import store_of
 from scripted import NOW, SMALL, Place
 from soundness import assert_sound, meddle, rows
 
@@ -184,7 +185,7 @@ def told(memory: Memory) -> Any:
 def test_vectors_can_be_compared_by_sql_and_agree_with_ours(url: str) -> None:
     with Memory(url, **SMALL) as memory:
         told(memory)
-        owner, store = memory.of("alice").owner.id, memory._store
+        owner, store = memory.of("alice").owner.id, memory._parts.store
         delta = store.delta(owner, 0, 0, store.setting("embedder") or "", int(store.setting("dim") or 0))
     distances = rows(
         url,
@@ -279,7 +280,7 @@ def test_a_pool_that_is_full_says_so(url: str) -> None:
     with Memory(url, **{**SMALL, "busy_timeout_s": 0.2}) as memory:
         with ExitStack() as held:
             for _ in range(32):
-                held.enter_context(memory._store._read())
+                held.enter_context(store_of(memory)._read())
             with pytest.raises(StoreBusy, match=r"all 32 connections were in use for 0\.2 s; try again"):
                 memory.of("alice").add("Hello")
         memory.of("alice").add("Hello")
@@ -341,7 +342,7 @@ def test_what_is_cut_in_the_middle_is_undone_and_says_so(url: str) -> None:
         alice.add("Hello")
 
         def broken_off(*after: str) -> None:
-            with memory._store._write() as c:
+            with store_of(memory)._write() as c:
                 c.execute(text("DELETE FROM utterance"))
                 cut(url)
                 for statement in after:

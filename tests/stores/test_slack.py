@@ -75,7 +75,7 @@ def test_a_copy_holds_no_byte_of_what_was_forgotten_before(tmp_path: Path) -> No
         reader.execute("SELECT count(*) FROM utterance").fetchall()  # the scrub of the source has to wait for it
         gone = [key for key in said if key[0] == "user1"][:3]
         memory.of("user1").forget_pages([page for _, page in gone])
-        memory._store.copy(tmp_path / "copy" / "copy.db")
+        memory._parts.store.copy(tmp_path / "copy" / "copy.db")
     assert not words_in(tmp_path / "copy") & set().union(*(said[key] for key in gone))
 
 

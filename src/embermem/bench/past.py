@@ -257,8 +257,8 @@ def _undo(owner: OwnerMemory, clock: _Clock) -> float:
 
 def _forget(memory: Memory, owner: OwnerMemory, rng: random.Random) -> tuple[float, float]:
     """Pages one by one: until the change is stored, and the scrub after it."""
-    scrubs = _Scrubs(memory._store)
-    memory._store = cast("Any", scrubs)
+    scrubs = _Scrubs(memory._parts.store)
+    memory._parts.store = cast("Any", scrubs)
     spent = []
     for page in rng.sample(owner.pages(), FORGOTTEN):
         spent.append(_timed(lambda page_id=page.id: owner.forget(page=page_id)))  # type: ignore[misc]

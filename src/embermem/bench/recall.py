@@ -126,7 +126,7 @@ def run(
     tally = _Tally()
     path = folder / "bench.db"
     with Memory(path, preset=preset, **{"token_counter": "words", "background": False, **settings}) as memory:
-        system = reading_with(memory, conversations) if analyst == RECORDED else memory._system
+        system = reading_with(memory, conversations) if analyst == RECORDED else memory._parts.system
         for number, conversation in enumerate(conversations, 1):
             _one(memory, system, conversation, tally, f"{conversation.id} ({number}/{len(conversations)})", told)
         preset, embedder = memory.settings.preset, memory.embedder_name

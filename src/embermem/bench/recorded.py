@@ -86,9 +86,9 @@ class RecordedAnalyst:
 
 def reading_with(memory: Memory, conversations: Iterable[Conversation]) -> MemorySystem:
     """The memory's own system, but for its analyst: the recorded one. What it settles, the memory recalls."""
-    parts = memory._system._parts
+    parts = memory._parts.system._parts
     analyst = RecordedAnalyst(conversations, parts.extractive, parts.keywords)
-    return type(memory._system)(replace(parts, analyst=analyst))
+    return type(memory._parts.system)(replace(parts, analyst=analyst))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -550,7 +550,7 @@ def _ask_by_rank(memory: Memory, order: Sequence[Owner], asked: Iterator[str], p
         (owner,) = draw.choices(order, cum_weights=shares)
         handle = memory.of(owner.user, agent=owner.agent)
         # No public call tells this: it is a figure for us, not for a user.
-        warm = owner.id in memory._system._residents._owners
+        warm = owner.id in memory._parts.system._residents._owners
         (seen.warm if warm else seen.cold).append(_timed(handle.recall, next(asked)))
     return seen
 

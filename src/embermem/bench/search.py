@@ -258,7 +258,7 @@ def measure(path: Path, asked: Sequence[str], preset: str | None, settings: Mapp
         peak = _peak_rss()
         stats = owner.stats()
         # No public call tells this: it is a figure for us, not for a user.
-        resident = memory._system._residents.snapshot(owner.owner.id).nbytes
+        resident = memory._parts.system._residents.snapshot(owner.owner.id).nbytes
     n = stats.utterances
     return SearchPoint(
         utterances=n,

@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.errors import InputError, KeyReused, StoreError
 from embermem.messages import At, Expiry, Given
 from embermem.owner_memory.forgetting import Forgetting
-from embermem.owner_memory.handle import zone_of
+from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
 from embermem.owner_memory.retaining import Retaining
 from embermem.owner_memory.ruling import Ruling
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
     from embermem.rebuilding import Difference
 
-__all__ = ["OwnerMemory", "zone_of"]
+__all__ = ["OwnerMemory", "Parts", "zone_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         its budget is spent, pages stay pending and are tried later: `stats().failed` counts them, `page.error` says
         why. Raises EmbedderError, StoreError.
         """
-        return self._memory._system.settle(self.owner, progress)
+        return self._parts.system.settle(self.owner, progress)
 
     def understand_anew(
         self, *, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
@@ -103,22 +103,20 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         """
         from embermem import rebuilding
 
-        memory = self._memory
-        short = memory.settings.short_term_pages
+        parts = self._parts
+        short = parts.settings.short_term_pages
         if not dry_run:
-            return rebuilding.understand_anew(memory._store, memory._system, self.owner, short, memory._clock, progress)
-        with memory._copied(self.owner) as (store, system):
-            return rebuilding.understand_anew(store, system, self.owner, short, memory._clock, progress)
+            return rebuilding.understand_anew(parts.store, parts.system, self.owner, short, parts.clock, progress)
+        with parts.copied(self.owner) as (store, system):
+            return rebuilding.understand_anew(store, system, self.owner, short, parts.clock, progress)
 
     def _observe(self, given: Given, key: str | None, *, fresh: bool, expires_at: datetime | None) -> Added:
         made, digest, took = given
         if key is not None:
             messages.name(key, "key", longest=_LONGEST_KEY)
-        added = self._memory._system.observe(
-            self.owner, made, key=key, digest=digest, fresh=fresh, expires_at=expires_at
-        )
+        added = self._parts.system.observe(self.owner, made, key=key, digest=digest, fresh=fresh, expires_at=expires_at)
         self._tell_of([one.kind for one in took])
-        self._memory._added()
+        self._parts.added()
         return replace(added, redactions=took) if took else added
 
     # ------------------------------------------------------------------------------------------------------- chat
@@ -171,10 +169,10 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         from embermem import chat as chatting
         from embermem.protocols import Purpose, Scope
 
-        asker = self._memory._asker
+        asker = self._parts.asker
         if asker is None:
             raise chatting.no_model()
-        settings = self._memory.settings
+        settings = self._parts.settings
         for text, where in ((system, "system"), (style, "style")):
             if text is not None:
                 messages.checked(text, where, settings.max_text_chars)
@@ -188,7 +186,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         page = self.page(added.page_ids[-1])
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
-        key = self._memory.nonce_key()
+        key = self._parts.nonce_key()
         shown = chatting.turns(
             self.pages(Tier.SHORT), asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter
         )

@@ -59,7 +59,7 @@ class Forgetting(Handle):
         """
         from embermem.systems.memoryos import forgetting
 
-        return forgetting.forget_owner(self._store, self.owner, now=self._memory._clock(), dry_run=dry_run)
+        return forgetting.forget_owner(self._store, self.owner, now=self._parts.clock(), dry_run=dry_run)
 
     def readmit(self) -> int:
         """Let messages and keys of `add` be stored again that went with `forget_owner`: throw away the keyed hashes
@@ -90,8 +90,8 @@ class Forgetting(Handle):
             self._store,
             self.owner,
             forgetting.Named(**named),
-            now=self._memory._clock(),
-            settings=self._memory.settings,
+            now=self._parts.clock(),
+            settings=self._parts.settings,
             summarise=bootstrap.summarise,
             extractive=bootstrap.extractive_name(),
             dry_run=dry_run,
@@ -101,13 +101,13 @@ class Forgetting(Handle):
         """The pages that hold every word of a query, and some that search finds for it."""
         from embermem.systems.memoryos import forgetting
 
-        messages.checked(query, "matching", self._memory.settings.max_text_chars)
+        messages.checked(query, "matching", self._parts.settings.max_text_chars)
         pages = self._store.pages(self.owner.id, 0, tier=None, before=None, limit=None)
         own = (self.owner.user, self.owner.agent, *Role)
         found: set[str] = {*forgetting.matching(pages, query, own)}
         if limit is not None:
             messages.whole(limit, "limit", 1)
-            hits = self._memory._system.search(self.owner, query, limit)
+            hits = self._parts.system.search(self.owner, query, limit)
             found |= {hit.utterance.page_id for hit in hits}
         return {"pages": frozenset(found)}
 

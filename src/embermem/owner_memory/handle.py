@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -16,8 +19,10 @@ from embermem.types import Owner
 
 if TYPE_CHECKING:
     from embermem.changes import Cause, Decision
-    from embermem.memory import Memory
-    from embermem.protocols import Store
+    from embermem.config import Settings
+    from embermem.protocols import Asker, Store
+    from embermem.sensitive import Finder
+    from embermem.systems.memoryos.system import MemoryOS
 
 logger = logging.getLogger(__name__)
 
@@ -25,34 +30,53 @@ _TRIES = 16
 """How often a change is decided anew when another came first."""
 
 
+@dataclass(kw_only=True, slots=True)
+class Parts:
+    """What a memory works with: one object, which the memory and all of its handles share, since a reindex puts another
+    `system` in place. `added` lets the background thread know of work; `copied` gives a store and a system that hold
+    a copy of one owner's memory and write to no file."""
+
+    settings: Settings
+    read_only: bool
+    clock: Callable[[], datetime]
+    finders: tuple[Finder, ...]
+    nonce_key: Callable[[], bytes]
+    store: Store
+    system: MemoryOS
+    asker: Asker | None
+    done: telemetry.Done
+    added: Callable[[], None]
+    copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
+
+
 class Handle:
     """One owner of one memory."""
 
-    def __init__(self, memory: Memory, owner: Owner) -> None:
+    def __init__(self, parts: Parts, owner: Owner) -> None:
         self.owner = owner
-        self._memory = memory
-        self._watch = telemetry.Watch(store_id=owner.id, trace_text=memory.settings.trace_text, done=memory.done)
+        self._parts = parts
+        self._watch = telemetry.Watch(store_id=owner.id, trace_text=parts.settings.trace_text, done=parts.done)
 
     @property
     def _store(self) -> Store:
-        return self._memory._store
+        return self._parts.store
 
     def _inbox(self) -> messages.Inbox:
         state = self._store.owner_state(self.owner.id)
-        settings = self._memory.settings
+        settings = self._parts.settings
         zone = settings.timezone if state is None or state.timezone is None else state.timezone
         return messages.Inbox(
             owner=self.owner,
             zone=zone_of(zone),
-            now=self._memory._clock(),
+            now=self._parts.clock(),
             max_chars=settings.max_text_chars,
-            nonce_key=self._memory.nonce_key,
-            finders=self._memory.finders,
+            nonce_key=self._parts.nonce_key,
+            finders=self._parts.finders,
         )
 
     def _clean(self, **texts: str) -> list[str]:
         """Texts of a caller without what is sensitive in them, told by their names. Raises InputError."""
-        left = sensitive.redacted(list(texts.values()), self._memory.finders, list(texts))
+        left = sensitive.redacted(list(texts.values()), self._parts.finders, list(texts))
         self._tell_of([place.kind for one in left for place in one.places])
         return [one.text for one in left]
 
@@ -92,7 +116,7 @@ class Handle:
                     cause,
                     analyst,
                     decisions,
-                    now=self._memory._clock(),
+                    now=self._parts.clock(),
                     revision=revision,
                     lease=None,
                 ).no

@@ -81,7 +81,7 @@ class Linking(Reading):
         """
         from embermem.systems.memoryos import reasons
 
-        found = reasons.why(self._store, self.owner.id, item_id, self._memory._clock())
+        found = reasons.why(self._store, self.owner.id, item_id, self._parts.clock())
         if found is None:
             raise self._none_such("fact, segment, chain, link, trait or profile line", item_id)
         return found

@@ -72,9 +72,9 @@ class Reading(Handle):
             raise InputError(f"preset = {preset!r} is not allowed; one of: {', '.join(configuration.PRESETS)}")
         inbox = self._inbox()
         moment = self._moment(as_of, valid_at, inbox)
-        return self._memory._system.recall(
+        return self._parts.system.recall(
             self.owner,
-            messages.checked(query, "query", self._memory.settings.max_text_chars),
+            messages.checked(query, "query", self._parts.settings.max_text_chars),
             at=inbox.moment(_first_given(at, valid_at, as_of), "at"),
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
@@ -90,9 +90,9 @@ class Reading(Handle):
         """The best `k` utterances for a query; by what was known `as_of` a time, or what was true at `valid_at`. Writes
         nothing."""
         messages.whole(k, "k", 1)
-        text = messages.checked(query, "query", self._memory.settings.max_text_chars)
+        text = messages.checked(query, "query", self._parts.settings.max_text_chars)
         asked, moment = _first_given(valid_at, as_of), self._moment(as_of, valid_at)
-        return self._memory._system.search(
+        return self._parts.system.search(
             self.owner,
             text,
             k,
@@ -109,8 +109,8 @@ class Reading(Handle):
         seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)
         if not all(isinstance(hit, Hit) for hit in seen):
             raise InputError("visit takes a context, or hits such as those of context.packed")
-        if not self._memory.read_only:
-            self._memory._system.visit(self.owner, seen, facts)
+        if not self._parts.read_only:
+            self._parts.system.visit(self.owner, seen, facts)
 
     def pages(
         self,
@@ -132,7 +132,7 @@ class Reading(Handle):
         for where, number in (("limit", limit), ("before", before)):
             if number is not None:
                 messages.whole(number, where, 0)
-        short = self._memory.settings.short_term_pages
+        short = self._parts.settings.short_term_pages
         own = None if thread is None else messages.thread_id(thread)
         moment = self._moment(as_of, valid_at)
         if moment is not None:
@@ -150,7 +150,7 @@ class Reading(Handle):
 
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
         """One page; as it stood at a time. Raises NotFound."""
-        short, moment = self._memory.settings.short_term_pages, self._moment(as_of, valid_at)
+        short, moment = self._parts.settings.short_term_pages, self._moment(as_of, valid_at)
         if moment is None:
             page = self._store.page(self.owner.id, PageId(page_id), short)
         else:
@@ -194,7 +194,7 @@ class Reading(Handle):
         """The segment's heat now (paper, Eq. 3)."""
         from embermem.systems.memoryos.mid_term import heat_of
 
-        return heat_of(segment, self._memory._clock(), self._memory.settings)
+        return heat_of(segment, self._parts.clock(), self._parts.settings)
 
     def chains(self, *, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
         """The dialogue chains; as they stood at a time."""
@@ -261,7 +261,7 @@ class Reading(Handle):
 
         persona = self.persona(as_of=as_of, valid_at=valid_at)
         asked = as_of if valid_at is None else valid_at
-        now = self._memory._clock() if asked is None else self._inbox().moment(asked, "as_of")
+        now = self._parts.clock() if asked is None else self._inbox().moment(asked, "as_of")
         derived = derived_traits(persona.profile, now)
         names = {trait.dimension for trait in derived}
         return (*derived, *(trait for trait in persona.traits if trait.dimension not in names))
@@ -343,7 +343,7 @@ class Reading(Handle):
 
     def _hidden(self, as_of: At = None, valid_at: At = None) -> Hidden:
         """What has expired by now, and facts by the time that is asked of, until a worker comes by."""
-        now, asked = self._memory._clock(), _first_given(valid_at, as_of)
+        now, asked = self._parts.clock(), _first_given(valid_at, as_of)
         pages, seqs = self._store.expired(self.owner.id, now)
         return Hidden(pages=pages, seqs=seqs, at=now if asked is None else self._inbox().moment(asked, "valid_at"))
 
@@ -353,7 +353,7 @@ class Reading(Handle):
 
     def stats(self) -> OwnerStats:
         """Counts of this memory."""
-        return self._store.owner_stats(self.owner.id, self._memory.settings.short_term_pages)
+        return self._store.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
 
 
 def _first_given(*times: At) -> At:

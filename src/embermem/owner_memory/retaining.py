@@ -27,7 +27,7 @@ class Retaining(Reading):
         from embermem.systems.memoryos import retention
 
         return retention.retentions(
-            self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._memory.settings
+            self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._parts.settings
         )
 
     @telemetry.spanned(telemetry.UPDATE)
@@ -38,7 +38,7 @@ class Retaining(Reading):
         from embermem.changes import Cause, Evicted, FactArchived
         from embermem.systems.memoryos import retention
 
-        now, settings = self._memory._clock(), self._memory.settings
+        now, settings = self._parts.clock(), self._parts.settings
         made: list[Decision] = []
 
         def decided(no: int, seq: int) -> list[Decision]:
@@ -68,7 +68,7 @@ class Retaining(Reading):
             raise InputError("name exactly one of fact_id and page_id")
         ends = self._inbox().expiry(at, "at")
         if page_id is not None:
-            if not self._store.expire_page(self.owner, PageId(page_id), ends, self._memory._clock()):
+            if not self._store.expire_page(self.owner, PageId(page_id), ends, self._parts.clock()):
                 raise self._none_such("page", page_id)
         elif fact_id is not None:
             from embermem.changes import Cause, FactExpires
@@ -80,4 +80,4 @@ class Retaining(Reading):
                 return [] if fact.expires_at == ends else [FactExpires(fact_id=fact.id, at=ends)]
 
             self._changing(Cause.EXPIRY, decided)
-        self._memory._added()
+        self._parts.added()

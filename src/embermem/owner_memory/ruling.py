@@ -66,7 +66,7 @@ class Ruling(Reading):
         says, means = self._clean(text=says, value=means)
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
-            fact, settings = self.fact(fact_id), self._memory.settings
+            fact, settings = self.fact(fact_id), self._parts.settings
             return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=settings)
 
         no = self._changing(Cause.CORRECTION, decided)
@@ -80,7 +80,7 @@ class Ruling(Reading):
 
         self._changing(
             Cause.CORRECTION,
-            lambda no, seq: pinning(self.fact(fact_id), bool(pinned), self.persona(), self._memory.settings),
+            lambda no, seq: pinning(self.fact(fact_id), bool(pinned), self.persona(), self._parts.settings),
         )
         return self.fact(fact_id)
 
@@ -90,7 +90,7 @@ class Ruling(Reading):
         from embermem.changes import Cause
         from embermem.systems.memoryos.corrections import retiring
 
-        at = self._memory._clock()
+        at = self._parts.clock()
         self._changing(Cause.CORRECTION, lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq))
         return self.fact(fact_id)
 
@@ -119,7 +119,7 @@ class Ruling(Reading):
             nonlocal became
             knowledge = Knowledge(self.persona(), self._rulings())
             decisions, became = knowledge.bring(
-                zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._memory.settings
+                zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
             )
             return decisions
 
@@ -169,7 +169,7 @@ class Ruling(Reading):
         from embermem.systems.memoryos.undoing import undoing
 
         messages.whole(change_no, "change_no", 1)
-        return self._changing(Cause.UNDO, lambda no, seq: undoing(self._taught(), change_no, self._memory.settings))
+        return self._changing(Cause.UNDO, lambda no, seq: undoing(self._taught(), change_no, self._parts.settings))
 
     def undo_plan(self, change_no: int) -> UndoPlan:
         """What `undo` would decide now, and what it would leave and why; changes nothing. Raises NotFound, and
@@ -177,7 +177,7 @@ class Ruling(Reading):
         from embermem.systems.memoryos.undoing import undo_plan
 
         messages.whole(change_no, "change_no", 1)
-        return undo_plan(self._taught(), change_no, self._memory.settings)
+        return undo_plan(self._taught(), change_no, self._parts.settings)
 
     def _taught(self) -> tuple[Change, ...]:
         from embermem.systems.memoryos.undoing import TEACHING
@@ -197,7 +197,7 @@ class Ruling(Reading):
     def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]]) -> None:
         from embermem.changes import Cause
 
-        now = self._memory._clock()
+        now = self._parts.clock()
         decisions = [
             _profile_set(whose, name, value, now) for whose, fields in given.items() for name, value in fields.items()
         ]
