@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from embermem import Memory
-from embermem.stores import migrations, sqlite
+from embermem.stores import migrations, sqlite_file
 from scripted import SMALL
 
 VERSION = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
@@ -21,7 +21,7 @@ def older(file: Path, revision: str) -> Path:
         for n in range(12):
             alice.add(f"I live in town {n}. I like herons.", "I see.", thread=f"t{n % 2}")
         alice.settle()
-    engine = sqlite.make_engine(file, 5)
+    engine = sqlite_file.make_engine(file, 5)
     migrations.upgrade(engine, revision)
     engine.dispose()
     with closing(sqlite3.connect(file)) as c:
@@ -32,7 +32,7 @@ def older(file: Path, revision: str) -> Path:
                 now = RENAMED.get(table, table)
                 c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM made.{now}")
         c.commit()
-        c.execute(f"PRAGMA application_id={sqlite.APPLICATION_ID}")
+        c.execute(f"PRAGMA application_id={sqlite_file.APPLICATION_ID}")
     file.chmod(0o600)
     made.unlink()
     return file

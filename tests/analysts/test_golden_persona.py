@@ -14,6 +14,7 @@ from embermem.changes import Cause
 from embermem.config import load
 from embermem.protocols import ProfileRequest
 from embermem.stores.sql import SqlStore
+from embermem.stores.sqlite import Sqlite
 from embermem.systems.memoryos.long_term import Knowledge
 from embermem.types import Message, Owner, OwnerId, PageView, Role, ThreadId
 
@@ -27,7 +28,7 @@ SETTINGS = load()
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlStore]:
-    made = SqlStore(tmp_path / "memory.db", busy_timeout_s=5.0)
+    made = SqlStore(Sqlite(tmp_path / "memory.db", 5.0))
     made.remember({"embedder": "e1", "dim": "2"})
     yield made
     made.close()

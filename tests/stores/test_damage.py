@@ -24,6 +24,7 @@ from embermem import Memory
 from embermem.errors import EmberError, StoreCorrupt
 from embermem.protocols import Finding
 from embermem.stores.sql import SqlStore
+from embermem.stores.sqlite import Sqlite
 from scripted import NOW, SMALL
 from soundness import assert_sound, meddle
 
@@ -107,7 +108,7 @@ def test_a_damaged_row_of_an_owner_hides_no_other_owner(file: Path) -> None:
 
 
 def test_an_error_of_the_database_quotes_no_parameters(tmp_path: Path) -> None:
-    store = SqlStore(tmp_path / "memory.db")
+    store = SqlStore(Sqlite(tmp_path / "memory.db", 60))
     with pytest.raises(EmberError) as raised, store._write() as c:
         c.exec_driver_sql("INSERT INTO store (key, value) VALUES (?, ?), (?, ?)", ("k", SECRET, "k", SECRET))
     assert_quotes_nothing(raised.value)

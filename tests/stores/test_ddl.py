@@ -17,6 +17,7 @@ from embermem.errors import ConfigError
 from embermem.stores import schema
 from embermem.stores.ddl import ddl
 from embermem.stores.sql import SqlStore
+from embermem.stores.sqlite import Sqlite
 from scripted import SMALL, Place
 
 COLUMNS = """
@@ -64,7 +65,7 @@ def test_the_printed_tables_are_those_that_a_store_makes_itself(
 @pytest.mark.sqlite
 def test_the_printed_file_is_one_that_a_store_makes_itself(tmp_path: Path) -> None:
     by_hand, itself = tmp_path / "by-hand.db", tmp_path / "itself.db"
-    SqlStore(itself, busy_timeout_s=5).close()
+    SqlStore(Sqlite(itself, 5)).close()
     with closing(sqlite3.connect(by_hand)) as connection:
         connection.executescript(";\n".join(ddl("sqlite")))
     found = []

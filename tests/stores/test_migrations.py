@@ -14,8 +14,9 @@ import pytest
 
 from embermem import Memory
 from embermem.errors import StoreError
-from embermem.stores import migrations, sqlite
+from embermem.stores import migrations, sqlite_file
 from embermem.stores.sql import SqlStore
+from embermem.stores.sqlite import Sqlite
 from older import VERSION, content, older
 from scripted import NOW, SMALL
 from soundness import assert_sound, rows
@@ -39,8 +40,8 @@ def shape(file: Path) -> list[tuple[str, str, str]]:
 
 def test_migrations_from_nothing_make_the_same_schema_as_the_tables(tmp_path: Path) -> None:
     made, migrated = tmp_path / "made.db", tmp_path / "migrated.db"
-    SqlStore(made, busy_timeout_s=5).close()
-    engine = sqlite.make_engine(migrated, 5)
+    SqlStore(Sqlite(made, 5)).close()
+    engine = sqlite_file.make_engine(migrated, 5)
     migrations.upgrade(engine)
     engine.dispose()
     assert shape(made) == shape(migrated)
@@ -59,7 +60,7 @@ def test_the_newest_migration_is_the_one_named() -> None:
 def test_a_store_from_before_token_vectors_opens_with_all_that_is_in_it(tmp_path: Path) -> None:
     file = older(tmp_path / "memory.db", "0001")
     before, size = content(file), rows(file, "PRAGMA page_count")
-    with closing(SqlStore(file, busy_timeout_s=5)) as store:
+    with closing(SqlStore(Sqlite(file, 5))) as store:
         (alice,) = store.owners()
         embedder, dim = store.setting("embedder") or "", int(store.setting("dim") or 0)
         delta = store.delta(alice.id, 0, 0, embedder, dim)
@@ -82,7 +83,7 @@ def test_a_store_from_before_token_vectors_opens_with_all_that_is_in_it(tmp_path
 def test_a_store_from_before_the_ledger_opens_with_all_that_is_in_it(tmp_path: Path) -> None:
     file = older(tmp_path / "memory.db", "0002")
     before = content(file)
-    with closing(SqlStore(file, busy_timeout_s=5)) as store:
+    with closing(SqlStore(Sqlite(file, 5))) as store:
         (alice,) = store.owners()
         assert store.calls(NOW) == ()
         assert store.redo_since(alice.id, "extractive-v1") is not None
@@ -93,7 +94,7 @@ def test_a_store_from_before_the_ledger_opens_with_all_that_is_in_it(tmp_path: P
 def test_a_store_from_before_keys_opens_with_all_that_is_in_it_and_takes_keys(tmp_path: Path) -> None:
     file = older(tmp_path / "memory.db", "0003")
     before = content(file)
-    with closing(SqlStore(file, busy_timeout_s=5)) as store:
+    with closing(SqlStore(Sqlite(file, 5))) as store:
         assert store.all_keys() == ()
     assert content(file) == before
 
@@ -102,7 +103,7 @@ def test_a_store_from_before_keys_opens_with_all_that_is_in_it_and_takes_keys(tm
 def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path, revision: str) -> None:
     file, new = older(tmp_path / "memory.db", revision), tmp_path / "new.db"
     for store in (file, new):
-        SqlStore(store, busy_timeout_s=5).close()
+        SqlStore(Sqlite(store, 5)).close()
     assert shape(file) == shape(new)
     assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
 
@@ -110,7 +111,7 @@ def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path, revision: 
 def test_before_a_migration_the_store_is_copied_with_its_rights(tmp_path: Path) -> None:
     file = older(tmp_path / "memory.db", "0001")
     before = content(file)
-    SqlStore(file, busy_timeout_s=5).close()
+    SqlStore(Sqlite(file, 5)).close()
     backup = tmp_path / f"memory.db.before-{migrations.HEAD}"
     assert rows(backup, VERSION) == [{"version_num": "0001"}]
     assert content(backup) == before
@@ -123,7 +124,7 @@ def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
     before = content(file)
     (tmp_path / f"memory.db.before-{migrations.HEAD}").mkdir()
     with pytest.raises(StoreError, match="no copy of it can be made"):
-        SqlStore(file, busy_timeout_s=5)
+        SqlStore(Sqlite(file, 5))
     assert (rows(file, VERSION), content(file)) == ([{"version_num": "0001"}], before)
 
 
@@ -135,11 +136,11 @@ def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(tmp_path: Pa
         )
     before = shape(file)
     with pytest.raises(StoreError, match="not now"):
-        SqlStore(file, busy_timeout_s=5)
+        SqlStore(Sqlite(file, 5))
     assert (shape(file), rows(file, VERSION)) == (before, [{"version_num": "0001"}])
     with closing(sqlite3.connect(file)) as c:
         c.execute("DROP TRIGGER no")
-    SqlStore(file, busy_timeout_s=5).close()
+    SqlStore(Sqlite(file, 5)).close()
     assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
 
 

@@ -17,8 +17,9 @@ from sqlalchemy import Engine, Index, PrimaryKeyConstraint, UniqueConstraint, ev
 
 from embermem import Memory
 from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreMoved, StoreReadOnly
-from embermem.stores import migrations, schema, sqlite
+from embermem.stores import migrations, schema, sqlite, sqlite_file
 from embermem.stores.sql import SqlStore
+from embermem.stores.sqlite import Sqlite
 from scripted import NOW, SMALL
 from soundness import assert_sound
 
@@ -34,7 +35,7 @@ def test_every_key_and_index_begins_with_the_owner_but_for_due_owners_and_for_a_
 
 
 def test_the_pragmas_are_in_force_on_every_connection(tmp_path: Path) -> None:
-    engine = sqlite.make_engine(tmp_path / "memory.db", 5)
+    engine = sqlite_file.make_engine(tmp_path / "memory.db", 5)
     with engine.connect() as one, engine.connect() as other:
         for connection in (one, other):
             values = {
@@ -72,7 +73,7 @@ def test_a_store_that_another_makes_while_its_file_is_looked_at_is_ours(tmp_path
         left -= event == "line"
         if left == 0:
             sys.settrace(None)
-            SqlStore(file).close()
+            SqlStore(Sqlite(file, 60)).close()
         return trace
 
     sys.settrace(trace)
@@ -211,7 +212,7 @@ def test_a_store_held_by_another_for_too_long_is_busy(tmp_path: Path) -> None:
 
 def test_deleted_text_does_not_stay_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "memory.db"
-    engine = sqlite.make_engine(file, 5)
+    engine = sqlite_file.make_engine(file, 5)
     with engine.connect().execution_options(ember_writes=True) as c:
         c.exec_driver_sql("CREATE TABLE t (x)")
         c.exec_driver_sql("INSERT INTO t VALUES ('purple heron')")
@@ -343,7 +344,7 @@ def test_applying_all_changes_again_gives_the_same_memory(tmp_path: Path) -> Non
         assert alice.past_facts()
         before, facts, segments = dump(file), alice.facts(), alice.segments()
         owner = alice.owner.id
-    with closing(SqlStore(file, busy_timeout_s=5)) as store:
+    with closing(SqlStore(Sqlite(file, 5))) as store:
         store.replay(owner)
         assert dump(file) == before
     with Memory(file, clock=lambda: NOW, **settings) as memory:
@@ -354,5 +355,5 @@ def test_applying_all_changes_again_gives_the_same_memory(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(os.name != "posix", reason="files have no such rights here")
 def test_a_new_store_is_its_makers_alone(tmp_path: Path) -> None:
-    with closing(SqlStore(tmp_path / "m.db", busy_timeout_s=1.0)):
+    with closing(SqlStore(Sqlite(tmp_path / "m.db", 1.0))):
         assert (tmp_path / "m.db").stat().st_mode & 0o777 == 0o600

@@ -41,6 +41,7 @@ from embermem.changes import (
 from embermem.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed, StoreError
 from embermem.protocols import Delta, Erasure, Lease, Store, VectorBatch
 from embermem.stores.sql import SqlStore
+from embermem.stores.sqlite import Sqlite
 from embermem.traits import dimensions
 from embermem.types import (
     About,
@@ -571,7 +572,7 @@ steps = st.lists(
 def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        contextlib.closing(SqlStore(Path(folder) / "m.db", busy_timeout_s=5.0)) as store,
+        contextlib.closing(SqlStore(Sqlite(Path(folder) / "m.db", 5.0))) as store,
     ):
         store.remember({"embedder": "e1", "dim": "2"})
         reader = Reader()
@@ -755,7 +756,7 @@ def test_a_copy_holds_all_and_goes_its_own_way(store: Store, tmp_path: Path) -> 
     apply(store, fact())
     store.copy(tmp_path / "copy.db")
     assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
-    other = SqlStore(tmp_path / "copy.db", busy_timeout_s=5.0)
+    other = SqlStore(Sqlite(tmp_path / "copy.db", 5.0))
     try:
         assert other.persona(ALICE.id) == store.persona(ALICE.id)
         append(other)

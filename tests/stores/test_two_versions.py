@@ -18,6 +18,7 @@ from embermem.errors import SchemaMismatch, StoreBusy, StoreError
 from embermem.stores import migrations
 from embermem.stores.postgres import Postgres
 from embermem.stores.sql import SqlStore
+from embermem.stores.sqlite import Sqlite
 from lives import contents
 from older import VERSION, content, older
 from scripted import SMALL, Opener, Place
@@ -72,13 +73,13 @@ def test_a_store_that_an_older_process_has_open_is_not_migrated_until_it_is_clos
         running.execute("PRAGMA journal_mode=WAL").fetchall()
         running.execute("SELECT count(*) FROM page").fetchall()
         with pytest.raises(StoreBusy, match=r"older Ember \(schema 0006.*stop what uses it.*nothing was changed"):
-            SqlStore(file, busy_timeout_s=5)
+            SqlStore(Sqlite(file, 5))
         running.execute("UPDATE owner SET failures = 0")
         running.commit()
     assert rows(file, VERSION) == [{"version_num": "0006"}]
     assert content(file) == before
     assert [one.name for one in tmp_path.glob("*before*")] == []
-    SqlStore(file, busy_timeout_s=5).close()
+    SqlStore(Sqlite(file, 5)).close()
     assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
     assert_sound(file)
 
@@ -113,7 +114,7 @@ def test_nobody_reads_or_writes_while_a_store_is_copied_and_migrated(tmp_path: P
     for user in users:
         user.start()
     with suppress(StoreBusy):
-        SqlStore(file, busy_timeout_s=5).close()
+        SqlStore(Sqlite(file, 5)).close()
     over.set()
     for user in users:
         user.join()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
@@ -19,7 +19,28 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SegmentTable"]
+__all__ = ["SegmentTable", "Segments"]
+
+
+class Segments(Protocol):
+    """An owner's segments as a query sees them, now (`SegmentTable`) or at a moment (`past.SegmentsThen`)."""
+
+    @property
+    def archived(self) -> NDArray[np.bool_]:
+        """Which places hold a segment that left mid-term memory."""
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes held."""
+
+    def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
+        """Eq. 1, 2 of every segment against the query."""
+
+    def place_of(self, segment_id: str) -> int | None:
+        """The place of a segment."""
+
+    def id_at(self, place: int) -> SegmentId:
+        """The segment at a place."""
 
 
 @dataclass(frozen=True)

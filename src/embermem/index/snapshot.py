@@ -27,7 +27,7 @@ from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
 from embermem.index.late import inverse_norms
 from embermem.index.products import cosines
-from embermem.index.segments import SegmentTable
+from embermem.index.segments import Segments, SegmentTable
 from embermem.index.vectors import indexed_text
 from embermem.index.wanted import says_number
 from embermem.text import terms
@@ -36,7 +36,6 @@ from embermem.types import Fact, OwnerId, PageId, Persona, ThreadId, Utterance
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.index.past import SegmentsThen
     from embermem.protocols import Delta, PageMark
     from embermem.types import SegmentId, Vector, Vectors
 
@@ -70,7 +69,7 @@ class Snapshot:
     mark: str = ""
     n: int = 0
     pages: int = 0
-    segments: SegmentTable | SegmentsThen
+    segments: Segments
     facts: FactTable = field(default_factory=FactTable, repr=False)
     persona: Persona = field(default_factory=Persona)
     archived_facts: tuple[Fact, ...] = ()
@@ -150,7 +149,7 @@ class Snapshot:
         pages = self._log.pages_of(n)
         return replace(self, seq=seq, revision=revision, n=n, pages=pages, _page_segments=self._page_segments[:pages])
 
-    def placed(self, segments: SegmentsThen, page_segments: Rows) -> Snapshot:
+    def placed(self, segments: Segments, page_segments: Rows) -> Snapshot:
         """The same with other segments, and the place of each page's among them, −1 for none."""
         return replace(self, segments=segments, _page_segments=page_segments)
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy import Engine, Table
+from sqlalchemy import Engine, Table, exc
 from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.protocols import Finding
@@ -80,3 +80,12 @@ class Database(Protocol):
     @property
     def key_file(self) -> Path:
         """Where the key of forgotten values lies: outside the database."""
+
+
+def raise_interrupt(error: Exception) -> None:
+    """Raise what the handler of a signal did, where SQLAlchemy put an error of its own over it: that the statement
+    failed, though no driver says so, or an assertion about a transaction whose end was cut short."""
+    if type(error) is exc.StatementError and error.orig is not None:
+        raise error.orig
+    if isinstance(error, AssertionError):
+        raise error.__context__ or error

@@ -12,7 +12,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from embermem.errors import ConfigError
 from embermem.stores import migrations, schema
 from embermem.stores.copying import COMMON, OWNED
-from embermem.stores.sqlite import APPLICATION_ID
+from embermem.stores.sqlite_file import APPLICATION_ID
 
 ENGINES = ("sqlite", "postgresql", "citus")
 

@@ -31,7 +31,7 @@ from embermem.errors import (
 )
 from embermem.protocols import Finding
 from embermem.stores import migrations, schema
-from embermem.stores.sqlite import raise_interrupt
+from embermem.stores.database import raise_interrupt
 
 __all__ = ["Postgres"]
 

@@ -36,4 +36,4 @@ class SqlStore(
     Retaining,
     Transferring,
 ):
-    """protocols.Store and records.RecordStore on one SQLite file: SqlStore(path, busy_timeout_s=…)."""
+    """protocols.Store and records.RecordStore on a database."""

@@ -19,17 +19,22 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreMoved, StoreReadOnly
 from embermem.protocols import Finding
+from embermem.stores.database import raise_interrupt
+from embermem.stores.sqlite_file import (
+    APPLICATION_ID,
+    FILES,
+    Files,
+    copy_rows,
+    engine_on,
+    make_engine,
+    refuse_moved,
+)
 
 _DAMAGES = (100, 10, 1)
 """So many damages of a file are named, or fewer where the check cannot get on."""
 _ROWS = 500
 _OF_INDEX = re.compile(r"(?:missing from index|wrong # of entries in index|out of order in index) (?P<index>\w+)$")
 """How the integrity check names an index that disagrees with its table."""
-_FILES = "ember_files"
-"""Where a connection's files are noted: the database's and its WAL's, as they were when it was opened."""
-_Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
-APPLICATION_ID = 0x454D4252
-"""The bytes EMBR in the file's header."""
 
 _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
     ("database is locked", StoreBusy, "others held the store for longer than busy_timeout_s; try again"),
@@ -138,7 +143,7 @@ class Sqlite:
         threads of this process queue up by a lock, which is fairer than SQLite's."""
         from embermem.stores import migrations
 
-        self._refuse_moved(connection.info[_FILES])
+        self._refuse_moved(connection.info[FILES])
         if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
             raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
         transaction = connection.execution_options(ember_writes=writes).begin()
@@ -146,7 +151,7 @@ class Sqlite:
             migrations.refuse_other(connection, self.place)
         return transaction
 
-    def _refuse_moved(self, files: _Files) -> None:
+    def _refuse_moved(self, files: Files) -> None:
         """Raises StoreMoved. A WAL that was moved once is not made good by the next one, which SQLite makes."""
         if self._wal_moved is not None:
             raise StoreMoved(self._wal_moved)
@@ -263,12 +268,6 @@ class Sqlite:
         return tuple(sorted(file for file in found if not file.name.endswith(("-wal", "-shm", ".key"))))
 
 
-def copy_rows(connection: Any, place: Path) -> None:
-    """Every row of a database in another file, which is empty or not there yet: without the pages and bytes that hold
-    no row. `connection` is the driver's, in no transaction. Raises sqlite3.Error."""
-    connection.execute("VACUUM INTO ?", (str(place),))
-
-
 def _integrity(connection: Connection) -> list[str]:
     """What the integrity check says, line by line; ["ok"] of a sound file. Where the damage stops it, what it says."""
     stopped = ""
@@ -321,7 +320,7 @@ class InMemory(Sqlite):
         """An engine whose connections share the database, which is gone when the engine is disposed of."""
         shared = {"vfs": "memdb", "uri": "true"}
         keeper = sqlite3.connect(f"file:/{self._name}?vfs=memdb", uri=True, check_same_thread=False)
-        engine = _engine(
+        engine = engine_on(
             URL.create("sqlite", database=f"file:/{self._name}", query=shared), self._path, self._busy_timeout_s
         )
 
@@ -396,7 +395,7 @@ def still_engine(path: Path) -> Engine:
         connection.isolation_level = None
         for pragma in ("query_only=ON", "temp_store=MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
-        entry.info[_FILES] = None, None
+        entry.info[FILES] = None, None
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -411,82 +410,6 @@ def _stamp(path: Path) -> tuple[int, int, int, bool]:
     """What changes when the file, or a WAL beside it, is written."""
     file, log = path.stat(), Path(f"{path}-wal")
     return file.st_ino, file.st_size, file.st_mtime_ns, log.exists() and log.stat().st_size > 0
-
-
-def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False, before: tuple[str, ...] = ()) -> Engine:
-    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one. `before`
-    are pragmas that are set before the file is looked at."""
-    last = ("query_only=ON",) if read_only else ()
-    return _engine(URL.create("sqlite", database=str(path)), path, busy_timeout_s, before, last)
-
-
-def _engine(
-    url: URL, path: Path, busy_timeout_s: float, before: tuple[str, ...] = (), last: tuple[str, ...] = ()
-) -> Engine:
-    engine = create_engine(
-        url,
-        connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
-        pool_size=8,
-        max_overflow=64,
-        hide_parameters=True,  # a cause that somebody logs would hold what was said
-    )
-    first: list[_Files] = []
-
-    @event.listens_for(engine, "do_connect")
-    def _connect(dialect: Any, entry: ConnectionPoolEntry, arguments: Any, options: Any) -> None:
-        if first:  # a file that is gone must not be made anew
-            refuse_moved(path, (first[0][0], None))
-
-    @event.listens_for(engine, "connect")
-    def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None
-        for pragma in (*before, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
-            connection.execute(f"PRAGMA {pragma}").fetchall()
-        connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
-        entry.info[_FILES] = found = _file(path), _file(_wal(path))
-        first[:] = first or [found]
-        refuse_moved(path, (first[0][0], found[1]))
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("ember_writes", False)
-        raw = connection.connection.dbapi_connection
-        assert raw is not None
-        raw.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    @event.listens_for(engine, "close")
-    def _close(connection: Any, entry: ConnectionPoolEntry) -> None:
-        """See `Sqlite.abandon`."""
-        with suppress(sqlite3.Error):
-            connection.rollback()
-
-    return engine
-
-
-def refuse_moved(path: Path, files: _Files) -> None:
-    """Raises StoreMoved where the path, or its WAL's, no longer leads to these files. What cannot be told is let pass:
-    a file without a number, as some file systems have them."""
-    for place, known in ((str(path), files[0]), (_wal(path), files[1])):
-        found = None if known is None else _file(place)
-        if found != known:
-            what = "was deleted or renamed" if found is None else "was replaced by another file"
-            advice = "put it back, or close this memory and open the store that is meant"
-            if known is files[1]:
-                advice = "close every memory that has the store open, then run `embermem doctor`"
-            raise StoreMoved(f"{place} {what} while the store was open; nothing was written: {advice}")
-
-
-def _file(path: Path | str) -> tuple[int, int] | None:
-    """What tells a file from others at the same place; None where there is none, or it cannot be told."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino) if found.st_ino else None
-
-
-def _wal(path: Path) -> str:
-    return f"{path}-wal"
 
 
 @contextmanager
@@ -508,12 +431,3 @@ def our_errors(path: Path) -> Iterator[None]:
                     raise kind(f"{path}: {advice}") from None
                 raise kind(f"{path}: {advice} ({said})") from error
         raise StoreError(f"{path}: the database refused ({said})") from error
-
-
-def raise_interrupt(error: Exception) -> None:
-    """Raise what the handler of a signal did, where SQLAlchemy put an error of its own over it: that the statement
-    failed, though no driver says so, or an assertion about a transaction whose end was cut short."""
-    if type(error) is exc.StatementError and error.orig is not None:
-        raise error.orig
-    if isinstance(error, AssertionError):
-        raise error.__context__ or error

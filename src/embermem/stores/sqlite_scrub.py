@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
 from embermem.errors import StoreBusy, StoreCorrupt
-from embermem.stores.sqlite import make_engine
+from embermem.stores.sqlite_file import make_engine
 from embermem.stores.sqlite_slack import Damaged, RawFile, committed_pages, slack, wipe, with_wal
 from embermem.stores.transactions import Transaction
 

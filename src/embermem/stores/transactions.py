@@ -26,13 +26,11 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from embermem.errors import EmberError, StoreClosed, StoreConflict, StoreCorrupt, StoreReadOnly, StoreUnreachable
 from embermem.stores.database import Database
-from embermem.stores.sqlite import Sqlite
 
 logger = logging.getLogger(__name__)
 
 Store = TypeVar("Store")
 
-_BUSY_TIMEOUT_S = 60.0
 _PAUSES_S = (0.1, 0.5, 2.0)
 """Before each further try: a server that is started again is back within seconds, and so are those in the way done."""
 _OF_VALUES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, struct.error)
@@ -185,9 +183,8 @@ def end_all(left: int) -> None:
 class Transactions:
     """A database and how it is read and written. Many threads and processes may use it at once."""
 
-    def __init__(self, place: Path | Database, *, busy_timeout_s: float = _BUSY_TIMEOUT_S) -> None:
-        """`place` is a database, or the path of an SQLite file."""
-        self._database: Database = Sqlite(place, busy_timeout_s) if isinstance(place, Path) else place
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._pid = os.getpid()
         self._closed = False
         self._engine = self._database.open()

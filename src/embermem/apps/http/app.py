@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 import embermem
-from embermem.apps.http import events, frame, metrics, problems, reference
+from embermem.apps.http import events, frame, health, problems, reference
 from embermem.apps.http.api import routers
 from embermem.apps.http.inspector import routes as inspector
 from embermem.apps.http.inspector.place import lost
@@ -54,7 +54,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     for router in routers():
         app.include_router(router, prefix="/v1")
     app.include_router(proxy.router)
-    app.include_router(metrics.router)
+    app.include_router(health.router)
     app.include_router(reference.router)
     app.include_router(events.router)
     app.include_router(inspector.router)

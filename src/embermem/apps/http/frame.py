@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 from starlette.middleware import Middleware
 
-from embermem.apps.http.limits import BodyLimit, RateLimit
+from embermem.apps.http.limits import BodyLimit
 from embermem.apps.http.metrics import Metrics
 from embermem.apps.http.middleware import Guard, SecurityHeaders, TrailingSlash, Watch
+from embermem.apps.http.rates import RateLimit
 from embermem.apps.http.serving import Serving
 from embermem.errors import EmbedderError, kind
 

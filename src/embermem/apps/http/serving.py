@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
-    from embermem.apps.http.limits import RateLimit
     from embermem.apps.http.metrics import Metrics
+    from embermem.apps.http.rates import RateLimit
     from embermem.memory import Memory
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, exc, inspect, text
 
 from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError
 from embermem.stores import schema
-from embermem.stores.sqlite import APPLICATION_ID, copy_rows, make_engine
+from embermem.stores.sqlite_file import APPLICATION_ID, copy_rows, make_engine
 from embermem.stores.statements import SCRUBBED
 
 HEAD = "0007"

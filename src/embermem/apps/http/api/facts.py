@@ -9,7 +9,7 @@ from embermem.apps.http.api import listing, models, views
 from embermem.errors import InputError
 
 if TYPE_CHECKING:
-    from embermem.apps.http.api.owning import Then
+    from embermem.apps.http.api.listing import Then
     from embermem.memory import OwnerMemory
     from embermem.types import About, Fact
 

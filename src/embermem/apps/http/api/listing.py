@@ -7,7 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from embermem.apps.http.api import cursors
 from embermem.errors import InputError
@@ -15,7 +15,6 @@ from embermem.errors import InputError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from embermem.apps.http.api.owning import Then
     from embermem.changes import Change
     from embermem.memory import OwnerMemory
     from embermem.types import Hit, Page, Tier
@@ -27,6 +26,13 @@ _AT_ONCE = 64
 _HITS = 200
 """Hits asked for at first where one thread's are picked out of all."""
 _NUMBER = re.compile(r"[0-9]+")
+
+
+class Then(TypedDict, total=False):
+    """The moment that a read looks back to: what was known then, what was true then."""
+
+    as_of: str
+    valid_at: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

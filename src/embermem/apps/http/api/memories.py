@@ -9,7 +9,8 @@ from fastapi import Header, Query
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import adding, facts, items, listing, models, views
-from embermem.apps.http.api.owning import Asking, AsOf, ItemId, Reading, RunQuery, Then, Writing, router, written_by
+from embermem.apps.http.api.listing import Then
+from embermem.apps.http.api.owning import Asking, AsOf, ItemId, Reading, RunQuery, Writing, router, written_by
 from embermem.apps.http.problems import problem_of
 from embermem.errors import EmberError, InputError
 from embermem.memory import OwnerMemory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import models
-from embermem.apps.http.api.listing import Asked
+from embermem.apps.http.api.listing import Asked, Then
 from embermem.apps.http.serving import serving_of
 from embermem.errors import NotFound
 from embermem.memory import OwnerMemory
@@ -71,13 +71,6 @@ def asking(connection: HTTPConnection, limit: Limit = 50, cursor: Cursor = None)
     """Which part of a list a request asks for."""
     most_bytes = serving_of(connection).memory.settings.http_answer_bytes
     return Asked(limit=limit, cursor=cursor, most_bytes=most_bytes)
-
-
-class Then(TypedDict, total=False):
-    """The moment that a read looks back to: what was known then, what was true then."""
-
-    as_of: str
-    valid_at: str
 
 
 def looking_back(as_of: AsOf = None, valid_at: ValidAt = None) -> Then:

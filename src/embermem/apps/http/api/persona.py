@@ -8,7 +8,8 @@ from fastapi import Query
 
 from embermem.apps.http.access import Accessible
 from embermem.apps.http.api import facts, models, views
-from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, Then, router, written_by
+from embermem.apps.http.api.listing import Then
+from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, router, written_by
 from embermem.memory import OwnerMemory
 from embermem.types import About
 

@@ -8,7 +8,8 @@ from typing import Annotated
 from fastapi import Query
 
 from embermem.apps.http.api import listing, models, views
-from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, RunQuery, Then, router
+from embermem.apps.http.api.listing import Then
+from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, RunQuery, router
 from embermem.memory import OwnerMemory
 from embermem.types import Segment, Tier
 
