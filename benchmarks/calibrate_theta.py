@@ -24,10 +24,10 @@ from embermem.bench.datasets import Conversation, Thread, load
 from embermem.embedders.hashed import HashedNgrams
 from embermem.embedders.minilm import MiniLM
 from embermem.equations import f_score
-from embermem.index.vectors import page_vector
 from embermem.paging import PageTail, joins
 from embermem.protocols import Embedder
 from embermem.types import PageId
+from embermem.vectors import page_vector
 
 if TYPE_CHECKING:
     from embermem.types import Vector

@@ -31,7 +31,7 @@ from embermem.embedders.minilm import MiniLM
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
-from embermem.index.vectors import embedded, page_vector
+from embermem.index.vectors import embedded
 from embermem.index.view import Query, View
 from embermem.protocols import Delta, PageMark, Scope
 from embermem.systems.memoryos.retrieval import rank, recall
@@ -50,6 +50,7 @@ from embermem.types import (
     Utterance,
     UtteranceId,
 )
+from embermem.vectors import page_vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

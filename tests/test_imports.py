@@ -36,12 +36,14 @@ BASE = {
     "text",
     "traits",
     "types",
+    "vectors",
 }
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "text": set(),
     "traits": set(),
     "types": {"errors"},
+    "vectors": {"types"},
     "background": {"errors"},
     "retry_after": set(),
     "dates": set(),
@@ -66,7 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "chat": BASE | {"prompts", "index.tokens"},
     "testing": BASE | {"index.tokens"},
     "index": BASE,
-    "stores": BASE | {"index.vectors"},
+    "stores": BASE,
     "systems": BASE | {"index", "analysts.attributes", "prompts"},
     "differing": {"protocols", "types"},
     "rebuilding": BASE | {"differing"},

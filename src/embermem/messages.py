@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, TypedDict
 from zoneinfo import ZoneInfo
 
 from embermem import nonces
@@ -20,6 +20,15 @@ At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
 Expiry = datetime | date | str | timedelta | None
 """When something ends, as callers give it: a time as above, or how long from now."""
+
+
+class LookBack(TypedDict, total=False):
+    """The moment that a read looks back to: what was known then, what was true then."""
+
+    as_of: At
+    valid_at: At
+
+
 Given = tuple[list[Message], str, tuple[Redaction, ...]]
 """What was given as messages, its digest, and what was taken out of it before."""
 

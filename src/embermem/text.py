@@ -7,6 +7,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator
+from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 
@@ -185,3 +186,14 @@ def _append_trimmed(spans: list[tuple[int, int]], text: str, start: int, end: in
         end -= 1
     if start < end:
         spans.append((start, end))
+
+
+# strftime("%B") would follow the machine's language; the index must not.
+_MONTHS = (
+    "January February March April May June July August September October November December"
+).split()  # fmt: skip
+
+
+def date_words(moment: datetime) -> str:
+    """A day as people write it, in the moment's own zone: "8 May 2023"."""
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"

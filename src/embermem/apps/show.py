@@ -46,17 +46,17 @@ from embermem.errors import InputError, NotFound
 from embermem.types import Fact, FactId, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
 
 if TYPE_CHECKING:
-    from embermem.apps.commands.common import Then
     from embermem.memory import OwnerMemory
+    from embermem.messages import LookBack
 
 TEXT_CHARS = 72
 SUMMARY_CHARS = 120
 HOLDS_CHARS = 240
-NOW: Then = {}
+NOW: LookBack = {}
 """No other moment than this one."""
 
 
-def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool, then: Then = NOW) -> None:
+def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
     """The pages of one tier."""
     found = owner.pages(tier, limit=limit, **then)
     if as_json:
@@ -65,7 +65,7 @@ def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: boo
         _page_table(f"{tier} pages" if tier else "pages", found)
 
 
-def segments(owner: OwnerMemory, limit: int | None, as_json: bool, then: Then = NOW) -> None:
+def segments(owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
     """Mid-term memory, the hottest segment first; of another time in their order, since heat is of now."""
     found = _by_heat(owner, then)[:limit]
     if as_json:
@@ -74,7 +74,7 @@ def segments(owner: OwnerMemory, limit: int | None, as_json: bool, then: Then = 
         _segment_table(found)
 
 
-def persona(owner: OwnerMemory, as_json: bool, then: Then = NOW) -> None:
+def persona(owner: OwnerMemory, as_json: bool, then: LookBack = NOW) -> None:
     """Long-term memory: profiles, traits, facts with their sources."""
     if as_json:
         render.print_json(_persona_data(owner, then))
@@ -86,7 +86,7 @@ def persona(owner: OwnerMemory, as_json: bool, then: Then = NOW) -> None:
     _fact_table("facts of the agent", owner.facts("agent", **then))
 
 
-def everything(owner: OwnerMemory, limit: int | None, as_json: bool, then: Then = NOW) -> None:
+def everything(owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
     """All three tiers."""
     if as_json:
         render.print_json(
@@ -105,7 +105,7 @@ def everything(owner: OwnerMemory, limit: int | None, as_json: bool, then: Then 
     persona(owner, as_json=False, then=then)
 
 
-def page(owner: OwnerMemory, name: str, as_json: bool, then: Then = NOW) -> None:
+def page(owner: OwnerMemory, name: str, as_json: bool, then: LookBack = NOW) -> None:
     """One page whole, by its id or its number."""
     found = page_named(owner, name, then)
     if as_json:
@@ -129,7 +129,7 @@ def page(owner: OwnerMemory, name: str, as_json: bool, then: Then = NOW) -> None
         render.print_text(f"#{utterance.seq} {utterance.speaker}: {utterance.text}")
 
 
-def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, then: Then = NOW) -> None:
+def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
     """One segment with its pages."""
     found = owner.segment(SegmentId(name), **then)
     heat = None if then else owner.heat(found)
@@ -279,7 +279,7 @@ def _done(decision: Decision) -> dict[str, int]:
             return {}
 
 
-def page_named(owner: OwnerMemory, name: str, then: Then = NOW) -> Page:
+def page_named(owner: OwnerMemory, name: str, then: LookBack = NOW) -> Page:
     """A page by its id or its number. Raises NotFound."""
     if not name.isascii() or not name.isdigit():
         return owner.page(PageId(name), **then)
@@ -300,7 +300,7 @@ def tier_of(name: str) -> Tier:
         ) from error
 
 
-def _by_heat(owner: OwnerMemory, then: Then) -> list[tuple[Segment, float | None]]:
+def _by_heat(owner: OwnerMemory, then: LookBack) -> list[tuple[Segment, float | None]]:
     if then:
         return [(one, None) for one in owner.segments(**then)]
     return sorted(((one, owner.heat(one)) for one in owner.segments()), key=lambda pair: -(pair[1] or 0.0))
@@ -310,7 +310,7 @@ def _segment_data(one: Segment, heat: float | None) -> dict[str, Any]:
     return {**render.data(one), "heat": heat}
 
 
-def _persona_data(owner: OwnerMemory, then: Then) -> dict[str, Any]:
+def _persona_data(owner: OwnerMemory, then: LookBack) -> dict[str, Any]:
     return {
         "profile": owner.profile(**then),
         "agent_profile": owner.agent_profile(**then),

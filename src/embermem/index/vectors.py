@@ -1,28 +1,20 @@
-"""What is embedded of an utterance, and how a page gets its vector: one home for each."""
+"""What is embedded and what is indexed of an utterance: one home for each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from embermem.index.late import packed
 from embermem.protocols import TokenEmbedder
-from embermem.text import has_cjk
+from embermem.text import date_words, has_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from embermem.protocols import Embedder
-    from embermem.types import Utterance, Vector, Vectors
+    from embermem.types import Utterance, Vectors
 
-__all__ = ["date_words", "embedded", "embedded_text", "indexed_text", "page_vector"]
-
-# strftime("%B") would follow the machine's language; the index must not.
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()  # fmt: skip
+__all__ = ["embedded", "embedded_text", "indexed_text"]
 
 
 def embedded_text(utterance: Utterance) -> str:
@@ -44,18 +36,3 @@ def indexed_text(utterance: Utterance) -> str:
     said_at = utterance.said_at
     numbers = f" {said_at.month}月{said_at.day}日" if has_cjk(utterance.text) else ""
     return f"{utterance.speaker}: {utterance.text} {date_words(said_at)}{numbers}"
-
-
-def date_words(moment: datetime) -> str:
-    """A day as people write it, in the moment's own zone: "8 May 2023"."""
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
-
-
-def page_vector(vectors: Vectors) -> Vector:
-    """A page's vector: the mean of its utterances' vectors (n, dim), with L2 norm 1.
-
-    Rows of norm 0 (nothing to embed) do not count; without any other the vector is 0, shape (dim,).
-    """
-    total = np.asarray(vectors, dtype=np.float32).sum(axis=0)
-    norm = float(np.sqrt(total @ total))
-    return np.asarray(total / norm if norm > 0.0 else total, dtype=np.float32)

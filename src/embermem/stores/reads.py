@@ -167,7 +167,7 @@ def page_views(
     connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, embedder: str
 ) -> tuple[PageView, ...]:
     """Pages with their vectors: the normalised mean of their utterances' vectors."""
-    from embermem.index.vectors import page_vector
+    from embermem.vectors import page_vector
 
     pages = pages_from(connection, owner_id, rows, short)
     vectors: dict[int, Vector] = {}

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from embermem.apps.session import Session
 from embermem.errors import InputError
+from embermem.messages import LookBack
 
 _Made = TypeVar("_Made")
 
@@ -22,13 +23,6 @@ AsOfOption = Annotated[
 ]
 ValidAtOption = Annotated[str | None, typer.Option("--valid-at", metavar="TIME", help="What was true then.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-
-
-class Then(TypedDict, total=False):
-    """The moment that a read looks back to: what was known then, what was true then."""
-
-    as_of: datetime
-    valid_at: datetime
 
 
 def session_of(ctx: typer.Context) -> Session:
@@ -60,9 +54,9 @@ def time_of(text: str | None) -> datetime | None:
         raise typer.BadParameter(f"{text!r} is no time; write ISO 8601, such as 2026-05-02T10:00:00+02:00") from error
 
 
-def then_of(as_of: str | None, valid_at: str | None) -> Then:
+def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
     """The moment that a reading command looks back to, as options of the memory's reads; none for now."""
-    then = Then()
+    then = LookBack()
     if (known := time_of(as_of)) is not None:
         then["as_of"] = known
     if (true := time_of(valid_at)) is not None:

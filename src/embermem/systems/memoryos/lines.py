@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from embermem.index.vectors import date_words
 from embermem.protocols import TokenCounter
-from embermem.text import has_cjk, sentences, terms
+from embermem.text import date_words, has_cjk, sentences, terms
 from embermem.types import Fact, Persona, ProfileField, Utterance
 
 __all__ = [

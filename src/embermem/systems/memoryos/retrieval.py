@@ -22,7 +22,6 @@ from embermem.index.facts import FactTable
 from embermem.index.fusion import Fused, fuse
 from embermem.index.linking import Followed
 from embermem.index.snapshot import Snapshot
-from embermem.index.vectors import page_vector
 from embermem.index.view import Query, View
 from embermem.protocols import TokenCounter
 from embermem.systems.memoryos.confidence import confidence
@@ -30,6 +29,7 @@ from embermem.systems.memoryos.lines import fact_line, one_line
 from embermem.systems.memoryos.packing import Packing, open_page, pack, pack_all
 from embermem.systems.memoryos.standing import standing
 from embermem.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
+from embermem.vectors import page_vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,8 @@ from embermem.apps.http.api import listing, models, views
 from embermem.errors import InputError
 
 if TYPE_CHECKING:
-    from embermem.apps.http.api.listing import Then
     from embermem.memory import OwnerMemory
+    from embermem.messages import LookBack
     from embermem.types import About, Fact
 
 
@@ -23,7 +23,7 @@ class State(StrEnum):
 
 
 def part(
-    owner: OwnerMemory, asked: listing.Asked, *, about: About | None, state: State, then: Then
+    owner: OwnerMemory, asked: listing.Asked, *, about: About | None, state: State, then: LookBack
 ) -> listing.Part[models.FactItem]:
     """Facts in one state, the newest first."""
     return listing.keyed(
@@ -36,7 +36,7 @@ def part(
     )
 
 
-def _all(owner: OwnerMemory, about: About | None, state: State, then: Then) -> list[Fact]:
+def _all(owner: OwnerMemory, about: About | None, state: State, then: LookBack) -> list[Fact]:
     if state is State.PAST:
         if "valid_at" in then:
             raise InputError("valid_at asks what was true then: past facts are among the current ones, leave state out")

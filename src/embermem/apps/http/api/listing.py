@@ -7,10 +7,11 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from embermem.apps.http.api import cursors
 from embermem.errors import InputError
+from embermem.messages import LookBack
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -26,13 +27,6 @@ _AT_ONCE = 64
 _HITS = 200
 """Hits asked for at first where one thread's are picked out of all."""
 _NUMBER = re.compile(r"[0-9]+")
-
-
-class Then(TypedDict, total=False):
-    """The moment that a read looks back to: what was known then, what was true then."""
-
-    as_of: str
-    valid_at: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +59,7 @@ def pages(
     *,
     tier: Tier | None,
     thread: str | None,
-    then: Then | None = None,
+    then: LookBack | None = None,
 ) -> Part[_Item]:
     """Pages, newest first."""
     then = then or {}
@@ -131,7 +125,7 @@ def _step(asked: Asked) -> int:
 
 
 def _newest_first(
-    owner: OwnerMemory, tier: Tier | None, thread: str | None, before: int | None, step: int, then: Then
+    owner: OwnerMemory, tier: Tier | None, thread: str | None, before: int | None, step: int, then: LookBack
 ) -> Iterator[Page]:
     """Pages from a number downwards, read in steps."""
     while some := owner.pages(tier, thread=thread, limit=step, before=before, **then):

@@ -9,11 +9,11 @@ from fastapi import Header, Query
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import adding, facts, items, listing, models, views
-from embermem.apps.http.api.listing import Then
 from embermem.apps.http.api.owning import Asking, AsOf, ItemId, Reading, RunQuery, Writing, router, written_by
 from embermem.apps.http.problems import problem_of
 from embermem.errors import EmberError, InputError
 from embermem.memory import OwnerMemory
+from embermem.messages import LookBack
 from embermem.types import Forgotten, Tier
 
 routes = router("memories")
@@ -75,7 +75,7 @@ def list_memories(
         return models.Items(results=[*pages.things], next_cursor=pages.next_cursor)
     if tier is not None or run_id is not None:
         raise InputError("tier and run_id are of pages; a fact may rest on many: leave them out, or ask kind=page")
-    known = facts.part(owner, asked, about=None, state=facts.State.CURRENT, then=Then())
+    known = facts.part(owner, asked, about=None, state=facts.State.CURRENT, then=LookBack())
     return models.Items(results=[*known.things], next_cursor=known.next_cursor)
 
 

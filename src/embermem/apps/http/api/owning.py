@@ -12,10 +12,11 @@ from starlette.requests import HTTPConnection
 
 from embermem.apps.http.access import Access, Accessible, Right
 from embermem.apps.http.api import models
-from embermem.apps.http.api.listing import Asked, Then
+from embermem.apps.http.api.listing import Asked
 from embermem.apps.http.serving import serving_of
 from embermem.errors import NotFound
 from embermem.memory import OwnerMemory
+from embermem.messages import LookBack
 
 UserQuery = Annotated[
     str, Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose memory.", examples=["alice"])
@@ -73,14 +74,14 @@ def asking(connection: HTTPConnection, limit: Limit = 50, cursor: Cursor = None)
     return Asked(limit=limit, cursor=cursor, most_bytes=most_bytes)
 
 
-def looking_back(as_of: AsOf = None, valid_at: ValidAt = None) -> Then:
+def looking_back(as_of: AsOf = None, valid_at: ValidAt = None) -> LookBack:
     """The moment that a request looks back to; nothing for now."""
     return then_of(as_of, valid_at)
 
 
-def then_of(as_of: str | None, valid_at: str | None) -> Then:
+def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
     """As the memory's reads take it."""
-    then = Then()
+    then = LookBack()
     if as_of is not None:
         then["as_of"] = as_of
     if valid_at is not None:
@@ -88,7 +89,7 @@ def then_of(as_of: str | None, valid_at: str | None) -> Then:
     return then
 
 
-LookingBack = Annotated[Then, Depends(looking_back)]
+LookingBack = Annotated[LookBack, Depends(looking_back)]
 Reading = Annotated[OwnerMemory, Depends(reading)]
 Writing = Annotated[OwnerMemory, Depends(writing)]
 Asking = Annotated[Asked, Depends(asking)]

@@ -8,9 +8,9 @@ from fastapi import Query
 
 from embermem.apps.http.access import Accessible
 from embermem.apps.http.api import facts, models, views
-from embermem.apps.http.api.listing import Then
 from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, router, written_by
 from embermem.memory import OwnerMemory
+from embermem.messages import LookBack
 from embermem.types import About
 
 routes = router("persona")
@@ -30,7 +30,7 @@ def update_profile(access: Accessible, body: models.ProfileBody) -> models.Profi
     """
     owner = written_by(access, body)
     owner.set_profiles(user=body.user, agent=body.agent)
-    return _profile(owner, Then())
+    return _profile(owner, LookBack())
 
 
 @routes.get("/facts", summary="What is known")
@@ -75,6 +75,6 @@ def list_traits(owner: Reading, then: LookingBack) -> models.Traits:
     return models.Traits(results=[views.trait(trait) for trait in owner.traits(**then)])
 
 
-def _profile(owner: OwnerMemory, then: Then) -> models.Profile:
+def _profile(owner: OwnerMemory, then: LookBack) -> models.Profile:
     persona = owner.persona(**then)
     return views.profile(persona.profile, persona.agent_profile)

@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import Query
 
 from embermem.apps.http.api import listing, models, views
-from embermem.apps.http.api.listing import Then
 from embermem.apps.http.api.owning import Asking, ItemId, LookingBack, Reading, RunQuery, router
 from embermem.memory import OwnerMemory
+from embermem.messages import LookBack
 from embermem.types import Segment, Tier
 
 routes = router("segments")
@@ -69,6 +69,6 @@ def get_page(owner: Reading, item_id: ItemId, then: LookingBack) -> models.PageI
     return views.page(owner.owner, owner.page(item_id, **then))
 
 
-def _heat(owner: OwnerMemory, segment: Segment, then: Then) -> float:
+def _heat(owner: OwnerMemory, segment: Segment, then: LookBack) -> float:
     """Heat is of now: of another time it is told as 0."""
     return 0.0 if then else owner.heat(segment)
