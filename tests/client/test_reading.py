@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta, timezone
 from enum import Enum
 from types import UnionType
@@ -183,7 +183,8 @@ def records(kind: Any) -> st.SearchStrategy[Any]:
     if get_origin(kind) in (UnionType, Union):
         return st.one_of([records(one) for one in get_args(kind)])
     if isinstance(kind, type) and is_dataclass(kind):
-        return st.builds(kind, **{name: records(hint) for name, hint in get_type_hints(kind).items()})
+        hints = get_type_hints(kind)
+        return st.builds(kind, **{one.name: records(hints[one.name]) for one in fields(kind)})
     if issubclass(kind, Enum):
         return st.sampled_from(kind)
     plain: dict[type, st.SearchStrategy[Any]] = {str: texts, int: counts, float: levels, datetime: times}

@@ -202,7 +202,7 @@ def hits(title: str, found: Iterable[Hit]) -> None:
 
 
 def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
-    decisions = [{"kind": type(decision).__name__, **render.data(decision)} for decision in one.decisions]
+    decisions = [{"kind": decision.tag, **render.data(decision)} for decision in one.decisions]
     return {**render.data(one), "holds": holds(one, texts), "decisions": decisions}
 
 

@@ -347,7 +347,7 @@ def _segment_parts(change: Change) -> set[tuple[str, str, str]]:
     """What a change does to segments: by kind, segment and page."""
     told = (changes.Placed, changes.SegmentWritten, changes.SegmentEvolved, changes.Evicted)
     return {
-        (type(d).__name__, d.segment_id, d.page_id if isinstance(d, changes.Placed) else "")
+        (d.tag, d.segment_id, d.page_id if isinstance(d, changes.Placed) else "")
         for d in change.decisions
         if isinstance(d, told)
     }

@@ -243,7 +243,7 @@ def _by_the_caller(decision: Decision, texts: Mapping[str, str]) -> Step:
         case BegunAnew():
             return Step(what="begun anew", text="all that was derived before is put away and read again")
         case _:
-            return Step(what=type(decision).__name__, text="")
+            return Step(what=decision.tag, text="")
 
 
 def _text(id: str, texts: Mapping[str, str]) -> str:
