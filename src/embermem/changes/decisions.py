@@ -10,12 +10,11 @@ A kind of decision is stored under its `tag`, which no rename of the class may c
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 from embermem.types import (
     About,
@@ -400,14 +399,8 @@ Decision = (
     | Evicted
 )
 
-
-BY_TAG: Mapping[str, type[Decision]] = {kind.tag: kind for kind in get_args(Decision)}
-"""The kinds of decisions by the tags that they are stored under."""
-
-
-def api_kind(kind: type[Decision]) -> str:
-    """What the HTTP API calls a kind of decision: its tag in snake_case."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.tag).lower()
+Ruling = FactAffirmed | FactDenied | FactBarred | TextsBarred | ConflictSettled
+"""What a caller decided of what may be learnt. It holds until the change that it stands in is undone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
