@@ -159,15 +159,11 @@ def test_what_rests_on_what_is_forgotten_alone_goes_with_it(decision: Decision) 
 
 @quickly
 @given(decision=ANY)
-def test_what_falls_with_what_is_forgotten_goes_with_its_page(decision: Decision) -> None:
-    entry = kind_of(decision)
-    fields = entry.forgotten.fields if isinstance(entry.forgotten, Falls | Rests) else ()
+def test_what_names_a_page_goes_with_it(decision: Decision) -> None:
     pages = {one for sort, one in ids(decision) if sort is Sort.PAGE}
     left = without(decision, pages=pages)
-    if pages and any(entry.ids[name] is Sort.PAGE for name in fields):
-        assert left == ()
-    if isinstance(entry.forgotten, Stays):
-        assert left == (decision,)
+    assert not (pages and left)
+    assert left == (decision,) or not isinstance(kind_of(decision).forgotten, Stays)
 
 
 def without(decision: Decision, *, pages: set[str] | None = None, seqs: set[int] | None = None) -> tuple[Decision, ...]:
@@ -220,7 +216,8 @@ def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told(left_out: 
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"forgotten": Stays()}, "holds words or sources"),
+        ({"forgotten": Stays(), "ids": {}}, "holds words or sources"),
+        ({"forgotten": Stays(), "texts": (), "sources": ()}, "names what may be forgotten"),
         ({"forgotten": Falls(("page_id",))}, "holds words or sources"),
         ({"forgotten": Falls(()), "texts": (), "sources": ()}, "what it falls with"),
         ({"forgotten": Rests(("page_id",)), "sources": ()}, "no sources"),

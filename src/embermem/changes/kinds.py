@@ -152,6 +152,9 @@ class Kind(Generic[D]):
         match self.forgotten:
             case Stays():
                 fields: tuple[str, ...] = ()
+                lasting = (Sort.DIMENSION, Sort.CHANGE)
+                if any(sort not in lasting for path, sort in self.ids.items() if path not in self.unnamed):
+                    return "it names what may be forgotten, and would stay"
             case Falls(fields):
                 if not fields:
                     return "it does not say what it falls with"

@@ -161,11 +161,12 @@ class Standing:
         if isinstance(decision, BegunAnew):
             self.traits.clear()
             self.profile.clear()
-        gone = isinstance(decision, ProfileSet) and decision.value is None
-        for which, stands in ((set_by(decision), not gone), (ended_by(decision), False)):
-            names = {Item.TRAIT: self.traits, Item.PROFILE: self.profile}.get(which[0]) if which is not None else None
-            if which is not None and names is not None:
-                (names.add if stands else names.discard)(".".join(which[1]))
+        which = set_by(decision) or ended_by(decision)
+        names = None if which is None else {Item.TRAIT: self.traits, Item.PROFILE: self.profile}.get(which[0])
+        if which is None or names is None:
+            return
+        stands = set_by(decision) is not None and not (isinstance(decision, ProfileSet) and decision.value is None)
+        (names.add if stands else names.discard)(".".join(which[1]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
