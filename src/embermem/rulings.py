@@ -10,8 +10,19 @@ import hmac
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import assert_never
 
-from embermem.changes import Cause, Change, ConflictSettled, FactAffirmed, FactBarred, FactDenied, undone
+from embermem.changes import (
+    Cause,
+    Change,
+    ConflictSettled,
+    FactAffirmed,
+    FactBarred,
+    FactDenied,
+    Ruling,
+    TextsBarred,
+    undone,
+)
 from embermem.text import fold
 from embermem.types import About, FactId
 
@@ -65,6 +76,8 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
     settled: set[frozenset[FactId]] = set()
     for change in changes:
         for d in change.decisions if change.no not in lifted else ():
+            if not isinstance(d, Ruling):
+                continue
             match d:
                 case FactAffirmed():
                     affirmed[d.fact_id] = max(d.upto_seq, affirmed.get(d.fact_id, 0))
@@ -75,8 +88,10 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
                     barred[d.mark] = max(d.upto_seq, barred.get(d.mark, 0))
                 case ConflictSettled():
                     settled.add(frozenset((d.fact_id, d.other_id)))
+                case TextsBarred():
+                    pass  # the store keeps these marks in a table (changes.barred_by)
                 case _:
-                    pass
+                    assert_never(d)
     return Rulings(
         affirmed=affirmed,
         denied=denied,

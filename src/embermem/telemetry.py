@@ -37,7 +37,7 @@ class Done:
             self._counts[name] += 1
 
     def counts(self) -> Mapping[str, int]:
-        """As it stands now, by the methods' names."""
+        """As it stands now, by the names given to `spanned`."""
         with self._lock:
             return dict(self._counts)
 
@@ -62,12 +62,12 @@ _Watched = TypeVar("_Watched", bound=Watched)
 _Method = Callable[Concatenate[_Watched, _Given], _Made]
 
 
-def spanned(operation: str) -> Callable[[_Method[_Watched, _Given, _Made]], _Method[_Watched, _Given, _Made]]:
-    """A method whose calls are counted when they end well, and told as spans where there is a tracer."""
+def spanned(
+    operation: str, name: str
+) -> Callable[[_Method[_Watched, _Given, _Made]], _Method[_Watched, _Given, _Made]]:
+    """A method whose calls are counted under a name when they end well, and told as spans where there is a tracer."""
 
     def around(method: _Method[_Watched, _Given, _Made]) -> _Method[_Watched, _Given, _Made]:
-        name = getattr(method, "__name__", operation)
-
         @wraps(method)
         def called(self: _Watched, /, *given: _Given.args, **named: _Given.kwargs) -> _Made:
             api = sys.modules.get(_API)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
-from datetime import datetime, timedelta, timezone
-from enum import Enum
-from types import UnionType
-from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
+from datetime import datetime, timedelta
+from typing import Any
 
 import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import counts, levels, records, texts, times
 from embermem.apps.http.api import models, views
 from embermem.changes import Cause, Change, Decision
 from embermem.client import reading
@@ -40,11 +38,6 @@ from embermem.types import (
 
 ALICE = Owner(id=OwnerId("o1"), user="alice", agent="tutor")
 
-zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-times = st.datetimes(timezones=zones)
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-counts = st.integers(0, 2**53)
-levels = st.floats(-1, 1)
 places = st.none() | counts
 sources = st.builds(Source, seq=counts, utterance_id=texts.map(UtteranceId), start=places, end=places)
 many_sources = st.lists(sources, max_size=3).map(tuple)
@@ -172,22 +165,6 @@ def test_a_segment(words: list[str], at: Any, visits: int, heat: float, rests_on
     )
     told = reading.read(views.segment(segment, heat).model_dump_json().encode(), reading.SegmentItem)
     assert (told.made(), told.heat) == (segment, heat)
-
-
-def records(kind: Any) -> st.SearchStrategy[Any]:
-    """Values of a type that a decision is made of."""
-    if isinstance(kind, NewType):
-        return records(kind.__supertype__)
-    if get_origin(kind) is tuple:
-        return st.lists(records(get_args(kind)[0]), max_size=2).map(tuple)
-    if get_origin(kind) in (UnionType, Union):
-        return st.one_of([records(one) for one in get_args(kind)])
-    if isinstance(kind, type) and is_dataclass(kind):
-        return st.builds(kind, **{name: records(hint) for name, hint in get_type_hints(kind).items()})
-    if issubclass(kind, Enum):
-        return st.sampled_from(kind)
-    plain: dict[type, st.SearchStrategy[Any]] = {str: texts, int: counts, float: levels, datetime: times}
-    return plain[kind] if kind in plain else st.from_type(kind)
 
 
 @pytest.mark.parametrize("kind", Decision.__args__, ids=lambda kind: kind.__name__)

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -91,6 +91,7 @@ class PageNote(msgspec.Struct, frozen=True, kw_only=True):
 class BatchNotes(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to `annotate`."""
 
+    schema_name: ClassVar[str] = "BatchNotes"
     pages: list[PageNote]
 
 
@@ -138,6 +139,7 @@ class LinkNote(msgspec.Struct, frozen=True, kw_only=True):
 class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to `profile`. Without `links` it is one that links nothing."""
 
+    schema_name: ClassVar[str] = "SegmentNotes"
     summary: str
     profile: list[FieldNote]
     traits: list[TraitNote]
@@ -515,11 +517,15 @@ def _check_pages(notes: BatchNotes, shown: Mapping[str, PageView]) -> None:
 def _check_segment(notes: SegmentNotes, said: Mapping[str, Utterance], known: Mapping[str, Fact]) -> None:
     """Only ids, dimensions and levels that exist, and a summary. Raises ValueError."""
     faults = ["the summary is none"] if no_summary(notes.summary) else []
-    items: list[FieldNote | TraitNote | FactNote] = [*notes.profile, *notes.traits, *notes.facts]
-    for item in items:
+    items: list[tuple[str, FieldNote | TraitNote | FactNote]] = [
+        *(("field", field) for field in notes.profile),
+        *(("trait", trait) for trait in notes.traits),
+        *(("fact", fact) for fact in notes.facts),
+    ]
+    for kind, item in items:
         faults += [f"evidence {name[:20]!r} was not shown" for name in item.evidence if _id(name) not in said]
         if not item.evidence:
-            faults.append(f"{type(item).__name__.removesuffix('Note').lower()} without evidence")
+            faults.append(f"{kind} without evidence")
     for trait in notes.traits:
         if trait.dimension not in dimensions_by_name():
             faults.append(f"dimension {trait.dimension[:40]!r} is not in the list")

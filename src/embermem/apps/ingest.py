@@ -46,6 +46,8 @@ class Ingested:
 class BadInput(InputError):
     """A line of the file holds no message; what stands before it is stored."""
 
+    tag = "bad-input"
+
 
 def ingest(
     owner: OwnerMemory, items: Iterable[Item], *, thread: str, where: str, skip_bad: bool, told: Told

@@ -9,39 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from embermem.apps import render
-from embermem.changes import (
-    Analysed,
-    BegunAnew,
-    ChainSummarised,
-    Change,
-    ConflictSettled,
-    Decision,
-    Embedded,
-    Erased,
-    Evicted,
-    FactAdded,
-    FactAffirmed,
-    FactArchived,
-    FactBarred,
-    FactDenied,
-    FactExpires,
-    FactPinned,
-    FactRestored,
-    FactRetired,
-    FactsConflict,
-    FactStrengthened,
-    Linked,
-    Noted,
-    Placed,
-    ProfileSet,
-    SegmentEvolved,
-    SegmentWritten,
-    TextsBarred,
-    TraitCleared,
-    TraitSet,
-    Undone,
-    Unlinked,
-)
+from embermem.changes import Change, FactAdded, FactStrengthened, Say, kind_of
 from embermem.errors import InputError, NotFound
 from embermem.types import Fact, FactId, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
 
@@ -174,13 +142,17 @@ def changes(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
 def holds(change: Change, texts: Mapping[FactId, str]) -> str:
     """What a change decided, in few words: what it taught the persona, each once; what was said again; what it did,
     counted. `texts` are those of the facts it may name."""
-    said = [taught(decision, texts) for decision in change.decisions]
-    again = [f"again: {_text(d.fact_id, texts)}" for d in change.decisions if isinstance(d, FactStrengthened)]
+    say = Say(texts, render.when)
+    in_order = sorted(change.decisions, key=lambda decision: isinstance(decision, FactStrengthened))
+    said = [kind_of(decision).taught(decision, say) for decision in in_order]
     done: Counter[str] = Counter()
     for decision in change.decisions:
-        done.update(_done(decision))
+        did = kind_of(decision).did
+        if did is not None:
+            what, count = did(decision)
+            done[what] += count
     counted = [f"{what}: {count}" for what, count in done.items()]
-    return "; ".join(one for one in dict.fromkeys([*said, *again, *counted]) if one)
+    return "; ".join(one for one in dict.fromkeys([*said, *counted]) if one)
 
 
 def hits(title: str, found: Iterable[Hit]) -> None:
@@ -202,81 +174,8 @@ def hits(title: str, found: Iterable[Hit]) -> None:
 
 
 def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
-    decisions = [{"kind": type(decision).__name__, **render.data(decision)} for decision in one.decisions]
+    decisions = [{"kind": decision.tag, **render.data(decision)} for decision in one.decisions]
     return {**render.data(one), "holds": holds(one, texts), "decisions": decisions}
-
-
-def taught(decision: Decision, texts: Mapping[FactId, str]) -> str:
-    """What a decision taught the persona, in few words; nothing for what teaches nothing."""
-    match decision:
-        case FactAdded() | FactRestored():
-            return f"+ {_text(decision.fact_id, texts)}"
-        case FactRetired():
-            return f"− {_text(decision.fact_id, texts)}"
-        case FactPinned():
-            return f"{'pinned' if decision.pinned else 'no longer pinned'}: {_text(decision.fact_id, texts)}"
-        case FactArchived():
-            return f"archived: {_text(decision.fact_id, texts)}"
-        case TraitSet():
-            return f"{decision.dimension} {decision.level:+.2f}"
-        case TraitCleared():
-            return f"{decision.dimension} unknown"
-        case ProfileSet():
-            return f"{decision.whose} {decision.name} = {'nothing' if decision.value is None else decision.value}"
-        case Undone():
-            return f"undoes change {decision.no}"
-        case BegunAnew():
-            return "memory begun anew"
-        case Erased():
-            counted = {"pages": len(decision.pages), "utterances": decision.utterances, "facts": len(decision.facts)}
-            return "; ".join(f"{what} forgotten: {count}" for what, count in counted.items() if count) or "forgotten"
-        case FactAffirmed():
-            return f"as the caller says: {_text(decision.fact_id, texts)}"
-        case FactDenied():
-            return f"not: {decision.subject} {decision.attribute} {decision.value}"
-        case FactBarred():
-            return "a forgotten value, not to be learnt again"
-        case FactExpires():
-            until = "does not expire" if decision.at is None else f"expires {render.when(decision.at)}"
-            return f"{until}: {_text(decision.fact_id, texts)}"
-        case FactsConflict():
-            return f"in conflict: {_text(decision.fact_id, texts)} / {_text(decision.other_id, texts)}"
-        case ConflictSettled():
-            return f"both stand: {_text(decision.fact_id, texts)} / {_text(decision.other_id, texts)}"
-        case TextsBarred():
-            return "forgotten texts, not to be stored or learnt from again"
-        case Linked():
-            return f"{decision.from_id} → {decision.to_id}: {decision.reason}"
-        case Unlinked():
-            return f"no longer linked: {decision.link_id}"
-        case SegmentEvolved():
-            return f"{decision.segment_id} evolved: {decision.reason}"
-        case _:
-            return ""
-
-
-def _text(fact_id: FactId, texts: Mapping[FactId, str]) -> str:
-    return texts.get(fact_id, fact_id)
-
-
-def _done(decision: Decision) -> dict[str, int]:
-    match decision:
-        case Embedded():
-            return {"utterances embedded": decision.last_seq - decision.first_seq + 1}
-        case Noted():
-            return {"pages read": 1}
-        case ChainSummarised():
-            return {"chains summarised": 1}
-        case Placed():
-            return {"pages placed": 1}
-        case SegmentWritten():
-            return {"segments written": 1}
-        case Analysed():
-            return {"pages analysed": 1}
-        case Evicted():
-            return {"segments archived": 1}
-        case _:
-            return {}
 
 
 def page_named(owner: OwnerMemory, name: str, then: LookBack = NOW) -> Page:

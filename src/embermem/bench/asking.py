@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from embermem import prompts
 from embermem.bench.datasets import Conversation
@@ -27,6 +27,7 @@ LINE_CHARS: Final = 2_000
 class Judgement:
     """The answer of the judges `strict` and `lenient`. The reason comes first: small models then judge better."""
 
+    schema_name: ClassVar[str] = "Judgement"
     reason: str
     verdict: Literal["correct", "wrong"]
 
@@ -35,6 +36,7 @@ class Judgement:
 class CompanionJudgement:
     """The answer of the judge `gvd`."""
 
+    schema_name: ClassVar[str] = "CompanionJudgement"
     reason: str
     accuracy: Literal["no", "yes"]
     correctness: Literal["none", "part", "full"]

@@ -5,7 +5,6 @@ All that a record holds is told by the API, but for the vector of a segment.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from embermem.changes import Cause, Change, Decision
+from embermem.changes import BY_TAG, Cause, Change, Decision, api_kind
 from embermem.client.wire import Problem, unreadable
 from embermem.types import (
     About,
@@ -470,9 +469,7 @@ def _decision(told: Mapping[str, Any]) -> Decision:
     return made
 
 
-_DECISIONS: Mapping[str, type[Any]] = {
-    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in Decision.__args__
-}
+_DECISIONS: Mapping[str, type[Any]] = {api_kind(kind): kind for kind in BY_TAG.values()}
 
 
 # -------------------------------------------------------------------------------------------- lists and the rest

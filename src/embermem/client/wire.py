@@ -7,7 +7,6 @@ A sender (`senders.py`) does what `acts` yields: it puts a `Request` on a connec
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -208,13 +207,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
-def _dashed(name: str) -> str:
-    """A class's name as the type of a problem ends with it."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
-
-
 _KINDS: Mapping[str, type[EmberError]] = {
-    _dashed(name): kind
-    for name, kind in vars(errors).items()
+    kind.tag: kind
+    for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, EmberError) and not issubclass(kind, ServerError)
 }

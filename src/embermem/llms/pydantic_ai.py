@@ -13,7 +13,7 @@ import os
 import queue
 import threading
 from collections.abc import Coroutine, Iterator
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
 
 from embermem.errors import (
     ConfigError,
@@ -256,6 +256,8 @@ def _messages(request: ModelRequest) -> list[ModelMessage]:
                 made.append(theirs.ModelResponse(parts=[theirs.TextPart(message.text)]))
             case Role.SYSTEM:
                 made.append(theirs.ModelRequest(parts=[theirs.SystemPromptPart(message.text)]))
-            case _:
+            case Role.USER | Role.TOOL:
                 made.append(theirs.ModelRequest(parts=[theirs.UserPromptPart(message.text)]))
+            case _:
+                assert_never(message.role)
     return made

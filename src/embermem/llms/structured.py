@@ -42,8 +42,9 @@ def reply_schema(answer: type[Any]) -> ReplySchema:
     """A short, self-contained schema of a frozen dataclass or msgspec.Struct, as OpenAI's strict mode wants it.
 
     Every object is closed and every property required; titles, defaults, bounds and the docstrings of types are left
-    out, `msgspec.Meta(description=…)` of a field stays. Raises TypeError for a type that no such schema can describe:
-    one that holds itself, a dict, Any, or a tuple of fixed length.
+    out, `msgspec.Meta(description=…)` of a field stays. The schema is named by the type's own `schema_name`, else by
+    the class; the name is sent to the server, and recordings are found by it. Raises TypeError for a type that no
+    such schema can describe: one that holds itself, a dict, Any, or a tuple of fixed length.
     """
     return _made(cast("Hashable", answer))
 
@@ -54,7 +55,7 @@ def _made(answer: type[Any]) -> ReplySchema:
     schema = _closed(whole, whole.get("$defs", {}), ())
     if schema.get("type") != "object":
         raise TypeError(f"{answer.__name__} is no dataclass or Struct")
-    name = re.sub(r"\W", "_", answer.__name__, flags=re.ASCII)[:_NAME_CHARS]
+    name = re.sub(r"\W", "_", vars(answer).get("schema_name", answer.__name__), flags=re.ASCII)[:_NAME_CHARS]
     return ReplySchema(name=name, schema=schema)
 
 

@@ -34,7 +34,7 @@ _LONGEST_KEY = 256
 class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
     """One owner's memory. It reaches no other owner's."""
 
-    @telemetry.spanned(telemetry.CREATE)
+    @telemetry.spanned(telemetry.CREATE, "add")
     def add(
         self,
         query: str | None,
@@ -61,7 +61,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
             raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
         return added.page_ids[-1]
 
-    @telemetry.spanned(telemetry.CREATE)
+    @telemetry.spanned(telemetry.CREATE, "add_messages")
     def add_messages(
         self,
         messages: Sequence[Mapping[str, Any]],

@@ -17,7 +17,7 @@ from embermem.types import Forgotten, Role, Verified
 class Forgetting(Handle):
     """Pages, facts, or the whole memory, taken out of every table and the file."""
 
-    @telemetry.spanned(telemetry.DELETE)
+    @telemetry.spanned(telemetry.DELETE, "forget")
     def forget(
         self,
         *,
@@ -45,12 +45,12 @@ class Forgetting(Handle):
         named = _one(page=page, fact=fact, segment=segment, thread=thread, before=before, matching=matching)
         return self._forget(named if matching is None else self._matching(matching, limit), dry_run=dry_run)
 
-    @telemetry.spanned(telemetry.DELETE)
+    @telemetry.spanned(telemetry.DELETE, "forget_pages")
     def forget_pages(self, pages: Iterable[str], *, dry_run: bool = False) -> Forgotten:
         """Forget several pages at once, as `forget` does one; those that are not there are passed over."""
         return self._forget({"pages": frozenset(pages)}, dry_run=dry_run)
 
-    @telemetry.spanned(telemetry.DELETE)
+    @telemetry.spanned(telemetry.DELETE, "forget_owner")
     def forget_owner(self, *, dry_run: bool = False) -> Forgotten:
         """Take all of this memory away, for good: every row of this owner. With `dry_run`, say what would go.
 

@@ -29,7 +29,7 @@ class Linking(Reading):
             return self._store.links(self.owner.id, item_id)
         return self._store.links(self.owner.id, item_id, moment)
 
-    @telemetry.spanned(telemetry.UPDATE)
+    @telemetry.spanned(telemetry.UPDATE, "link")
     def link(self, from_id: str, to_id: str, reason: str) -> Link:
         """Link two memories, facts or segments, and say why. `unlink` takes it back.
 
@@ -57,7 +57,7 @@ class Linking(Reading):
         no = self._changing(Cause.LINKING, decided)
         return self._link(f"l{no}-00")
 
-    @telemetry.spanned(telemetry.UPDATE)
+    @telemetry.spanned(telemetry.UPDATE, "unlink")
     def unlink(self, link_id: str) -> Link:
         """Take a link back; the link as it was. No analyst makes it again between the same two. Raises NotFound, and
         InputError for one that was taken back before."""

@@ -46,7 +46,7 @@ _ALL = 2**53
 class Reading(Handle):
     """Recall, lists, single items, and the log."""
 
-    @telemetry.spanned(telemetry.SEARCH)
+    @telemetry.spanned(telemetry.SEARCH, "recall")
     def recall(
         self,
         query: str,
@@ -83,7 +83,7 @@ class Reading(Handle):
             moment=moment,
         )
 
-    @telemetry.spanned(telemetry.SEARCH)
+    @telemetry.spanned(telemetry.SEARCH, "search")
     def search(
         self, query: str, k: int = 10, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
     ) -> tuple[Hit, ...]:

@@ -30,7 +30,7 @@ class Retaining(Reading):
             self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._parts.settings
         )
 
-    @telemetry.spanned(telemetry.UPDATE)
+    @telemetry.spanned(telemetry.UPDATE, "fade")
     def fade(self, *, dry_run: bool = False) -> Faded:
         """Move to the archive what is retained less than `retention_floor`, whether or not the setting `retention` lets
         the worker do so; with `dry_run`, say what would go. `undo` restores the facts; segments stay in the archive,
@@ -56,7 +56,7 @@ class Retaining(Reading):
             recorded_at=now,
         )
 
-    @telemetry.spanned(telemetry.UPDATE)
+    @telemetry.spanned(telemetry.UPDATE, "expire")
     def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> None:
         """Say when a fact or a page ends by itself: a time, or a timedelta from now; None takes that back.
 

@@ -47,7 +47,7 @@ class Ruling(Reading):
         """Set fields of both profiles in one change: all of them or, where one is refused, none. Raises InputError."""
         self._set_profiles({About.USER: user or {}, About.AGENT: agent or {}})
 
-    @telemetry.spanned(telemetry.UPDATE)
+    @telemetry.spanned(telemetry.UPDATE, "correct")
     def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Fact:
         """A fact was wrong: the new one, which takes its place. `text` is the fact in words, `value` what it comes to
         ("Lyon"); the text, if not given.
@@ -94,7 +94,7 @@ class Ruling(Reading):
         self._changing(Cause.CORRECTION, lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq))
         return self.fact(fact_id)
 
-    @telemetry.spanned(telemetry.UPDATE)
+    @telemetry.spanned(telemetry.UPDATE, "learn")
     def learn(self, facts: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
         """Learn facts that the caller brings himself, in one change; what each became, in their order.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, assert_never
 
 from sqlalchemy import Table, bindparam, case, delete, insert, select, update
 from sqlalchemy.engine import Connection
@@ -24,28 +24,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 _Span = tuple[int, int | None, int | None]
 """seq, start, end"""
-
-PERSONA_DECISIONS = (
-    changes.FactAdded,
-    changes.FactStrengthened,
-    changes.FactRetired,
-    changes.FactArchived,
-    changes.FactRestored,
-    changes.FactPinned,
-    changes.FactExpires,
-    changes.FactsConflict,
-    changes.ConflictSettled,
-    changes.Linked,
-    changes.Unlinked,
-    changes.TraitCleared,
-    changes.Undone,
-    changes.BegunAnew,
-    changes.TraitSet,
-    changes.ProfileSet,
-)
-"""Decisions that move a reader's persona."""
-RESETTING_DECISIONS = (changes.Undone, changes.BegunAnew)
-"""Decisions after which a reader begins from nothing: they take away what it was told."""
 
 _BARRING = (Cause.FORGETTING, Cause.UNDO)
 """The causes of changes that bar texts, or lift that."""
@@ -113,7 +91,7 @@ class Applying:
         """Take in the next change."""
         self._no, self._at, self._analyst = change.no, micros(change.recorded_at), change.analyst
         for decision in change.decisions:
-            self._HANDLERS[type(decision)](self, decision)
+            self._take(decision)
         self._end_of_change()
 
     def write(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]] | None = None) -> None:
@@ -132,6 +110,63 @@ class Applying:
             )
 
     # -------------------------------------------------------------------------------------- one handler a decision
+
+    def _take(self, decision: changes.Decision) -> None:
+        match decision:
+            case changes.Noted():
+                self._noted(decision)
+            case changes.Placed():
+                self._placed_page(decision)
+            case changes.ChainSummarised():
+                self._chain_summarised(decision)
+            case changes.SegmentWritten():
+                self._segment_written(decision)
+            case changes.Analysed():
+                self._analysed(decision)
+            case changes.FactAdded():
+                self._fact_added(decision)
+            case changes.Embedded():
+                self._embedded(decision)
+            case changes.FactStrengthened():
+                self._fact_strengthened(decision)
+            case changes.FactRetired():
+                self._fact_retired(decision)
+            case changes.FactArchived():
+                self._fact_archived(decision)
+            case changes.FactRestored():
+                self._fact_restored(decision)
+            case changes.FactPinned():
+                self._fact_pinned(decision)
+            case changes.FactExpires():
+                self._fact_expires(decision)
+            case changes.FactsConflict():
+                self._facts_conflict(decision)
+            case changes.ConflictSettled():
+                self._conflict_settled(decision)
+            case changes.TextsBarred():
+                self._texts_barred(decision)
+            case changes.TraitCleared():
+                self._trait_cleared(decision)
+            case changes.Undone():
+                self._undone(decision)
+            case changes.BegunAnew():
+                self._begun_anew(decision)
+            case changes.TraitSet():
+                self._trait_set(decision)
+            case changes.ProfileSet():
+                self._profile_set(decision)
+            case changes.Linked():
+                self._linked(decision)
+            case changes.Unlinked():
+                self._unlinked(decision)
+            case changes.SegmentEvolved():
+                self._segment_evolved(decision)
+            case changes.Evicted():
+                self._evicted_segment(decision)
+            case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
+                pass  # read from the log where facts are learnt (rulings.py); no table holds it
+            case _:
+                assert_never(decision)
 
     def _embedded(self, d: changes.Embedded) -> None:
         self._embedded_seq = d.last_seq
@@ -257,9 +292,6 @@ class Applying:
         self._segment(d.segment_id).touched.append(self._no)
         self._rests_on("evolution", d.segment_id, d.sources)
 
-    def _ruled(self, d: changes.FactAffirmed | changes.FactDenied | changes.FactBarred | changes.Erased) -> None:
-        """It is read from the log where facts are learnt (rulings.py); no table holds it."""
-
     def _trait_cleared(self, d: changes.TraitCleared) -> None:
         self._cleared.append((schema.trait, (d.dimension,)))
 
@@ -284,38 +316,6 @@ class Applying:
 
     def _evicted_segment(self, d: changes.Evicted) -> None:
         self._segment(d.segment_id).evicted.append(self._no)
-
-    _HANDLERS: ClassVar[dict[type[Any], Callable[[Applying, Any], None]]] = {
-        changes.Embedded: _embedded,
-        changes.Noted: _noted,
-        changes.ChainSummarised: _chain_summarised,
-        changes.Placed: _placed_page,
-        changes.SegmentWritten: _segment_written,
-        changes.Analysed: _analysed,
-        changes.FactAdded: _fact_added,
-        changes.FactStrengthened: _fact_strengthened,
-        changes.FactRetired: _fact_retired,
-        changes.FactArchived: _fact_archived,
-        changes.FactRestored: _fact_restored,
-        changes.FactPinned: _fact_pinned,
-        changes.FactExpires: _fact_expires,
-        changes.FactsConflict: _facts_conflict,
-        changes.ConflictSettled: _conflict_settled,
-        changes.FactAffirmed: _ruled,
-        changes.FactDenied: _ruled,
-        changes.FactBarred: _ruled,
-        changes.TextsBarred: _texts_barred,
-        changes.Erased: _ruled,
-        changes.TraitCleared: _trait_cleared,
-        changes.Undone: _undone,
-        changes.BegunAnew: _begun_anew,
-        changes.TraitSet: _trait_set,
-        changes.ProfileSet: _profile_set,
-        changes.Linked: _linked,
-        changes.Unlinked: _unlinked,
-        changes.SegmentEvolved: _segment_evolved,
-        changes.Evicted: _evicted_segment,
-    }
 
     # ------------------------------------------------------------------------------------------------- gathering
 

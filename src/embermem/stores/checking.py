@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +12,7 @@ from typing import Any
 from sqlalchemy import Select, Table, and_, delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.changes import Cause, Erased, FactBarred
+from embermem.changes import Cause, Erased, FactBarred, Sort, ids, sources
 from embermem.errors import StoreCorrupt, StoreError
 from embermem.protocols import Bounds, Finding
 from embermem.stores import reads, schema
@@ -34,9 +33,6 @@ _MADE_OF_CHANGES = (*schema.DERIVED, schema.barred, schema.page)
 """Tables that applying the changes again must leave as they are."""
 _NOT_DERIVED = {"segment": ("touched_no",)}
 """What a new vector moves too, which stands in no change. Readers go by it; they begin anew after a replay."""
-_PAGE = re.compile(r'"page_id":"([^"]+)"')
-_SOURCE = re.compile(r'"seq":(\d+),"utterance_id":"([^"]+)"')
-"""What a decision names, in the JSON of the log. Inside of texts, quotes are written otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -386,18 +382,19 @@ def _log(c: Connection, owner_id: OwnerId) -> _Log:
         if not rows:
             return found
         pages: set[str] = set()
-        sources: set[tuple[int, str]] = set()
+        said: set[tuple[int, str]] = set()
         for row in rows:
             try:
-                kinds = decisions_from(row.decisions)
+                decisions = decisions_from(row.decisions)
             except StoreCorrupt:
                 found.unreadable += 1
                 continue
-            found.keyed = found.keyed or any(isinstance(one, FactBarred) for one in kinds)
-            pages.update(_PAGE.findall(row.decisions))
-            sources.update((int(seq), utterance_id) for seq, utterance_id in _SOURCE.findall(row.decisions))
+            found.keyed = found.keyed or any(isinstance(one, FactBarred) for one in decisions)
+            for one in decisions:
+                pages.update(item for sort, item in ids(one) if sort is Sort.PAGE)
+                said.update((source.seq, source.utterance_id) for source in sources(one))
         found.pages_gone += len(pages) - _there(c, owner_id, sorted(pages))
-        found.utterances_gone += len(sources - _said(c, owner_id, sorted(seq for seq, _ in sources)))
+        found.utterances_gone += len(said - _said(c, owner_id, sorted(seq for seq, _ in said)))
         done = rows[-1].no
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import numpy as np
 
-from embermem import changes
-from embermem.changes import Decision
+from embermem.changes import BY_TAG, Decision
 from embermem.errors import StoreCorrupt
 
 if TYPE_CHECKING:
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
-    kind.__name__: msgspec.json.Decoder(kind, strict=False) for kind in Decision.__args__
+    tag: msgspec.json.Decoder(kind, strict=False) for tag, kind in BY_TAG.items()
 }
-_NAMED = msgspec.json.Decoder(list[tuple[str, msgspec.Raw]])
+_TAGGED = msgspec.json.Decoder(list[tuple[str, msgspec.Raw]])
 _Record = TypeVar("_Record")
 
 
@@ -77,15 +76,15 @@ def from_json(text: str, kind: type[_Record]) -> _Record:
 
 
 def decisions_text(decisions: tuple[Decision, ...]) -> str:
-    """Decisions as JSON: a list of [name, fields]."""
-    return json_text([(type(decision).__name__, decision) for decision in decisions])
+    """Decisions as JSON: a list of [tag, fields]."""
+    return json_text([(decision.tag, decision) for decision in decisions])
 
 
-def decisions_from(text: str, kinds: Collection[type[Any]] | None = None) -> tuple[changes.Decision, ...]:
+def decisions_from(text: str, kinds: Collection[type[Decision]] | None = None) -> tuple[Decision, ...]:
     """The decisions of `decisions_text`, all or those of some kinds; no others are decoded. Raises StoreCorrupt."""
-    wanted = None if kinds is None else {kind.__name__ for kind in kinds}
+    wanted = None if kinds is None else {kind.tag for kind in kinds}
     try:
-        named = _NAMED.decode(text)
-        return tuple(_DECODERS[name].decode(fields) for name, fields in named if wanted is None or name in wanted)
+        tagged = _TAGGED.decode(text)
+        return tuple(_DECODERS[tag].decode(fields) for tag, fields in tagged if wanted is None or tag in wanted)
     except (msgspec.DecodeError, KeyError) as error:
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
 from sqlalchemy import Table, and_, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
-from embermem import changes
-from embermem.changes import Change, Decision
+from embermem.changes import BegunAnew, Change, Decision, Evicted, Item, Sort, ids, set_by
 from embermem.protocols import Erasure
 from embermem.stores import reads, schema
 from embermem.stores.apply import Applying
@@ -217,7 +216,7 @@ class _Rewriting:
     def _evicts(self, segment_id: str, no: int) -> bool:
         """Whether a change still evicts a segment: it does, if it is not one of those that lost something."""
         now = next((now for _, now in self._pairs if now.no == no), None)
-        return now is None or any(isinstance(d, changes.Evicted) and d.segment_id == segment_id for d in now.decisions)
+        return now is None or any(isinstance(d, Evicted) and d.segment_id == segment_id for d in now.decisions)
 
 
 class Overwriting(Applying):
@@ -263,69 +262,18 @@ def _versions(change: Change) -> Mapping[_Key, Decision]:
     """The decision that wrote each version of a change: the last on its key."""
     found: dict[_Key, Decision] = {}
     for d in change.decisions:
-        match d:
-            case changes.BegunAnew():
-                found.clear()
-            case changes.Noted():
-                found[schema.note, (d.page_id,)] = d
-            case changes.Placed():
-                found[schema.membership, (d.page_id,)] = d
-            case changes.ChainSummarised():
-                found[schema.chain, (d.chain_id,)] = d
-            case changes.SegmentWritten():
-                found[schema.segment_text, (d.segment_id,)] = d
-            case changes.SegmentEvolved():
-                found[schema.evolution, (d.segment_id,)] = d
-            case changes.TraitSet():
-                found[schema.trait, (d.dimension,)] = d
-            case changes.ProfileSet():
-                found[schema.profile, (d.whose.value, d.name)] = d
-            case changes.FactsConflict():
-                found[schema.conflict, (d.fact_id, d.other_id)] = d
-            case changes.Linked():
-                found[schema.link, (d.link_id,)] = d
-            case (
-                changes.Embedded()
-                | changes.Analysed()
-                | changes.FactAdded()
-                | changes.FactStrengthened()
-                | changes.FactRetired()
-                | changes.FactArchived()
-                | changes.FactRestored()
-                | changes.FactPinned()
-                | changes.FactExpires()
-                | changes.FactAffirmed()
-                | changes.FactDenied()
-                | changes.FactBarred()
-                | changes.ConflictSettled()
-                | changes.TextsBarred()
-                | changes.Erased()
-                | changes.TraitCleared()
-                | changes.Undone()
-                | changes.Unlinked()
-                | changes.Evicted()
-            ):
-                pass  # no table holds a version of its own
-            case _:
-                assert_never(d)
+        if isinstance(d, BegunAnew):
+            found.clear()
+        which = set_by(d)
+        if which is not None and which[0] is not Item.FACT:
+            found[schema.metadata.tables[which[0]], which[1]] = d
     return found
 
 
 def _fact_of(d: Decision) -> str | None:
     """The fact whose row a decision writes."""
-    match d:
-        case (
-            changes.FactAdded()
-            | changes.FactStrengthened()
-            | changes.FactRetired()
-            | changes.FactArchived()
-            | changes.FactRestored()
-            | changes.FactPinned()
-            | changes.FactExpires()
-        ):
-            return d.fact_id
-        case _:
-            return None
+    which = set_by(d)
+    return which[1][0] if which is not None and which[0] is Item.FACT else None
 
 
 def _facts_changed(was: Change, now: Change) -> set[str]:
@@ -345,9 +293,9 @@ def _facts_changed(was: Change, now: Change) -> set[str]:
 
 def _segment_parts(change: Change) -> set[tuple[str, str, str]]:
     """What a change does to segments: by kind, segment and page."""
-    told = (changes.Placed, changes.SegmentWritten, changes.SegmentEvolved, changes.Evicted)
-    return {
-        (type(d).__name__, d.segment_id, d.page_id if isinstance(d, changes.Placed) else "")
-        for d in change.decisions
-        if isinstance(d, told)
-    }
+    told: set[tuple[str, str, str]] = set()
+    for d in change.decisions:
+        of = dict(ids(d))
+        if Sort.SEGMENT in of:
+            told.add((d.tag, of[Sort.SEGMENT], of.get(Sort.PAGE, "")))
+    return told

@@ -23,11 +23,40 @@ from embermem.stores.transactions import Transactions
 from embermem.text import fold
 from embermem.types import ChainId, FactId, OwnerId, Page, PageId, SegmentId, ThreadId
 
-_READING = (Cause.ANNOTATION, Cause.CONSOLIDATION, Cause.PROMOTION, Cause.REDONE, Cause.LINKING)
+
+def _all_but(*causes: Cause) -> tuple[Cause, ...]:
+    """Of a cause that nobody thought of here, the changes are looked at: so nothing of what is forgotten stays."""
+    return tuple(cause for cause in Cause if cause not in causes)
+
+
+_FOUND = (
+    Cause.EMBEDDING,
+    Cause.ANNOTATION,
+    Cause.CONSOLIDATION,
+    Cause.EVICTION,
+    Cause.PROFILE,
+    Cause.REINDEX,
+    Cause.ANEW,
+    Cause.FORGETTING,
+)
+"""Causes of changes that tables find by all that they name."""
+_READING = _all_but(
+    Cause.EMBEDDING,
+    Cause.EVICTION,
+    Cause.PROFILE,
+    Cause.REINDEX,
+    Cause.UNDO,
+    Cause.ANEW,
+    Cause.CORRECTION,
+    Cause.FORGETTING,
+    Cause.IMPORT,
+    Cause.RETENTION,
+    Cause.EXPIRY,
+)
 """Causes of changes in which an analyst's words stand."""
-_ANALYSING = (Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
+_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT, Cause.LINKING, Cause.EXPIRY)
 """Causes of changes that name pages which no table finds them by."""
-_RULING = (Cause.CORRECTION, Cause.UNDO, Cause.IMPORT, Cause.LINKING, Cause.EXPIRY)
+_RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
 """Causes of changes that name facts which no table finds them by."""
 _ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
 """What may be an id of ours in the JSON of decisions."""

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, literal, or_, select, true, update
 from sqlalchemy.engine import Connection
 
-from embermem.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires
+from embermem.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires, Moves, kind_of
 from embermem.errors import EmbedderMismatch, RevisionMoved, StaleLease
 from embermem.protocols import (
     Lease,
@@ -20,7 +20,7 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.stores import reads, schema
-from embermem.stores.apply import PERSONA_DECISIONS, RESETTING_DECISIONS, Applying
+from embermem.stores.apply import Applying
 from embermem.stores.codec import decisions_text, micros, moment, vector_bytes
 from embermem.stores.replaying import replay
 from embermem.stores.statements import chains, due_from, ensure_owner, locked_owner, remember, setting, unclaimed
@@ -115,9 +115,10 @@ class Work(Transactions):
         with self._write() as c:
             ensure_owner(c, owner, at)
             values: dict[str, Any] = {"revision": change.no}
-            if any(isinstance(decision, PERSONA_DECISIONS) for decision in decisions):
+            moves = {kind_of(decision).moves for decision in decisions}
+            if not moves <= {Moves.NOTHING}:
                 values["persona_no"] = change.no
-            if any(isinstance(decision, RESETTING_DECISIONS) for decision in decisions):
+            if Moves.ALL in moves:
                 values["reset_no"] = change.no
             if any(_makes_due(decision) for decision in decisions):
                 values["due_at"] = due_from(at)

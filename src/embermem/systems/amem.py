@@ -285,6 +285,7 @@ def _words(given: Sequence[str], limit: int, chars: int) -> tuple[str, ...]:
 class AMemNote:
     """The answer to amem_note."""
 
+    schema_name: ClassVar[str] = "AMemNote"
     keywords: tuple[str, ...]
     context: str
     tags: tuple[str, ...]
@@ -294,6 +295,7 @@ class AMemNote:
 class AMemLinks:
     """The answer to amem_link: numbers of notes."""
 
+    schema_name: ClassVar[str] = "AMemLinks"
     linked: tuple[int, ...]
 
 
@@ -301,6 +303,7 @@ class AMemLinks:
 class AMemEvolved:
     """The answer to amem_evolve: the one neighbour that was asked about."""
 
+    schema_name: ClassVar[str] = "AMemEvolved"
     changes: bool
     context: str
     keywords: tuple[str, ...]
@@ -321,4 +324,5 @@ class AMemChange:
 class AMemEvolvedAll:
     """The answer to amem_evolve_all."""
 
+    schema_name: ClassVar[str] = "AMemEvolvedAll"
     changed: tuple[AMemChange, ...]

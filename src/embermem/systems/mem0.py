@@ -75,6 +75,7 @@ class Mem0Fact:
 class Mem0Facts:
     """Ω, the candidates of an exchange."""
 
+    schema_name: ClassVar[str] = "Mem0Facts"
     facts: tuple[Mem0Fact, ...]
 
 
@@ -82,6 +83,7 @@ class Mem0Facts:
 class Mem0Update:
     """What becomes of a candidate: `memory` is the number of the memory meant, `text` what an UPDATE makes of it."""
 
+    schema_name: ClassVar[str] = "Mem0Update"
     operation: Operation
     memory: int = 0
     text: str = ""
@@ -101,6 +103,7 @@ class Mem0FactUpdate:
 class Mem0Updates:
     """What becomes of all candidates of an exchange."""
 
+    schema_name: ClassVar[str] = "Mem0Updates"
     updates: tuple[Mem0FactUpdate, ...]
 
 
@@ -108,6 +111,7 @@ class Mem0Updates:
 class Mem0Summary:
     """S, made anew."""
 
+    schema_name: ClassVar[str] = "Mem0Summary"
     summary: str
 
 

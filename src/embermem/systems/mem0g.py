@@ -76,6 +76,7 @@ class Mem0gEntity:
 class Mem0gEntities:
     """The entities of an exchange."""
 
+    schema_name: ClassVar[str] = "Mem0gEntities"
     entities: tuple[Mem0gEntity, ...]
 
 
@@ -93,6 +94,7 @@ class Mem0gTriple:
 class Mem0gTriples:
     """The triples of an exchange."""
 
+    schema_name: ClassVar[str] = "Mem0gTriples"
     triples: tuple[Mem0gTriple, ...]
 
 
@@ -100,6 +102,7 @@ class Mem0gTriples:
 class Mem0gObsolete:
     """The numbers of the known relations that no longer hold."""
 
+    schema_name: ClassVar[str] = "Mem0gObsolete"
     obsolete: tuple[int, ...]
 
 

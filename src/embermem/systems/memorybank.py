@@ -78,6 +78,7 @@ class Portrait(Record):
 class DayEvents:
     """A day's events."""
 
+    schema_name: ClassVar[str] = "DayEvents"
     text: str
 
 
@@ -85,6 +86,7 @@ class DayEvents:
 class DayInsight:
     """What a day shows of the user."""
 
+    schema_name: ClassVar[str] = "DayInsight"
     text: str
 
 
@@ -92,6 +94,7 @@ class DayInsight:
 class AllEvents:
     """The events of all days."""
 
+    schema_name: ClassVar[str] = "AllEvents"
     text: str
 
 
@@ -99,6 +102,7 @@ class AllEvents:
 class UserPortrait:
     """What all days show of the user."""
 
+    schema_name: ClassVar[str] = "UserPortrait"
     text: str
 
 

@@ -50,6 +50,7 @@ class Episode(Record):
 class Pause:
     """Where to pause: the number of a break point."""
 
+    schema_name: ClassVar[str] = "Pause"
     point: int
 
 
@@ -57,6 +58,7 @@ class Pause:
 class Gist:
     """An episode, shortened."""
 
+    schema_name: ClassVar[str] = "Gist"
     gist: str
 
 
@@ -64,6 +66,7 @@ class Gist:
 class LookUp:
     """Which episodes to read again, the most telling first."""
 
+    schema_name: ClassVar[str] = "LookUp"
     episodes: tuple[int, ...]
 
 
@@ -71,6 +74,7 @@ class LookUp:
 class NextEpisode:
     """Which episode to read next; 0 if none."""
 
+    schema_name: ClassVar[str] = "NextEpisode"
     episode: int
 
 

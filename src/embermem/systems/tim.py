@@ -343,6 +343,7 @@ class TimThought:
 class TimThoughts:
     """The answer to tim_think."""
 
+    schema_name: ClassVar[str] = "TimThoughts"
     thoughts: tuple[TimThought, ...]
 
 
@@ -361,6 +362,7 @@ class TimMerge:
 class TimOrganised:
     """The answer to tim_organise."""
 
+    schema_name: ClassVar[str] = "TimOrganised"
     forget: tuple[int, ...]
     merge: tuple[TimMerge, ...]
 

@@ -21,7 +21,8 @@ def undo(
     as_json: JsonOption = False,
 ) -> None:
     """Take back what a change taught about this user; prints the number of the change that does so."""
-    from embermem.apps import render, show
+    from embermem.apps import render
+    from embermem.changes import Say, kind_of
 
     session = session_of(ctx)
     with session.for_reading() as memory:
@@ -35,9 +36,10 @@ def undo(
     if no is not None:
         render.print_text(str(no))
         render.note(f"what change {change} taught is taken back; `embermem undo {no}` restores it")
+    say = Say(held, render.when)
     for decision in plan.decisions if dry_run else ():
-        if told := show.taught(decision, held):
-            render.print_text(told)
+        if taught := kind_of(decision).taught(decision, say):
+            render.print_text(taught)
     for one in plan.refused:
         render.note(f"stays: {one.item}: {one.reason}", style="yellow")
 

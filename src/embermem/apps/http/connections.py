@@ -35,12 +35,14 @@ _LAST_S = 1.0
 class RequestTooSlow(HttpError):
     """The request did not arrive in time."""
 
+    tag = "request-too-slow"
     status = 408
 
 
 class TooManyConnections(HttpError):
     """As many connections as the server holds are all at work."""
 
+    tag = "too-many-connections"
     status = 503
     retry_after_s = 1.0
 

@@ -1,7 +1,7 @@
 """Failures as problem details (RFC 9457): what was wrong, where, and what to do.
 
 Every error of ours becomes one answer of the kind `application/problem+json`, with the type
-`urn:embermem:problem:<the error's name>`. Texts of the database, of a disk or of an unexpected exception never stand in
+`urn:embermem:problem:<the error's tag>`. Texts of the database, of a disk or of an unexpected exception never stand in
 an answer: they are in the log, beside the request's id.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -41,30 +40,35 @@ _MOST_ERRORS = 50
 class HttpError(EmberError):
     """A failure that only a server knows. `status` is its HTTP status."""
 
+    tag = "http-error"
     status = 500
 
 
 class Unauthorized(HttpError):
     """No key, or one that is not ours, was revoked, or has a fault."""
 
+    tag = "unauthorized"
     status = 401
 
 
 class Forbidden(HttpError):
     """The key does not hold this owner, or not this right; or the request comes from a foreign page."""
 
+    tag = "forbidden"
     status = 403
 
 
 class BodyTooLarge(HttpError):
     """The request's body is larger than the server takes."""
 
+    tag = "body-too-large"
     status = 413
 
 
 class TooManyRequests(HttpError):
     """The key asked more than `http_rate_per_minute` allows. `retry_after_s` is when there is room again."""
 
+    tag = "too-many-requests"
     status = 429
 
     def __init__(self, message: str, retry_after_s: float) -> None:
@@ -176,10 +180,9 @@ def problem_of(error: Exception) -> Problem:
             detail="an unexpected error; the server's log has it under this request's id",
         )
     status = error.status if isinstance(error, HttpError) else _nearest(_STATUS, error, 500)
-    name = type(error).__name__
     return Problem(
-        kind=_dashed(name),
-        title=_dashed(name).replace("-", " ").capitalize(),
+        kind=error.tag,
+        title=error.tag.replace("-", " ").capitalize(),
         status=status,
         detail=_cut(_nearest(_SAID, error, str(error))),
         headers=_headers(error),
@@ -210,7 +213,7 @@ def _of_framework(error: HTTPException) -> Problem:
         phrase = "Error"
     detail = {404: "there is nothing at this address", 405: "this address takes other methods; Allow names them"}
     return Problem(
-        kind=_dashed(phrase.title().replace(" ", "").replace("-", "")),
+        kind=phrase.lower().replace(" ", "-"),
         title=phrase.capitalize(),
         status=error.status_code,
         detail=detail.get(error.status_code, _cut(str(error.detail or phrase))),
@@ -223,10 +226,6 @@ _Found = TypeVar("_Found")
 
 def _nearest(table: Mapping[type[EmberError], _Found], error: EmberError, other: _Found) -> _Found:
     return next((table[kind] for kind in type(error).__mro__ if kind in table), other)
-
-
-def _dashed(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
 
 
 def _where(path: Sequence[object]) -> str:

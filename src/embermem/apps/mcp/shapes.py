@@ -255,7 +255,7 @@ def change(entry: Change) -> ChangeShown:
         no=entry.no,
         cause=entry.cause,
         recorded_at=entry.recorded_at.isoformat(),
-        did=list(dict.fromkeys(type(decision).__name__ for decision in entry.decisions)),
+        did=list(dict.fromkeys(decision.tag for decision in entry.decisions)),
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from embermem.protocols import Scope
 from embermem.records import RecordId
@@ -29,6 +29,7 @@ class MemGptCall:
     """One step of the model: a function with its arguments, those that it does not take left empty. `page` counts from
     0. `heartbeat` asks for one more step, with the result in view."""
 
+    schema_name: ClassVar[str] = "MemGptCall"
     function: Literal[
         "core_memory_append",
         "core_memory_replace",

@@ -56,6 +56,7 @@ _EMBEDDED_AT_ONCE = 200
 class MemGptSummary:
     """The recursive summary, made anew."""
 
+    schema_name: ClassVar[str] = "MemGptSummary"
     summary: str
 
 

@@ -532,15 +532,12 @@ def _as_told(standing: Mapping[FactId, Fact], told: Iterable[Decision]) -> dict[
     """The facts that stand, as the decisions leave them."""
     found = dict(standing)
     for d in told:
-        match d:
-            case FactAdded() if d.fact_id in found:
-                found[d.fact_id] = replace(found[d.fact_id], valid_from=d.valid_from)
-            case FactArchived() | FactRestored() if d.fact_id in found:
-                found[d.fact_id] = replace(found[d.fact_id], archived=isinstance(d, FactArchived))
-            case FactPinned() if d.fact_id in found:
-                found[d.fact_id] = replace(found[d.fact_id], pinned=d.pinned)
-            case _:
-                pass
+        if isinstance(d, FactAdded) and d.fact_id in found:
+            found[d.fact_id] = replace(found[d.fact_id], valid_from=d.valid_from)
+        elif isinstance(d, FactArchived | FactRestored) and d.fact_id in found:
+            found[d.fact_id] = replace(found[d.fact_id], archived=isinstance(d, FactArchived))
+        elif isinstance(d, FactPinned) and d.fact_id in found:
+            found[d.fact_id] = replace(found[d.fact_id], pinned=d.pinned)
     return found
 
 

@@ -7,41 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Never, TypeVar
+from typing import Any, Never, TypeVar, assert_never
 
 from embermem.changes import (
-    Analysed,
+    KINDS,
     BegunAnew,
+    ByRule,
     ChainSummarised,
     Change,
-    ConflictSettled,
     Decision,
-    Embedded,
-    Erased,
-    Evicted,
     FactAdded,
-    FactAffirmed,
-    FactArchived,
     FactBarred,
     FactDenied,
-    FactExpires,
-    FactPinned,
     FactRestored,
     FactRetired,
-    FactsConflict,
     FactStrengthened,
+    Falls,
+    Item,
+    Kind,
     Linked,
     Noted,
     Placed,
     ProfileSet,
-    SegmentEvolved,
+    Rests,
     SegmentWritten,
+    Sort,
+    Stays,
     SummaryPart,
-    TextsBarred,
-    TraitCleared,
-    TraitSet,
-    Undone,
-    Unlinked,
+    ended_by,
+    set_by,
+    sources,
+    texts,
+    values,
 )
 from embermem.errors import StoreError
 from embermem.probes import Probes, flat, probes_of
@@ -62,18 +59,9 @@ from embermem.types import (
     TraitProposal,
 )
 
-_Resting = TypeVar(
-    "_Resting",
-    FactProposal,
-    TraitProposal,
-    ProfileProposal,
-    FactAdded,
-    FactStrengthened,
-    TraitSet,
-    ProfileSet,
-    Linked,
-    SegmentEvolved,
-)
+OwnRule = Noted | ChainSummarised | SegmentWritten | FactAdded | FactRetired | FactRestored | FactDenied | ProfileSet
+"""The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
+_Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
 Says = tuple[About, str, str, str]
 """What a fact says, as it is compared: about, subject, attribute, value."""
 _STEM = 3
@@ -170,19 +158,15 @@ class Standing:
 
     def read(self, decision: Decision) -> None:
         """One more decision."""
-        match decision:
-            case BegunAnew():
-                self.traits.clear()
-                self.profile.clear()
-            case TraitSet():
-                self.traits.add(decision.dimension)
-            case TraitCleared():
-                self.traits.discard(decision.dimension)
-            case ProfileSet():
-                name = f"{decision.whose.value}.{decision.name}"
-                (self.profile.discard if decision.value is None else self.profile.add)(name)
-            case _:
-                pass
+        if isinstance(decision, BegunAnew):
+            self.traits.clear()
+            self.profile.clear()
+        which = set_by(decision) or ended_by(decision)
+        names = None if which is None else {Item.TRAIT: self.traits, Item.PROFILE: self.profile}.get(which[0])
+        if which is None or names is None:
+            return
+        stands = set_by(decision) is not None and not (isinstance(decision, ProfileSet) and decision.value is None)
+        (names.add if stands else names.discard)(".".join(which[1]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -266,23 +250,15 @@ class _Redaction:
     def _read(self, change: Change) -> None:
         """What a change says of the pages that go, before its texts are looked at."""
         for d in change.decisions:
-            match d:
-                case BegunAnew():
-                    self._cut_chains, self._cut_segments, self._texts, self._keywords, self._placed = (
-                        set(),
-                        set(),
-                        {},
-                        {},
-                        {},
-                    )
-                case Noted() if d.page_id in self._going.pages:
-                    self._chains.add(d.chain_id)
-                    self._words.update(d.keywords)
-                    self._keywords[d.page_id] = d.keywords
-                case Placed() if d.page_id in self._going.pages:
-                    self._placed[d.page_id] = d.segment_id
-                case _:
-                    pass
+            if isinstance(d, BegunAnew):
+                self._cut_chains, self._cut_segments = set(), set()
+                self._texts, self._keywords, self._placed = {}, {}, {}
+            elif isinstance(d, Noted) and d.page_id in self._going.pages:
+                self._chains.add(d.chain_id)
+                self._words.update(d.keywords)
+                self._keywords[d.page_id] = d.keywords
+            elif isinstance(d, Placed) and d.page_id in self._going.pages:
+                self._placed[d.page_id] = d.segment_id
 
     def _last(self, d: Decision, left: Sequence[Decision]) -> None:
         """What the last version of a summary is, and whether it lost something."""
@@ -342,46 +318,67 @@ class _Redaction:
 
     def _kept(self, d: Decision, no: int) -> Sequence[Decision]:
         """What of a decision stays."""
-        going = self._going
+        if isinstance(d, OwnRule):
+            return self._by_own_rule(d, no)
+        forgotten = _entry(d).forgotten
+        match forgotten:
+            case Stays():
+                kept: Sequence[Decision] = [d]
+            case Falls(fields):
+                kept = [] if self._names_gone(d, fields) else [d]
+            case Rests(fields):
+                gone = self._names_gone(d, fields) or self._tells(sources(d), texts(d))
+                kept = [] if gone else [_resting_on(d, self._left(sources(d)))]
+            case ByRule():
+                _refuse(d)
+            case _:
+                assert_never(forgotten)
+        if not kept and isinstance(d, Linked):
+            self._links.add(d.link_id)
+        return kept
+
+    def _by_own_rule(self, d: OwnRule, no: int) -> Sequence[Decision]:
         match d:
             case Noted():
-                return [] if d.page_id in going.pages else [self._note(d)]
-            case Placed() | Analysed():
-                return [] if d.page_id in going.pages else [d]
+                return [] if d.page_id in self._going.pages else [self._note(d)]
             case ChainSummarised():
                 return self._chain(d)
             case SegmentWritten():
                 return self._segment(d, no)
-            case Evicted():
-                return [] if d.segment_id in self._emptied else [d]
             case FactAdded():
                 return [self._facts[d.fact_id]] if d.fact_id in self._facts else []
             case FactRetired() | FactRestored():
                 return self._ending(d)
-            case FactStrengthened():
-                return [] if d.fact_id in self._gone else list(self._resting([d]))
-            case FactArchived() | FactPinned() | FactAffirmed() | FactExpires():
-                return [] if d.fact_id in self._gone else [d]
-            case FactsConflict() | ConflictSettled():
-                return [] if d.fact_id in self._gone or d.other_id in self._gone else [d]
             case FactDenied():
                 return [self._denied(d)]
-            case TraitSet():
-                return list(self._resting([d]))
             case ProfileSet():
                 return self._line(d)
-            case Linked():
-                return self._link(d)
-            case Unlinked():
-                return [] if d.link_id in self._links else [d]
-            case SegmentEvolved():
-                told = (d.context, d.reason, *d.keywords, *d.tags)
-                gone = d.segment_id in self._emptied or self._tells(d.sources, told)
-                return [] if gone else list(self._resting([d]))
-            case FactBarred() | TextsBarred() | Erased() | Embedded() | TraitCleared() | Undone() | BegunAnew():
-                return [d]  # numbers, ids and keyed hashes: no word of what was said
             case _:
-                _refuse(d)
+                assert_never(d)
+
+    def _names_gone(self, d: Decision, fields: Collection[str]) -> bool:
+        """Whether one of these fields of a decision names what goes."""
+        sorts = _entry(d).ids
+        return any(self._is_gone(sorts[name], one) for name in fields for one in values(d, name))
+
+    def _is_gone(self, sort: Sort, item_id: str) -> bool:
+        match sort:
+            case Sort.PAGE:
+                return item_id in self._going.pages
+            case Sort.CHAIN:
+                return item_id in self._chains and not self._trail.chains.get(ChainId(item_id))
+            case Sort.SEGMENT:
+                return item_id in self._emptied
+            case Sort.FACT:
+                return item_id in self._gone
+            case Sort.ITEM:
+                return item_id in self._gone or item_id in self._emptied
+            case Sort.LINK:
+                return item_id in self._links
+            case Sort.DIMENSION | Sort.CHANGE:
+                return False
+            case _:
+                assert_never(sort)
 
     def _chain(self, d: ChainSummarised) -> Sequence[ChainSummarised]:
         """A chain's summary without the sentences that go; none where nothing of it is left."""
@@ -496,14 +493,6 @@ class _Redaction:
                 return [replace(d, sources=fact.sources)]
         return list(self._resting([d]))
 
-    def _link(self, d: Linked) -> list[Decision]:
-        """A link between two that stay, for a reason that is not of what goes."""
-        gone = {*self._gone, *self._emptied}
-        if d.from_id in gone or d.to_id in gone or self._tells(d.sources, (d.reason,)):
-            self._links.add(d.link_id)
-            return []
-        return list(self._resting([d]))
-
     def _tells(self, sources: Sequence[Source], texts: Iterable[str]) -> bool:
         """Whether what a model or a caller wrote in a few words rests on what goes alone, or has words of it."""
         if sources and not self._left(sources):
@@ -530,8 +519,19 @@ class _Redaction:
         return any(source.seq in self._going.seqs for source in sources)
 
 
-def _refuse(unknown: Never) -> Never:
-    """A kind of decision that this module does not know might tell of what goes. Raises StoreError."""
+def _entry(d: Decision) -> Kind[Any]:
+    """What the table says of a decision's kind. Raises StoreError for a kind that it does not know."""
+    return KINDS.get(type(d)) or _refuse(d)
+
+
+def _resting_on(d: Decision, sources: tuple[Source, ...]) -> Decision:
+    """A decision with the sources that stay."""
+    said: Any = d  # of a kind that has sources of its own: the table is checked for that
+    return d if len(sources) == len(said.sources) else replace(said, sources=sources)
+
+
+def _refuse(unknown: object) -> Never:
+    """A kind of decision that nothing says how to forget might tell of what goes. Raises StoreError."""
     kind = type(unknown).__name__
     raise StoreError(f"a decision of the kind {kind} cannot be forgotten by this Ember; nothing was changed")
 

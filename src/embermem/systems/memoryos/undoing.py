@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal, NamedTuple, assert_never
 
 from embermem.changes import (
+    KINDS,
+    Analysed,
     BegunAnew,
     Cause,
+    ChainSummarised,
     Change,
     ConflictSettled,
     Decision,
+    Embedded,
     Erased,
     Evicted,
     FactAdded,
@@ -28,16 +33,24 @@ from embermem.changes import (
     FactRetired,
     FactsConflict,
     FactStrengthened,
+    Item,
     Linked,
+    Noted,
+    Placed,
     ProfileSet,
     Refused,
     SegmentEvolved,
+    SegmentWritten,
     TextsBarred,
     TraitCleared,
     TraitSet,
+    Undoing,
     Undone,
     UndoPlan,
     Unlinked,
+    ended_by,
+    kind_of,
+    set_by,
 )
 from embermem.config import Settings
 from embermem.errors import InputError, NotFound
@@ -45,38 +58,11 @@ from embermem.systems.memoryos.long_term import CALLER, mirrors
 from embermem.text import fold
 from embermem.types import About, FactId, LinkId, SegmentId
 
-TEACHING = (
-    BegunAnew,
-    ConflictSettled,
-    Erased,
-    Evicted,
-    FactAdded,
-    FactAffirmed,
-    FactArchived,
-    FactBarred,
-    FactDenied,
-    FactExpires,
-    FactPinned,
-    FactRestored,
-    FactRetired,
-    FactStrengthened,
-    FactsConflict,
-    Linked,
-    ProfileSet,
-    SegmentEvolved,
-    TextsBarred,
-    TraitCleared,
-    TraitSet,
-    Undone,
-    Unlinked,
-)
+TEACHING = tuple(kind for kind, entry in KINDS.items() if entry.undone is not Undoing.NOTHING)
 """The kinds of decisions that an undoing is decided by."""
-_LIFTED = (FactAffirmed, FactBarred, FactDenied, TextsBarred)
-"""Rulings: they are lifted by the word that their change is undone, and need no decision of their own."""
 
-_Key = tuple[str, ...]
-"""What was set: ("fact", id), ("archived", id), ("pinned", id), ("expires", id), ("trait", dimension),
-("profile", whose, name), ("conflict", id, other id), ("link", id), or ("evolution", segment id)."""
+_Aspect = Literal["archived", "pinned", "expires"]
+"""What of a fact is set by itself."""
 _State = (
     FactAdded
     | FactRetired
@@ -91,6 +77,15 @@ _State = (
 )
 """What it was set to: a fact as it came in or was retired, whether it is archived or pinned, when it expires, a trait,
 a line, a conflict, a link, what a segment evolved to; None: nothing."""
+
+
+class _Key(NamedTuple):
+    """What was set, and the names by which it is known: a fact, or an aspect of one, by its id; a trait by its
+    dimension; a line by whose it is and its name; a conflict by both facts; a link by its id; an evolution by its
+    segment."""
+
+    what: Item | _Aspect
+    names: tuple[str, ...]
 
 
 def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision]:
@@ -137,7 +132,7 @@ def undo_plan(log: Sequence[Change], no: int, settings: Settings) -> UndoPlan:
     refused = {key: told.refused(key, no) for key in keys if not told.stands(key, no)}
     told.refuse_what_rests_on(refused, keys, no)
     back = {key: told.before(key, no) for key in keys if key not in refused}
-    facts = list(dict.fromkeys(FactId(key[1]) for key in back if key[0] in ("fact", "archived")))
+    facts = list(dict.fromkeys(FactId(key.names[0]) for key in back if key.what in (Item.FACT, "archived")))
     decisions: list[Decision] = [d for fact_id in facts for d in told.fact_as_it_was(fact_id, back)]
     if change.cause is Cause.EXPIRY:  # else it would end again at once
         decisions += [FactExpires(fact_id=d.fact_id, at=None) for d in decisions if isinstance(d, FactRestored)]
@@ -216,7 +211,7 @@ class _Told:
             self.undone[undoes] = change.no
             for no in [no for no, by in self.undone.items() if by == undoes]:
                 del self.undone[no]  # what was undone by a change that is undone now, stands again
-        if any(isinstance(d, _LIFTED) for d in change.decisions):
+        if any(kind_of(d).undone is Undoing.LIFTED for d in change.decisions):
             self._ruling.add(change.no)
         if change.cause is Cause.FORGETTING or undoes in self._forgetting:
             self._forgetting.add(change.no)
@@ -228,44 +223,48 @@ class _Told:
                 case FactAdded():
                     self.added[d.fact_id] = d
                     self.order.append(d.fact_id)
-                    self._set(change.no, undoes, ("fact", d.fact_id), d)
+                    self._set(change.no, undoes, _fact(d.fact_id), d)
                 case FactStrengthened():
                     self.order.remove(d.fact_id)
                     self.order.append(d.fact_id)
-                    self._set(change.no, undoes, ("fact", d.fact_id), self.added[d.fact_id])
+                    self._set(change.no, undoes, _fact(d.fact_id), self.added[d.fact_id])
                 case FactRetired():
-                    self._set(change.no, undoes, ("fact", d.fact_id), d)
+                    self._set(change.no, undoes, _fact(d.fact_id), d)
                 case FactRestored():
-                    self._set(change.no, undoes, ("fact", d.fact_id), self.added[d.fact_id])
-                    self._set(change.no, undoes, ("archived", d.fact_id), False)
+                    self._set(change.no, undoes, _fact(d.fact_id), self.added[d.fact_id])
+                    self._set(change.no, undoes, _Key("archived", (d.fact_id,)), False)
                 case FactArchived():
-                    self._set(change.no, undoes, ("archived", d.fact_id), True)
+                    self._set(change.no, undoes, _Key("archived", (d.fact_id,)), True)
                 case FactPinned():
-                    self._set(change.no, undoes, ("pinned", d.fact_id), d.pinned)
+                    self._set(change.no, undoes, _Key("pinned", (d.fact_id,)), d.pinned)
                 case FactExpires():
-                    self._set(change.no, undoes, ("expires", d.fact_id), d)
-                case FactsConflict():
-                    self._set(change.no, undoes, ("conflict", d.fact_id, d.other_id), d)
-                case ConflictSettled():
-                    self._set(change.no, undoes, ("conflict", d.fact_id, d.other_id), None)
-                case Linked():
-                    self._set(change.no, undoes, ("link", d.link_id), d)
-                case Unlinked():
-                    self._set(change.no, undoes, ("link", d.link_id), None)
-                case SegmentEvolved():
-                    self._set(change.no, undoes, ("evolution", d.segment_id), d)
-                case TraitSet():
-                    self._set(change.no, undoes, ("trait", d.dimension), d)
-                case TraitCleared():
-                    self._set(change.no, undoes, ("trait", d.dimension), None)
-                case ProfileSet():
-                    self._set(change.no, undoes, ("profile", d.whose.value, d.name), d)
+                    self._set(change.no, undoes, _Key("expires", (d.fact_id,)), d)
+                case FactsConflict() | Linked() | SegmentEvolved() | TraitSet() | ProfileSet():
+                    self._set(change.no, undoes, _key(set_by(d)), d)
+                case ConflictSettled() | Unlinked() | TraitCleared():
+                    self._set(change.no, undoes, _key(ended_by(d)), None)
+                case (
+                    Embedded()
+                    | Noted()
+                    | ChainSummarised()
+                    | Placed()
+                    | SegmentWritten()
+                    | Analysed()
+                    | Evicted()
+                    | FactAffirmed()
+                    | FactDenied()
+                    | FactBarred()
+                    | TextsBarred()
+                    | Erased()
+                    | Undone()
+                ):
+                    pass  # it set nothing that could be set back
                 case _:
-                    pass
+                    assert_never(d)
 
     def _set(self, no: int, undoes: int | None, key: _Key, state: _State) -> None:
         states = self.states.setdefault(key, [])
-        if key[0] in ("archived", "pinned") and self._now(key) == state:
+        if key.what in ("archived", "pinned") and self._now(key) == state:
             return
         origin = no
         if undoes is not None and any(one.no == undoes for one in states):
@@ -301,25 +300,28 @@ class _Told:
     def refused(self, key: _Key, no: int) -> Refused:
         """Why what change `no` set does not stand as it set it."""
         last = self.states[key][-1]
-        match key[0], last.state:
-            case ("fact", FactRetired(superseded_by=by)) if by is not None:
-                reason = f"fact {by} has taken its place since"
-            case ("fact", FactRetired()):
-                reason = "it has been retired since"
-            case ("fact", _):
-                reason = "it has been said again, or holds again, since"
-            case ("archived", _):
+        again = "it has been set again since"
+        match key.what:
+            case Item.FACT:
+                reason = _since_then(last.state)
+            case "archived":
                 reason = "it has left or entered the archive since"
-            case (("link" | "conflict"), None):
-                reason = "it has been ended since"
+            case Item.LINK | Item.CONFLICT:
+                reason = "it has been ended since" if last.state is None else again
+            case "pinned" | "expires" | Item.TRAIT | Item.PROFILE | Item.EVOLUTION:
+                reason = again
+            case Item.NOTE | Item.MEMBERSHIP | Item.CHAIN | Item.SEGMENT_TEXT:
+                reason = again
             case _:
-                reason = "it has been set again since"
+                assert_never(key.what)
         return Refused(item=_name(key), reason=f"{reason} (change {last.no})", change_no=last.no)
 
     def refuse_what_rests_on(self, refused: dict[_Key, Refused], keys: Iterable[_Key], no: int) -> None:
         """Where a fact that change `no` added is left as it is, so are what it ended and the lines that say it: else
         that would hold beside it, or beside what took its place."""
-        staying = {key[1]: refused[key] for key in refused if key[0] == "fact" and self.before(key, no) is None}
+        staying = {
+            key.names[0]: refused[key] for key in refused if key.what is Item.FACT and self.before(key, no) is None
+        }
         for key in keys:
             state = next(one.state for one in reversed(self.states[key]) if one.no == no)
             by: Refused | None = None
@@ -334,31 +336,35 @@ class _Told:
 
     def as_it_was(self, key: _Key, state: _State) -> Decision | None:
         """What sets anything but whether a fact holds to a former state."""
-        match key[0]:
+        names = key.names
+        match key.what:
             case "pinned":
-                return FactPinned(fact_id=FactId(key[1]), pinned=bool(state))
+                return FactPinned(fact_id=FactId(names[0]), pinned=bool(state))
             case "expires":
-                fact_id = FactId(key[1])
+                fact_id = FactId(names[0])
                 was = self.added[fact_id].expires_at if not isinstance(state, FactExpires) else state.at
                 return FactExpires(fact_id=fact_id, at=was)
-            case "trait":
-                return state if isinstance(state, TraitSet) else TraitCleared(dimension=key[1])
-            case "profile":
-                return _line(key[1], key[2], state, self._now(key))
-            case "conflict":
-                pair = FactId(key[1]), FactId(key[2])
-                settled = ConflictSettled(fact_id=pair[0], other_id=pair[1])
+            case Item.TRAIT:
+                return state if isinstance(state, TraitSet) else TraitCleared(dimension=names[0])
+            case Item.PROFILE:
+                return _line(names[0], names[1], state, self._now(key))
+            case Item.CONFLICT:
+                settled = ConflictSettled(fact_id=FactId(names[0]), other_id=FactId(names[1]))
                 return state if isinstance(state, FactsConflict) else settled
-            case "link":
-                return state if isinstance(state, Linked) else Unlinked(link_id=LinkId(key[1]))
-            case "evolution":
-                return state if isinstance(state, SegmentEvolved) else _not_evolved(SegmentId(key[1]))
+            case Item.LINK:
+                return state if isinstance(state, Linked) else Unlinked(link_id=LinkId(names[0]))
+            case Item.EVOLUTION:
+                return state if isinstance(state, SegmentEvolved) else _not_evolved(SegmentId(names[0]))
+            case Item.FACT | "archived":
+                return None  # as fact_as_it_was says
+            case Item.NOTE | Item.MEMBERSHIP | Item.CHAIN | Item.SEGMENT_TEXT:
+                return None  # an undoing leaves them as they are
             case _:
-                return None
+                assert_never(key.what)
 
     def fact_as_it_was(self, fact_id: FactId, back: dict[_Key, _State]) -> list[Decision]:
         """A fact held, archived, retired, or, where it was not there, retired as if it never held."""
-        fact, archived = ("fact", fact_id), ("archived", fact_id)
+        fact, archived = _fact(fact_id), _Key("archived", (fact_id,))
         now, was = self._now(fact), back.get(fact, self._now(fact))
         if was is None:
             was = FactRetired(fact_id=fact_id, superseded_by=None, valid_to=self.added[fact_id].valid_from)
@@ -377,7 +383,8 @@ class _Told:
         held = [
             fact_id
             for fact_id in self.order
-            if after.get(fact_id, self._holds(fact_id)) and not pinned.get(fact_id, self._now(("pinned", fact_id)))
+            if after.get(fact_id, self._holds(fact_id))
+            and not pinned.get(fact_id, self._now(_Key("pinned", (fact_id,))))
         ]
         archived = []
         for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
@@ -387,7 +394,7 @@ class _Told:
 
     def is_true(self, fact_id: FactId) -> bool:
         """Whether a fact is not retired; it may be in the archive."""
-        return isinstance(self._now(("fact", fact_id)), FactAdded)
+        return isinstance(self._now(_fact(fact_id)), FactAdded)
 
     def since(self, fact_id: FactId) -> float:
         """From when a fact is true, in seconds since 1970; long ago where that is not known."""
@@ -395,7 +402,7 @@ class _Told:
         return float("-inf") if valid_from is None else valid_from.timestamp()
 
     def _holds(self, fact_id: FactId) -> bool:
-        return isinstance(self._now(("fact", fact_id)), FactAdded) and not self._now(("archived", fact_id))
+        return isinstance(self._now(_fact(fact_id)), FactAdded) and not self._now(_Key("archived", (fact_id,)))
 
 
 def _before(states: Sequence[_Set], no: int) -> _Set | None:
@@ -406,7 +413,25 @@ def _before(states: Sequence[_Set], no: int) -> _Set | None:
 
 def _name(key: _Key) -> str:
     """What was set, as callers know it."""
-    return ".".join(key[1:]) if key[0] == "profile" else " and ".join(key[1:])
+    return ".".join(key.names) if key.what is Item.PROFILE else " and ".join(key.names)
+
+
+def _fact(fact_id: FactId) -> _Key:
+    return _Key(Item.FACT, (fact_id,))
+
+
+def _key(which: tuple[Item, tuple[str, ...]] | None) -> _Key:
+    """What a decision of a kind that sets or ends something is of."""
+    assert which is not None, "the table of decisions says what its kind sets or ends"
+    return _Key(*which)
+
+
+def _since_then(state: _State) -> str:
+    """Why a fact does not stand as it came in."""
+    if isinstance(state, FactRetired):
+        by = state.superseded_by
+        return "it has been retired since" if by is None else f"fact {by} has taken its place since"
+    return "it has been said again, or holds again, since"
 
 
 def _not_evolved(segment_id: SegmentId) -> SegmentEvolved:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Conflict(HttpError):
     """The memory is there, but this cannot be done with what it is; the message says what can."""
 
+    tag = "conflict"
     status = 409
 
 

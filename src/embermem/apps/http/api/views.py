@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import msgspec
 
 from embermem.apps.http.api import models
-from embermem.changes import Change, Decision
+from embermem.changes import Change, Decision, api_kind
 from embermem.types import (
     Context,
     Fact,
@@ -23,8 +22,6 @@ from embermem.types import (
     Trait,
     Utterance,
 )
-
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def addition(utterance: Utterance) -> models.Addition:
@@ -208,7 +205,7 @@ def owner(one: Owner) -> models.OwnerItem:
 
 def _decision(one: Decision) -> dict[str, object]:
     said: Mapping[str, object] = msgspec.to_builtins(one)
-    return {"kind": _CAPITAL.sub("_", type(one).__name__).lower(), **said}
+    return {"kind": api_kind(type(one)), **said}
 
 
 def _left_out(one: LeftOut) -> models.LeftOutItem:

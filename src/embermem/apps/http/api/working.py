@@ -41,6 +41,7 @@ class Status(StrEnum):
 class TooManyOperations(HttpError):
     """So many operations wait already that no more are taken."""
 
+    tag = "too-many-operations"
     status = 503
     retry_after_s = 5.0
 

@@ -38,6 +38,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 class TooLarge(HttpError):
     """The file is larger than `http_import_bytes`."""
 
+    tag = "too-large"
     status = 413
 
 

@@ -50,30 +50,35 @@ _OURS = "ember_"
 class NoUpstream(HttpError):
     """No upstream is set, or its address has a fault."""
 
+    tag = "no-upstream"
     status = 503
 
 
 class UpstreamUnreachable(HttpError):
     """The upstream cannot be reached, or broke off."""
 
+    tag = "upstream-unreachable"
     status = 502
 
 
 class UpstreamLate(HttpError):
     """The upstream did not answer in time."""
 
+    tag = "upstream-late"
     status = 504
 
 
 class UpstreamTooLarge(HttpError):
     """The upstream's answer is larger than `proxy_answer_bytes`."""
 
+    tag = "upstream-too-large"
     status = 502
 
 
 class UpstreamUnreadable(HttpError):
     """The upstream's answer has a coding that was not asked for, and is not read here."""
 
+    tag = "upstream-unreadable"
     status = 502
 
 

@@ -4,6 +4,8 @@ Everything that Ember derives from utterances is written by applying a change; a
 gives the same memory. A decision is resolved: it names ids and texts, so that applying it asks nobody anything.
 Vectors are not part of the log: they are made again from the texts. The log only grows, but for forgetting: that takes
 every word of what is forgotten out of it.
+
+A kind of decision is stored under its `tag`, which no rename of the class may change.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import ClassVar
 
 from embermem.types import (
     About,
@@ -54,6 +57,7 @@ class Cause(StrEnum):
 class Embedded:
     """Utterances of seq first…last have vectors of this embedder."""
 
+    tag: ClassVar[str] = "Embedded"
     first_seq: int
     last_seq: int
     embedder: str
@@ -63,6 +67,7 @@ class Embedded:
 class Noted:
     """A page was read up to `upto_seq`: its chain, its keywords, and what it may teach the persona."""
 
+    tag: ClassVar[str] = "Noted"
     page_id: PageId
     upto_seq: int
     chain_id: ChainId
@@ -78,6 +83,7 @@ class Noted:
 class ChainSummarised:
     """A chain has a new summary (the paper's meta)."""
 
+    tag: ClassVar[str] = "ChainSummarised"
     chain_id: ChainId
     thread: ThreadId
     summary: str
@@ -88,6 +94,7 @@ class ChainSummarised:
 class Placed:
     """A page entered a segment; `f_score` is None where it opened the segment."""
 
+    tag: ClassVar[str] = "Placed"
     page_id: PageId
     segment_id: SegmentId
     f_score: float | None
@@ -114,6 +121,7 @@ class KeywordCount:
 class SegmentWritten:
     """A segment's summary and keywords now; opens the segment if it is new."""
 
+    tag: ClassVar[str] = "SegmentWritten"
     segment_id: SegmentId
     parts: tuple[SummaryPart, ...]
     keywords: tuple[KeywordCount, ...]
@@ -125,6 +133,7 @@ class SegmentWritten:
 class Analysed:
     """A page was read for the persona up to `upto_seq`."""
 
+    tag: ClassVar[str] = "Analysed"
     page_id: PageId
     upto_seq: int
 
@@ -133,6 +142,7 @@ class Analysed:
 class FactAdded:
     """A fact entered a knowledge base."""
 
+    tag: ClassVar[str] = "FactAdded"
     fact_id: FactId
     about: About
     subject: str
@@ -148,6 +158,7 @@ class FactAdded:
 class FactStrengthened:
     """A known fact was said again: more sources, and it counts as new for the cap."""
 
+    tag: ClassVar[str] = "FactStrengthened"
     fact_id: FactId
     sources: tuple[Source, ...]
 
@@ -156,6 +167,7 @@ class FactStrengthened:
 class FactRetired:
     """A fact is no longer so; it stays answerable by date."""
 
+    tag: ClassVar[str] = "FactRetired"
     fact_id: FactId
     superseded_by: FactId | None
     valid_to: datetime | None
@@ -165,6 +177,7 @@ class FactRetired:
 class FactArchived:
     """A fact left its knowledge base by the cap (first in, first out)."""
 
+    tag: ClassVar[str] = "FactArchived"
     fact_id: FactId
 
 
@@ -172,6 +185,7 @@ class FactArchived:
 class FactRestored:
     """A fact holds again: what retired it, superseded it or moved it to the archive was undone."""
 
+    tag: ClassVar[str] = "FactRestored"
     fact_id: FactId
 
 
@@ -179,6 +193,7 @@ class FactRestored:
 class FactPinned:
     """The caller keeps a fact from the cap, or (False) no longer does."""
 
+    tag: ClassVar[str] = "FactPinned"
     fact_id: FactId
     pinned: bool
 
@@ -187,6 +202,7 @@ class FactPinned:
 class FactExpires:
     """The caller's word: the fact holds until `at`, and no longer; None takes that back."""
 
+    tag: ClassVar[str] = "FactExpires"
     fact_id: FactId
     at: datetime | None
 
@@ -195,6 +211,7 @@ class FactExpires:
 class FactsConflict:
     """Two facts that cannot both be so, of which none may end the other: both stay, and callers are told."""
 
+    tag: ClassVar[str] = "FactsConflict"
     fact_id: FactId
     other_id: FactId
     reason: str
@@ -204,6 +221,7 @@ class FactsConflict:
 class ConflictSettled:
     """The caller's word: both facts of a conflict may stand."""
 
+    tag: ClassVar[str] = "ConflictSettled"
     fact_id: FactId
     other_id: FactId
 
@@ -212,6 +230,7 @@ class ConflictSettled:
 class FactAffirmed:
     """The caller's word: what was said up to `upto_seq` does not end this fact."""
 
+    tag: ClassVar[str] = "FactAffirmed"
     fact_id: FactId
     upto_seq: int
 
@@ -220,6 +239,7 @@ class FactAffirmed:
 class FactDenied:
     """The caller's word: what was said up to `upto_seq` does not teach this value again. `fact_id` had it."""
 
+    tag: ClassVar[str] = "FactDenied"
     fact_id: FactId
     about: About
     subject: str
@@ -232,6 +252,7 @@ class FactDenied:
 class FactBarred:
     """As `FactDenied`, of a value that was forgotten: `mark` is a keyed hash of it, and says it to nobody."""
 
+    tag: ClassVar[str] = "FactBarred"
     mark: str
     upto_seq: int
 
@@ -241,6 +262,7 @@ class TextsBarred:
     """Texts that were forgotten, as keyed hashes. A message that is one of `messages` (its role, words and time) is not
     stored again; from words that are one of `texts`, whenever they are said, nothing is learnt."""
 
+    tag: ClassVar[str] = "TextsBarred"
     messages: tuple[str, ...]
     texts: tuple[str, ...]
 
@@ -249,6 +271,7 @@ class TextsBarred:
 class Erased:
     """What a change of cause `forgetting` took out of both logs: ids and counts, no word of it."""
 
+    tag: ClassVar[str] = "Erased"
     pages: tuple[PageId, ...]
     facts: tuple[FactId, ...]
     utterances: int
@@ -258,6 +281,7 @@ class Erased:
 class TraitCleared:
     """A trait is unknown again: the change that first set it was undone."""
 
+    tag: ClassVar[str] = "TraitCleared"
     dimension: str
 
 
@@ -265,6 +289,7 @@ class TraitCleared:
 class Undone:
     """What change `no` taught the persona is taken back by the decisions that follow."""
 
+    tag: ClassVar[str] = "Undone"
     no: int
 
 
@@ -272,11 +297,14 @@ class Undone:
 class BegunAnew:
     """All that was derived before is put away; what callers set follows in the same change, the rest is read anew."""
 
+    tag: ClassVar[str] = "BegunAnew"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TraitSet:
     """A trait's level and confidence now."""
 
+    tag: ClassVar[str] = "TraitSet"
     dimension: str
     level: float
     confidence: float
@@ -288,6 +316,7 @@ class TraitSet:
 class ProfileSet:
     """A profile field's value, true from `valid_from` on (None: always); a value of None takes it away."""
 
+    tag: ClassVar[str] = "ProfileSet"
     whose: About
     name: str
     value: str | None
@@ -300,6 +329,7 @@ class ProfileSet:
 class Linked:
     """Two memories, facts or segments, have to do with each other, and why (A-MEM, arXiv 2502.12110)."""
 
+    tag: ClassVar[str] = "Linked"
     link_id: LinkId
     from_id: ItemId
     to_id: ItemId
@@ -311,6 +341,7 @@ class Linked:
 class Unlinked:
     """A link no longer stands."""
 
+    tag: ClassVar[str] = "Unlinked"
     link_id: LinkId
 
 
@@ -319,6 +350,7 @@ class SegmentEvolved:
     """What a newer memory taught of an older segment: more keywords, tags, and a line of context, in place of those it
     evolved to before. All empty takes them away."""
 
+    tag: ClassVar[str] = "SegmentEvolved"
     segment_id: SegmentId
     keywords: tuple[str, ...]
     tags: tuple[str, ...]
@@ -331,6 +363,7 @@ class SegmentEvolved:
 class Evicted:
     """A segment left mid-term memory for the archive."""
 
+    tag: ClassVar[str] = "Evicted"
     segment_id: SegmentId
 
 
@@ -365,6 +398,9 @@ Decision = (
     | SegmentEvolved
     | Evicted
 )
+
+Ruling = FactAffirmed | FactDenied | FactBarred | TextsBarred | ConflictSettled
+"""What a caller decided of what may be learnt. It holds until the change that it stands in is undone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,337 @@
+"""Names that are stored or sent are written down, so that renaming a class, a field or a function changes none of them.
+
+Each table here is what stores, servers, clients and recordings of earlier versions hold. A row may be added; changing
+or removing one breaks what reads them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import msgspec
+import pytest
+from typer.main import get_command
+
+import embermem
+from embermem import Memory, changes, errors, protocols, types
+from embermem.analysts import model
+from embermem.apps.cli import app
+from embermem.apps.http import connections, problems
+from embermem.apps.http.api import items, working
+from embermem.apps.http.app import create_app
+from embermem.apps.http.inspector import imports
+from embermem.apps.http.proxy import upstream
+from embermem.apps.mcp.server import make_server
+from embermem.bench import asking
+from embermem.changes import BY_TAG, Decision, api_kind
+from embermem.client import wire
+from embermem.errors import EmberError
+from embermem.llms import recorded
+from embermem.llms.structured import reply_schema
+from embermem.owner_memory import OwnerMemory
+from embermem.records import Record
+from embermem.stores.codec import decisions_from
+from embermem.systems import amem, mem0, mem0g, memorybank, readagent, tim
+from embermem.systems.memgpt import functions
+from embermem.systems.memgpt import system as memgpt
+from embermem.transfer import lines
+
+DECISIONS = {
+    "Embedded": ("embedded", "first_seq last_seq embedder"),
+    "Noted": ("noted", "page_id upto_seq chain_id continues keywords analyst facts traits profile"),
+    "ChainSummarised": ("chain_summarised", "chain_id thread summary sources"),
+    "Placed": ("placed", "page_id segment_id f_score"),
+    "SegmentWritten": ("segment_written", "segment_id parts keywords said_from said_to"),
+    "Analysed": ("analysed", "page_id upto_seq"),
+    "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at"),
+    "FactStrengthened": ("fact_strengthened", "fact_id sources"),
+    "FactRetired": ("fact_retired", "fact_id superseded_by valid_to"),
+    "FactArchived": ("fact_archived", "fact_id"),
+    "FactRestored": ("fact_restored", "fact_id"),
+    "FactPinned": ("fact_pinned", "fact_id pinned"),
+    "FactExpires": ("fact_expires", "fact_id at"),
+    "FactsConflict": ("facts_conflict", "fact_id other_id reason"),
+    "ConflictSettled": ("conflict_settled", "fact_id other_id"),
+    "FactAffirmed": ("fact_affirmed", "fact_id upto_seq"),
+    "FactDenied": ("fact_denied", "fact_id about subject attribute value upto_seq"),
+    "FactBarred": ("fact_barred", "mark upto_seq"),
+    "TextsBarred": ("texts_barred", "messages texts"),
+    "Erased": ("erased", "pages facts utterances"),
+    "TraitCleared": ("trait_cleared", "dimension"),
+    "Undone": ("undone", "no"),
+    "BegunAnew": ("begun_anew", ""),
+    "TraitSet": ("trait_set", "dimension level confidence sources valid_from"),
+    "ProfileSet": ("profile_set", "whose name value sources set_by valid_from"),
+    "Linked": ("linked", "link_id from_id to_id reason sources"),
+    "Unlinked": ("unlinked", "link_id"),
+    "SegmentEvolved": ("segment_evolved", "segment_id keywords tags context reason sources"),
+    "Evicted": ("evicted", "segment_id"),
+}
+"""By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
+
+PARTS = {
+    changes.SummaryPart: "chain_id text sources",
+    changes.KeywordCount: "word pages",
+    types.FactProposal: "about subject attribute value text sources single valid_from retracts replaces",
+    types.TraitProposal: "dimension level confidence sources",
+    types.ProfileProposal: "name value sources",
+    types.Source: "seq utterance_id start end",
+    protocols.ModelRequest: "messages max_tokens temperature schema",
+    protocols.ModelReply: "text prompt_tokens completion_tokens cached_tokens cut",
+    protocols.ReplySchema: "name schema",
+    protocols.ChatMessage: "role text",
+}
+"""The fields of what stands in decisions, and in recordings of models' replies."""
+
+ERRORS = """
+    analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
+    forgotten-key-lost input-error key-reused model-busy model-error model-missing model-refused model-reply-error
+    model-resting model-timeout model-unreachable model-wait not-found revision-moved schema-mismatch stale-lease
+    store-busy store-closed store-conflict store-corrupt store-error store-full store-moved store-read-only
+    store-unreachable
+"""
+"""The types of problems that a client takes for errors of `embermem.errors`."""
+OF_A_CLIENT = "access-refused server-busy server-error server-timeout server-unreachable"
+"""Errors that only a client raises: no server sends them."""
+OF_A_SERVER: dict[str, type[EmberError]] = {
+    "http-error": problems.HttpError,
+    "unauthorized": problems.Unauthorized,
+    "forbidden": problems.Forbidden,
+    "body-too-large": problems.BodyTooLarge,
+    "too-many-requests": problems.TooManyRequests,
+    "request-too-slow": connections.RequestTooSlow,
+    "too-many-connections": connections.TooManyConnections,
+    "conflict": items.Conflict,
+    "too-many-operations": working.TooManyOperations,
+    "too-large": imports.TooLarge,
+    "no-upstream": upstream.NoUpstream,
+    "upstream-unreachable": upstream.UpstreamUnreachable,
+    "upstream-late": upstream.UpstreamLate,
+    "upstream-too-large": upstream.UpstreamTooLarge,
+    "upstream-unreadable": upstream.UpstreamUnreadable,
+}
+"""The types of problems that only a server knows."""
+
+RECORDS = {
+    "amem.note": "said keywords tags context links",
+    "amem.version": "said keywords tags context links of",
+    "mem0.memory": "ended_at ended_by slot value",
+    "mem0.summary": "upto",
+    "mem0g.entity": "type",
+    "mem0g.relation": "source relation target ended_at ended_by",
+    "memgpt.attachment": "label",
+    "memgpt.entry": "voice",
+    "memgpt.line": "label key",
+    "memgpt.mark": "born through",
+    "memgpt.passage": "file part digest",
+    "memgpt.summary": "warned",
+    "memorybank.day": "strength recalled_at date insight",
+    "memorybank.exchange": "strength recalled_at",
+    "memorybank.overview": "",
+    "memorybank.portrait": "",
+    "readagent.episode": "thread",
+    "tim.thought": "head relation tail bucket",
+}
+"""What the papers' other systems keep: by the kind that is stored, the names of the values of its own."""
+
+EXPORTED = {
+    "export": "version schema at embedder dim vectors key",
+    "owner": "user agent timezone created_at seq pages",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at",
+    "change": "no cause analyst recorded_at decisions",
+    "receipt": "key digest first_seq last_seq recorded_at",
+    "segment": "id visits visited_at sum",
+    "fact": "id visits visited_at",
+    "vector": "seq data tokens",
+    "end": "utterances changes receipts segments vectors facts",
+    "finish": "owners",
+}
+"""Lines of an export."""
+
+SCHEMAS: dict[str, type[Any]] = {
+    "BatchNotes": model.BatchNotes,
+    "SegmentNotes": model.SegmentNotes,
+    "Pause": readagent.Pause,
+    "Gist": readagent.Gist,
+    "LookUp": readagent.LookUp,
+    "NextEpisode": readagent.NextEpisode,
+    "TimThoughts": tim.TimThoughts,
+    "TimOrganised": tim.TimOrganised,
+    "AMemNote": amem.AMemNote,
+    "AMemLinks": amem.AMemLinks,
+    "AMemEvolved": amem.AMemEvolved,
+    "AMemEvolvedAll": amem.AMemEvolvedAll,
+    "Mem0Facts": mem0.Mem0Facts,
+    "Mem0Update": mem0.Mem0Update,
+    "Mem0Updates": mem0.Mem0Updates,
+    "Mem0Summary": mem0.Mem0Summary,
+    "Mem0gTriples": mem0g.Mem0gTriples,
+    "Mem0gEntities": mem0g.Mem0gEntities,
+    "Mem0gObsolete": mem0g.Mem0gObsolete,
+    "MemGptCall": functions.MemGptCall,
+    "MemGptSummary": memgpt.MemGptSummary,
+    "DayEvents": memorybank.DayEvents,
+    "DayInsight": memorybank.DayInsight,
+    "AllEvents": memorybank.AllEvents,
+    "UserPortrait": memorybank.UserPortrait,
+    "Judgement": asking.Judgement,
+    "CompanionJudgement": asking.CompanionJudgement,
+}
+"""What models are asked for, by the name that is sent with the schema and that a recording is found by."""
+
+OPERATIONS = """
+    add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get expire_fact
+    expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page get_profile get_segment
+    get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts list_links list_memories
+    list_owners list_pages list_retention list_segments list_traits make_link metrics_metrics_get patch_memory pin_fact
+    plan_undo ready_ready_get remove_link retire_fact search_memories settle settle_conflict undo_change update_memory
+    update_profile verify_receipt
+"""
+"""The operations of the HTTP API, from which clients are generated."""
+BODIES = """
+    About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes Conflict
+    Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts FadeBody Faded
+    Filters Forgotten-Input Forgotten-Output Found History Items Kind LearnBody Learnt LeftOutItem Link LinkBody Links
+    MadeBy Message OperationItem OwnerItem OwnerStats Owners PageData PageItem Pages PinBody Problem Profile ProfileBody
+    ProfileValue Quote Redaction RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole
+    Segments SettleBody SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing
+    UpdateBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Why
+"""
+"""The schemas of its bodies and answers."""
+TOOLS = {
+    "add_memory": ("agent_response thread timestamp user_input", "Stored"),
+    "retrieve_memory": ("as_of budget query thread valid_at", "Recalled"),
+    "search_memory": ("as_of k query valid_at", "Found"),
+    "get_user_profile": ("as_of include_assistant_knowledge include_knowledge valid_at", "ProfileShown"),
+    "correct_memory": ("fact_id text", "Corrected"),
+    "forget_memory": ("confirm id", "ForgottenShown"),
+    "why": ("id", "Origin"),
+    "memory_stats": ("", "Counted"),
+}
+"""The tools of the MCP server: what they take, and the title of what they answer."""
+COMMANDS = """
+    add bench chat conflicts copy correct cost diff doctor expire export fade forget import ingest keys learn links mcp
+    migrate model pin rebuild recall reindex retire schema serve settle show stats undo verify why worker
+"""
+GROUPS = {
+    "bench": "cost embed load past recall report run scale search speed study year",
+    "keys": "add list revoke",
+}
+"""The commands of `embermem`, and those of its groups."""
+
+COUNTED = "add add_messages correct expire fade forget forget_owner forget_pages learn link recall search unlink"
+"""The operations that `ember_operations_total` counts."""
+
+T = TypeVar("T")
+
+
+def names(kind: type[Any]) -> str:
+    return " ".join(one.name for one in fields(kind))
+
+
+def below(kind: type[T]) -> Iterator[type[T]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from below(child)
+
+
+def ours(kind: type[T]) -> Iterator[type[T]]:
+    """The classes of Ember below one, whatever tests defined of their own."""
+    return (one for one in below(kind) if one.__module__.startswith("embermem."))
+
+
+def every_error() -> list[type[EmberError]]:
+    return [EmberError, *ours(EmberError)]
+
+
+def test_decisions_are_stored_and_sent_under_these_names() -> None:
+    assert {tag: (api_kind(kind), names(kind)) for tag, kind in BY_TAG.items()} == DECISIONS
+
+
+def test_every_kind_of_decision_has_a_tag_of_its_own() -> None:
+    assert len(BY_TAG) == len(get_args(Decision))
+    assert all("tag" in vars(kind) for kind in BY_TAG.values())
+
+
+def test_a_stored_decision_is_read_by_its_tag() -> None:
+    kept = '[["FactPinned",{"fact_id":"f1","pinned":true}],["Evicted",{"segment_id":"s1"}]]'
+    pinned = changes.FactPinned(fact_id=types.FactId("f1"), pinned=True)
+    assert decisions_from(kept, [changes.FactPinned]) == (pinned,)
+
+
+@pytest.mark.parametrize("kind", PARTS, ids=lambda kind: kind.__name__)
+def test_the_parts_of_what_is_stored_have_these_fields(kind: type[Any]) -> None:
+    assert names(kind) == PARTS[kind]
+
+
+def test_a_recording_has_these_fields() -> None:
+    assert [one.name for one in msgspec.structs.fields(recorded._Recording)] == ["key", "model", "request", "reply"]
+
+
+def test_errors_are_sent_under_these_names() -> None:
+    found = [one for one in every_error() if one.__module__ == errors.__name__]
+    assert {one.tag for one in found} == {*ERRORS.split(), *OF_A_CLIENT.split()}
+    assert {*wire._KINDS} == {*ERRORS.split()}
+    assert {tag: kind.tag for tag, kind in OF_A_SERVER.items()} == {tag: tag for tag in OF_A_SERVER}
+
+
+def test_every_error_that_a_server_may_send_has_a_tag_of_its_own() -> None:
+    sent = [one for one in every_error() if not one.__module__.startswith("embermem.bench")]
+    assert [one for one in sent if "tag" not in vars(one)] == []
+    assert len({one.tag for one in sent}) == len(set(sent))
+
+
+def test_records_are_stored_under_these_names() -> None:
+    base = {one.name for one in fields(Record)}
+    kept = {one.kind: one for one in ours(Record) if "kind" in vars(one)}
+    own = {kind: " ".join(f.name for f in fields(one) if f.name not in base) for kind, one in kept.items()}
+    assert own == RECORDS
+
+
+def test_lines_of_an_export_have_these_names() -> None:
+    assert {kind: names(line) for kind, line in lines.KINDS.items()} == EXPORTED
+
+
+def test_models_are_asked_under_these_names() -> None:
+    assert {name: reply_schema(kind).name for name, kind in SCHEMAS.items()} == {name: name for name in SCHEMAS}
+    source = (file.read_text(encoding="utf-8") for file in Path(embermem.__file__).parent.rglob("*.py"))
+    written = [name for text in source for name in re.findall(r'schema_name: ClassVar\[str\] = "(\w+)"', text)]
+    assert sorted(written) == sorted(SCHEMAS)
+
+
+def test_operations_are_counted_under_these_names() -> None:
+    spanned = re.compile(r'@telemetry\.spanned\(telemetry\.[A-Z]+, "(\w+)"\)')
+    folder = Path(embermem.__file__).parent / "owner_memory"
+    written = [one for file in folder.glob("*.py") for one in spanned.findall(file.read_text(encoding="utf-8"))]
+    assert " ".join(sorted(written)) == COUNTED
+    assert all(hasattr(OwnerMemory, name) for name in written)
+
+
+def test_the_http_api_has_these_names() -> None:
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "memory.db", embedder="hashed") as memory:
+        described = create_app(memory, hosts=["testserver"]).openapi()
+    named = {one["operationId"] for path in described["paths"].values() for one in path.values()}
+    assert named == {*OPERATIONS.split()}
+    assert {*described["components"]["schemas"]} == {*BODIES.split()}
+
+
+def test_the_tools_have_these_names() -> None:
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "memory.db", embedder="hashed") as memory:
+        tools = asyncio.run(make_server(memory).list_tools())
+    found = {one.name: (" ".join(sorted(one.input_schema["properties"])), one.output_schema) for one in tools}
+    assert {name: (taken, (made or {}).get("title")) for name, (taken, made) in found.items()} == TOOLS
+
+
+def test_the_commands_have_these_names() -> None:
+    commands = vars(get_command(app))["commands"]
+    assert {*commands} == {*COMMANDS.split()}
+    groups = {
+        name: " ".join(sorted(vars(one)["commands"])) for name, one in commands.items() if "commands" in vars(one)
+    }
+    assert groups == GROUPS
