@@ -503,7 +503,7 @@ UNPLACED = """SELECT 1 FROM page p JOIN owner o ON o.owner_id = p.owner_id
 
 
 @pytest.mark.parametrize(
-    ("quiet", "count"), [(40, 2), pytest.param(1000, 4, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
+    ("quiet", "count"), [(40, 2), pytest.param(1000, 4, marks=[pytest.mark.proof, pytest.mark.timeout(600)])]
 )
 def test_many_owners_and_a_noisy_one_are_all_done_once_and_fairly_by_many_workers(
     place: Place, quiet: int, count: int

@@ -109,6 +109,7 @@ def test_a_copied_owner_is_a_whole_owner_of_its_own(file: Place) -> None:
     says_the_same(file)
 
 
+@pytest.mark.proof
 def test_without_a_server_all_is_measured_on_a_file(tmp_path: Path) -> None:
     report = run(tmp_path, SHORT)
     is_whole(report, ("sqlite",))
