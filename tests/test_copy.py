@@ -22,6 +22,8 @@ from lives import call, contents, fill_every_table, key, live, store_of, thought
 from scripted import NOW, SMALL, Clock, Place
 from soundness import assert_sound, assert_tiers, meddle, rows
 
+pytestmark = pytest.mark.engines
+
 OWN = (copying.FINISHED, SCRUBBED, COPIES)
 """Settings of one store alone: that a copy is whole, its last scrub, and where its own copies lie."""
 

@@ -35,6 +35,8 @@ from embermem.types import Owner, OwnerId, Role, Vectors
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
+pytestmark = pytest.mark.engines
+
 Maker = Callable[..., Bench]
 
 
