@@ -14,6 +14,7 @@ import pytest
 from small import recall_set
 from test_bench_recorded import noted
 from test_dataset_gvd import ASKED, bank, written
+from test_studies import talk as longer
 from typer.main import get_command
 
 from embermem import Memory
@@ -23,7 +24,7 @@ from embermem.testing.model_server import ModelServer
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 COMMANDS = {
-    "calibrate_theta.sh": "{talk}",
+    "calibrate_theta.sh": "{long}",
     "cost.sh": "{talk} --pages 2",
     "facts.sh": "{talk}",
     "fit_confidence.sh": "{talk} {threads}",
@@ -33,7 +34,7 @@ COMMANDS = {
     "hostile_upstream.sh": "--gb 0.01 --timeout-s 1 --only gzip",
     "key_timing.sh": "--calls 5",
     "load.sh": "--clients 2 --seconds 1",
-    "model_cost.sh": "{talk} --pages 2",
+    "model_cost.sh": "{long} --pages 20",
     "past.sh": "--pages 100 --samples 1",
     "peers.sh": "{talk} --only bm25,dense",
     "proxy.sh": "--pages 10 --calls 2 --embedder hashed",
@@ -43,7 +44,7 @@ COMMANDS = {
     "study_ablation.sh": "{threads} --out {out} --no-model --limit 1",
     "study_amem_ablation.sh": "{threads} --out {out} --no-model --limit 1",
     "study_k_sweep.sh": "{threads} --out {out} --no-model --limit 1 --k 1 --k 2",
-    "study_memory_map.sh": "{threads} --out {out} --no-model",
+    "study_memory_map.sh": "{long} --out {out} --no-model",
     "study_presets.sh": "{threads} --out {out} --no-model --limit 1",
     "systems.sh": "{out} {threads} --no-model --limit 1",
     "workers.sh": "--owners 2 --wait 0.05",
@@ -88,7 +89,11 @@ def places(tmp_path: Path) -> dict[str, str]:
     """Small data of each format, a store, and where a run is written."""
     talk = noted()
     talk.append(copy.deepcopy(talk[0]) | {"sample_id": "our-2"})
-    files = {"talk": talk, "threads": recall_set()}
+    long = longer(24)
+    (threads := long["conversations"][0]["threads"])[0]["turns"] = [turn for one in threads for turn in one["turns"]]
+    del threads[1:]
+    long["conversations"].append(copy.deepcopy(long["conversations"][0]) | {"id": "nora"})
+    files = {"talk": talk, "threads": recall_set(), "long": long}
     for name, document in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
     gvd = tmp_path / "gvd"
