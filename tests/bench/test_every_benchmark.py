@@ -90,7 +90,8 @@ def places(tmp_path: Path) -> dict[str, str]:
     talk = noted()
     talk.append(copy.deepcopy(talk[0]) | {"sample_id": "our-2"})
     long = longer(24)
-    (threads := long["conversations"][0]["threads"])[0]["turns"] = [turn for one in threads for turn in one["turns"]]
+    threads = long["conversations"][0]["threads"]
+    threads[0]["turns"] = [turn for one in threads for turn in one["turns"]]
     del threads[1:]
     long["conversations"].append(copy.deepcopy(long["conversations"][0]) | {"id": "nora"})
     files = {"talk": talk, "threads": recall_set(), "long": long}
