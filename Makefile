@@ -14,7 +14,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test attack format lint pictures peers lock size clean
+.PHONY: help install server dev demo test proofs attack format lint pictures peers lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -26,13 +26,20 @@ server: $(VENV)/.server  ## Also what `embermem serve` and `embermem mcp` need.
 demo: install  ## Show the memory at work on a bundled conversation.
 	@$(PY) -m embermem.demo $(ARGS)
 
-test: dev  ## Formatting, lint, types and all tests; what asks a store once more, on a PostgreSQL that they start.
-	$(PIP) check
-	$(PY) -m ruff format --check .
-	$(PY) -m ruff check --no-cache .
-	$(PY) -m mypy
-	$(PY) -m pytest -n $(WORKERS) $(ARGS)
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal --engine postgresql $(ARGS)
+# Both engines are always tested; the exit code is that of the last one that failed.
+PYTEST := $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 15 --durations-min 1
+define TESTED
+	@failed=0; \
+	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
+	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
+	exit $$failed
+endef
+
+test: lint  ## Formatting, lint, types, and a bounded part of every kind of test, on SQLite and a PostgreSQL that it starts.
+	$(call TESTED)
+
+proofs: lint  ## The same with all tests: long lives, every browser page, every benchmark once, more examples.
+	$(call TESTED,--proofs)
 
 attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
 	@PYTHONPATH=tests $(PY) -m attack $(ARGS)

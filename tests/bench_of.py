@@ -30,7 +30,7 @@ class Bench:
     ) -> None:
         self.place = place
         self.clock = clock
-        self.store = open_store(place, load(None, **SMALL))
+        self.store = open_store(place, load(None, **{**SMALL, **settings}))
         extractive = ExtractiveAnalyst()
         embedder = embedder or HashedNgrams()
         self.store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})

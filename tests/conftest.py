@@ -13,17 +13,17 @@ import hypothesis
 import pytest
 
 from embermem import Memory, OwnerMemory
+from proofs import PROOFS
 from scripted import SMALL, Clock, Opener, Place
 
 if TYPE_CHECKING:
     import httpx2
     from serving import Server
 
-# No test is timed: this machine's cores are noisy. Under CI the same examples are drawn every time, so that a red run
-# is the change's doing; everywhere else they are new ones, and what they find is pinned with @example.
-hypothesis.settings.register_profile("here", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
+# No example is timed: the machine may be busy. Under CI the same examples are drawn every time, so that a red run is
+# the change's doing; everywhere else they are new ones, and what they find is pinned with @example.
+hypothesis.settings.register_profile("here", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.register_profile(PROOFS, deadline=None, max_examples=400)
 
 TESTS = Path(__file__).parent
 ENGINES = ("sqlite", "postgresql")
@@ -44,35 +44,46 @@ def clock() -> Clock:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--engine postgresql`: the tests that ask something of a store, on a real PostgreSQL."""
+    """`--engine postgresql` runs the tests on a real PostgreSQL; `--proofs` runs all of them, with more examples."""
     parser.addoption("--engine", choices=ENGINES, default="sqlite", help="what memories are kept in")
+    parser.addoption("--proofs", action="store_true", help="also run what is marked `proof`, with more examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The number of examples is known before any test module is imported."""
+    hypothesis.settings.load_profile(PROOFS if config.getoption("--proofs") else "here")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is another engine's own. With PostgreSQL, leave out what asks no store too, and the applications,
-    for which every store is the same: SQLite's run has them."""
-    engine = config.getoption("--engine")
-    others = [other for other in ENGINES if other != engine]
+    """Select the tests of this run."""
+    engine, proofs = config.getoption("--engine"), config.getoption("--proofs")
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
-        foreign = any(item.get_closest_marker(other) for other in others)
-        elsewhere = engine != "sqlite" and not (asks_a_store(item) or item.get_closest_marker(engine))
-        (left if foreign or elsewhere else kept).append(item)
+        (kept if is_selected(item, engine, proofs=proofs) else left).append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = kept
+
+
+def is_selected(item: pytest.Item, engine: str, *, proofs: bool) -> bool:
+    """Whether a test runs on an engine. On PostgreSQL these are the tests of the store itself and those marked
+    `engines`; with `--proofs` all tests that open a store, but not those of the applications, for which every store is
+    the same."""
+    if any(item.get_closest_marker(other) for other in ENGINES if other != engine):
+        return False
+    if item.get_closest_marker("proof") and not proofs:
+        return False
+    if engine == "sqlite" or item.get_closest_marker(engine):
+        return True
+    folder = item.path.relative_to(TESTS).parts[0]
+    opens_a_store = "engine" in getattr(item, "fixturenames", ()) and folder not in APPLICATIONS
+    return opens_a_store and (proofs or folder == "stores" or item.get_closest_marker("engines") is not None)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Of the tests that were named none may ask a store: nothing is wrong then."""
     if session.config.getoption("--engine") != "sqlite" and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
-
-
-def asks_a_store(item: pytest.Item) -> bool:
-    """Whether a test's memory is in a store of the run's engine."""
-    folder = item.path.relative_to(TESTS).parts[0]
-    return "engine" in getattr(item, "fixturenames", ()) and folder not in APPLICATIONS
 
 
 @pytest.fixture(scope="session")

@@ -17,13 +17,14 @@ from attack.outcome import Outcome
 from attack.plan import Plan, made, said_by
 from attack.run import Lives, lives
 from embermem import Memory
+from proofs import bounded
 from scripted import SMALL
 from soundness import meddle
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [pytest.mark.engines, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
 
 FAULTS = ("kill", "interrupt", "clock")
-SEEDS = (11, 12, 13)
+SEEDS = range(11, 11 + bounded(1, proofs=8))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,6 @@ def ready(engine: str, request: pytest.FixtureRequest) -> Iterator[Lives]:
         yield made_ready
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_short_life_under_attack_keeps_every_promise(ready: Lives, seed: int) -> None:
     outcome = ready.live(made(seed, FAULTS, small=True))

@@ -50,6 +50,7 @@ def settings_of(place: str | Path) -> dict[str, str]:
     return {row["key"]: row["value"] for row in rows(place, "SELECT * FROM store")}
 
 
+@pytest.mark.engines
 def test_every_row_of_every_table_comes_along_and_the_copy_is_a_sound_store(
     ends: tuple[str | Path, str | Path], clock: Clock
 ) -> None:
@@ -158,6 +159,7 @@ copy_store(sys.argv[1], sys.argv[2], load(), datetime.now(UTC), told)
 """
 
 
+@pytest.mark.engines
 def test_killed_in_the_middle_of_anything_it_goes_on(place: Place, clock: Clock) -> None:
     source, target = place("source.db"), place("target.db")
     with opened(source, clock) as memory:

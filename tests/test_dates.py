@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem.dates import DateSpan, date_spans
+from proofs import bounded
 
 SAID = datetime(2023, 8, 16, 12, tzinfo=UTC)
 
@@ -459,7 +460,7 @@ _texts = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=bounded(150, proofs=5000))
 @given(_texts, st.datetimes() | st.sampled_from([datetime.min, datetime.max, SAID]))
 def test_spans_are_in_order_apart_and_within_the_text_whatever_is_said_whenever(text: str, at: datetime) -> None:
     spans = date_spans(text, at)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
 import threading
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
@@ -668,145 +665,3 @@ def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(place: Place,
         assert all(not told[chain].startswith("scripted") for chain in forgotten.rewritten if chain in told)
         assert any(summary.startswith("scripted") for summary in told.values())
         assert memory.rebuild()[0].same
-
-
-# ------------------------------------------------------------------------------------------------ whatever is done
-
-LINES = (
-    "I live in {0}.",
-    "I now live in {0}.",
-    "I like {0}. I like figs.",
-    "My sister {0} is a nurse.",
-    "We saw a purple {0} on the lake. The {0} came back.",
-    "Call me {0}.",
-    "我住在北京。{0}很好。",
-    "I don't live in Lyon any more. {0}!",
-    "I live in Lyon.",
-)
-adds = st.tuples(st.just("add"), st.integers(0, len(LINES) - 1), st.sampled_from(("t1", "t2")), st.booleans())
-begun = st.lists(adds, min_size=5, max_size=9).map(lambda made: [*made, ("settle",)])
-steps = st.lists(
-    st.one_of(
-        adds,
-        adds,
-        st.tuples(st.just("settle")),
-        st.tuples(st.just("work")),
-        st.tuples(st.just("page"), st.integers(0, 30)),
-        st.tuples(st.just("fact"), st.integers(0, 30)),
-        st.tuples(st.just("segment"), st.integers(0, 30)),
-        st.tuples(st.just("thread"), st.sampled_from(("t1", "t2"))),
-        st.tuples(st.sampled_from(("correct", "retire", "pin")), st.integers(0, 30)),
-        st.tuples(st.just("undo"), st.integers(1, 30)),
-        st.tuples(st.just("anew")),
-    ),
-    min_size=4,
-    max_size=16,
-)
-
-
-LIVES = itertools.count()
-"""Numbers of the stores that examples have for their own."""
-
-
-class Life:
-    """One owner, and which words are to be nowhere in the store any more."""
-
-    def __init__(self, place: str | Path) -> None:
-        self.place, self.clock = place, Clock()
-        self.memory = Memory(place, clock=self.clock, **{**SMALL, "tau": 0.5, "min_new": 1})
-        self.alice = self.memory.of("alice")
-        self.other = Memory(place, clock=self.clock, **SMALL)
-        self.words: dict[str, set[str]] = {}
-        self.gone: list[str] = []
-        self.count = 0
-
-    def add(self, line: int, thread: str, answered: bool) -> None:
-        self.count += 1
-        self.clock.go(60)
-        word = f"Zq{chr(97 + self.count // 26)}{chr(97 + self.count % 26)}xw"
-        text = LINES[line].format(word)
-        page = self.alice.add(text, "I see." if answered else None, thread=thread)
-        if word in text:
-            self.words.setdefault(page, set()).add(word)
-
-    def take(self, kind: str, chosen: list[str], which: int) -> None:
-        if not chosen:
-            return
-        forgotten = self.alice.forget(**{kind: chosen[which % len(chosen)]})  # type: ignore[arg-type]
-        assert forgotten.scrubbed
-        for page in forgotten.pages:
-            self.gone += self.words.pop(page, set())
-
-    def do(self, step: tuple[Any, ...]) -> None:
-        alice = self.alice
-        match step:
-            case ("add", line, thread, answered):
-                self.add(line, thread, answered)
-            case ("settle",):
-                alice.settle()
-            case ("work",):
-                self.clock.go(1000)
-                self.memory.work()
-            case ("page", which):
-                self.take("page", [page.id for page in alice.pages()], which)
-            case ("fact", which):
-                self.take("fact", [fact.id for fact in (*alice.facts(), *alice.past_facts())], which)
-            case ("segment", which):
-                segments = (*alice.segments(), *alice.segments(archived=True))
-                self.take("segment", [segment.id for segment in segments], which)
-            case ("thread", thread):
-                self.take("thread", [thread] if any(page.thread == thread for page in alice.pages()) else [], 0)
-            case ("correct", which):
-                facts = alice.facts()
-                if facts:
-                    with suppress(InputError):  # it says that already
-                        alice.correct(facts[which % len(facts)].id, f"says {which} now", value=f"v{which}")
-            case ("retire" | "pin", which):
-                facts = alice.facts()
-                if facts:
-                    getattr(alice, step[0])(facts[which % len(facts)].id)
-            case ("undo", which):
-                try:
-                    alice.undo(which)
-                except (InputError, NotFound):
-                    return
-            case ("anew",):
-                alice.understand_anew()
-
-    def check(self) -> None:
-        assert_sound(self.place)
-        assert_tiers(self.memory)
-        assert holds(self.place, *self.gone) == []
-        told = found_by(self.other.of("alice"), "Where do I live?", *self.gone[-2:])
-        assert not [word for word in self.gone if word in told.replace(f"query='{word}'", "")]
-        seqs = {u.seq for page in self.alice.pages() for u in page.utterances}
-        for fact in (*self.alice.facts(), *self.alice.facts(archived=True), *self.alice.past_facts()):
-            assert {source.seq for source in fact.sources} <= seqs
-        assert sum(not fact.pinned for fact in self.alice.facts("user")) <= SMALL["user_facts"]
-        single = [f.subject for f in self.alice.facts() if f.attribute == "lives_in"]
-        assert len(single) == len(set(single))
-        assert all(found.same for found in self.memory.rebuild())
-
-    def close(self) -> None:
-        self.other.close()
-        self.memory.close()
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(280)
-@settings(
-    max_examples=12,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
-)
-@given(before=begun, done=steps)
-def test_whatever_is_added_settled_corrected_and_forgotten_in_whatever_order_the_store_stays_sound(
-    place: Place, before: list[tuple[Any, ...]], done: list[tuple[Any, ...]]
-) -> None:
-    with closing(Life(place(f"{next(LIVES)}/memory.db"))) as life:
-        for step in (*before, *done):
-            life.do(step)
-            if step[0] in ("page", "segment", "thread", "fact"):
-                life.check()
-        life.do(("settle",))
-        life.check()

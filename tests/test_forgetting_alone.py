@@ -30,6 +30,7 @@ from embermem.protocols import Trail
 from embermem.stores import schema
 from embermem.systems.memoryos.redacting import Going, Pieces, Traces, redacted
 from embermem.types import About, FactId, LinkId, Source
+from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place
 from soundness import assert_sound, meddle, rows
 
@@ -212,7 +213,9 @@ adds = st.tuples(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=bounded(5, proofs=60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(lives=st.lists(adds, min_size=4, max_size=16), forgotten=st.lists(st.integers(0, 15), min_size=1, max_size=4))
 def test_whatever_was_said_only_what_rests_on_a_page_goes_with_it(
     place: Place, lives: list[tuple[int, str, str, bool, bool]], forgotten: list[int]

@@ -23,16 +23,17 @@ from embermem.stores.forgotten_key import KEY_MARK
 from embermem.stores.statements import SCRUBBED
 from lives import contents, fill_every_table
 from older import VERSION, content, older
+from proofs import bounded
 from scripted import SMALL, Clock, Place
 from soundness import assert_sound, rows
 
-KILLS, SEED = int(os.environ.get("KILLS", "3")), int(os.environ.get("SEED", "1"))
+KILLS, SEED = int(os.environ.get("KILLS", bounded(2, proofs=20))), int(os.environ.get("SEED", "1"))
 OWN = (copying.FINISHED, COPIES, SCRUBBED)
 """Settings that a copy has of its own."""
 OWN_OF_EACH = (*OWN, "nonce_key", KEY_MARK)
 """Settings that every store makes for itself."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 def started(store: str | Path, *arguments: str) -> int:

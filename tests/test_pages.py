@@ -16,6 +16,7 @@ from embermem import Memory, OwnerMemory, Page
 from embermem.errors import InputError, KeyReused
 from embermem.paging import PageTail, joins, tier_of
 from embermem.types import PageId, Role, Tier
+from proofs import bounded
 from scripted import NOW, Clock, Opener
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -117,7 +118,7 @@ messages = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=bounded(10, proofs=125))
 @given(messages, st.data())
 def test_in_one_call_or_one_at_a_time_gives_the_same_pages(
     said: list[tuple[str, str, str]], data: st.DataObject

@@ -15,6 +15,7 @@ import pytest
 
 from embermem import Memory
 from embermem.errors import StoreError
+from proofs import bounded
 from scripted import Opener, Place
 from soundness import assert_sound, assert_tiers
 
@@ -37,28 +38,29 @@ def started(place: str | Path, worker: int, count: int, background: bool = False
     return subprocess.Popen(arguments, stderr=subprocess.PIPE)
 
 
-@pytest.mark.slow
-def test_eight_processes_add_two_hundred_pages_each_to_one_new_store(place: Place) -> None:
-    workers = [started(place(), n, 200) for n in range(8)]
+@pytest.mark.engines
+def test_many_processes_add_many_pages_each_to_one_new_store(place: Place) -> None:
+    count, each = bounded(4, proofs=8), bounded(50, proofs=200)
+    workers = [started(place(), n, each) for n in range(count)]
     for worker in workers:
         _, errors = worker.communicate(timeout=200)
         assert (worker.returncode, errors.decode()) == (0, "")
     with Memory(place(), **SETTINGS) as memory:
         pages = memory.of("alice").pages()
-        assert len(pages) == 1600
-        assert sorted(u.seq for page in pages for u in page.utterances) == list(range(1, 3201))
-        for worker_no in range(8):
+        assert len(pages) == count * each
+        assert sorted(u.seq for page in pages for u in page.utterances) == list(range(1, 2 * count * each + 1))
+        for worker_no in range(count):
             mine = [page.query for page in pages if page.thread == f"t{worker_no}"]
-            assert mine == [f"worker {worker_no} says {n}" for n in range(200)]
+            assert mine == [f"worker {worker_no} says {n}" for n in range(each)]
     assert_sound(place())
 
 
-@pytest.mark.slow
 def test_readers_see_what_another_process_added_while_workers_consolidate(place: Place) -> None:
     with Memory(place(), **SETTINGS) as memory:
         alice = memory.of("alice")
         alice.add("I saw a purple heron.", "Lovely!")
-        workers = [started(place(), n, 60, background=True) for n in range(2)]
+        each = bounded(20, proofs=60)
+        workers = [started(place(), n, each, background=True) for n in range(2)]
         seen = 0
         while any(worker.poll() is None for worker in workers):
             known = alice.stats().utterances
@@ -71,7 +73,7 @@ def test_readers_see_what_another_process_added_while_workers_consolidate(place:
         for worker in workers:
             _, errors = worker.communicate(timeout=60)
             assert (worker.returncode, errors.decode()) == (0, "")
-        assert alice.stats().utterances == 2 + 2 * 60 * 2
+        assert alice.stats().utterances == 2 + 2 * each * 2
         alice.settle()
         assert alice.stats().pending == 0
         assert alice.stats().mid > 0

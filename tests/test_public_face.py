@@ -144,7 +144,7 @@ def test_any_text_comes_back_as_it_was_and_can_be_asked(opened: Opener, text: st
     assert str(context.explain())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_text_of_ten_megabytes_is_refused_by_default_and_kept_when_allowed(opened: Opener) -> None:
     text = "The heron stood in the water. " * 340_000
     with pytest.raises(InputError, match="more than the 1,000,000 allowed; split it"):

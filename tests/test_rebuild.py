@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -10,23 +9,20 @@ import tempfile
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bench_of import ALICE, LINES, Bench
-from embermem import Memory, OwnerMemory, Tier
+from embermem import OwnerMemory, Tier
 from embermem.changes import Cause
-from embermem.errors import BudgetSpent, InputError
+from embermem.errors import BudgetSpent
 from embermem.protocols import Analyst, ModelReply, ModelRequest
 from embermem.rebuilding import begin_anew, replay, understand_anew
 from embermem.stores import schema
 from embermem.types import Annotation
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
-from soundness import assert_sound, assert_tiers, looking, meddle, rows
+from soundness import assert_sound, looking, meddle, rows
 
 Maker = Callable[..., Bench]
 MORE = ("I moved to Nantes.", "I like figs. I like jazz. I like tea.", "Call me Sam. I was born in 1990.")
@@ -105,92 +101,6 @@ def test_a_rebuild_keeps_what_waits_for_another_try(bench: Maker) -> None:
     assert one.store.owner_stats(ALICE.id, SHORT).failed == 2
     assert replay(one.store, ALICE, SHORT).same
     assert dump(one.place) == before
-
-
-class Log(RuleBasedStateMachine):
-    """Everything that writes changes, in any order: applying them again gives the same rows, all of them."""
-
-    stores: ClassVar[Iterator[str | Path]]
-    """Where each example's own store lies."""
-
-    @initialize(theta=st.sampled_from([-1.0, 0.6, 1.2]), when=st.sampled_from(["read", "promoted"]))
-    def begin(self, theta: float, when: str) -> None:
-        self.place = next(self.stores)
-        self.clock = Clock()
-        told: dict[str, Any] = {"theta": theta, "facts_when": when, "min_new": 1, "tau": 0.5, "retry_max_s": 100.0}
-        self.plain = Bench(self.place, self.clock, None, None, **told)
-        self.better = Bench(self.place, self.clock, ScriptedAnalyst(), None, **told)
-        self.worse = Bench(self.place, self.clock, ScriptedAnalyst(failures=10**6), None, attempts=2, **told)
-        self.memory = Memory(self.place, clock=self.clock, **{**SMALL, **told})
-        self.alice = self.memory.of("alice")
-        self.plain.add(*LINES)
-
-    def teardown(self) -> None:
-        if hasattr(self, "memory"):
-            self.memory.close()
-            for one in (self.plain, self.better, self.worse):
-                one.store.close()
-            assert_sound(self.place)
-
-    @rule(lines=st.lists(st.sampled_from((*LINES, *MORE)), min_size=1, max_size=5), thread=st.sampled_from("ab"))
-    def add(self, lines: list[str], thread: str) -> None:
-        self.plain.add(*lines, thread=thread)
-
-    @rule(who=st.sampled_from(("plain", "better", "worse")), seconds=st.sampled_from((1, 200)))
-    def understand(self, who: str, seconds: int) -> None:
-        self.clock.go(seconds)
-        one: Bench = getattr(self, who)
-        one.system.settle(ALICE)
-
-    @rule(name=st.sampled_from(("Alice", None)))
-    def set_profile(self, name: str | None) -> None:
-        self.alice.set_profile(name=name)
-
-    @rule(back=st.integers(1, 9))
-    def undo(self, back: int) -> None:
-        changes = self.alice.changes()
-        if changes:
-            try:
-                self.alice.undo(changes[-min(back, len(changes))].no)
-            except InputError:
-                return
-        assert len(self.alice.facts("user")) <= 5
-
-    @rule()
-    def visit(self) -> None:
-        self.alice.visit(self.alice.search("heron Lyon", k=3))
-
-    @rule()
-    def begin_anew(self) -> None:
-        before = [(line.name, line.value) for line in self.alice.profile() if line.set_by == "caller"]
-        begin_anew(self.plain.store, ALICE, self.clock)
-        assert [(line.name, line.value) for line in self.alice.profile()] == before
-        assert self.alice.facts() == ()
-        assert not [page for page in self.alice.pages() if page.segment_id]
-
-    @rule()
-    def rebuild(self) -> None:
-        before = dump(self.place)
-        (found,) = self.memory.rebuild()
-        assert found.same
-        assert dump(self.place) == before
-        assert_tiers(self.memory)
-
-
-@pytest.mark.timeout(280)
-def test_whatever_wrote_the_log_applying_it_again_changes_nothing(place: Place, engine: str) -> None:
-    class Here(Log):
-        stores = (place(f"{n}.db") for n in itertools.count())
-
-    run_state_machine_as_test(
-        Here,
-        settings=settings(
-            max_examples=8 if engine == "sqlite" else 5,
-            stateful_step_count=12,
-            deadline=None,
-            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-        ),
-    )
 
 
 # ----------------------------------------------------------------------------------------------------- anew

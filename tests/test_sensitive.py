@@ -19,6 +19,7 @@ from embermem.errors import InputError
 from embermem.messages import Inbox
 from embermem.sensitive import Finder, Found, Redacted, iban, luhn, redacted, secrets
 from embermem.types import OwnerId
+from proofs import bounded
 from scripted import Opener, Place
 from test_forgetting import kept
 
@@ -328,7 +329,7 @@ def test_redactions_count_the_messages_that_were_given() -> None:
     assert [(one.message, one.where) for one in took] == [(1, "name")]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=bounded(6, proofs=75), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.sampled_from([secret for _, secret in ALL[:9]]), min_size=1, max_size=4))
 def test_no_found_secret_is_in_any_file(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("s") / "memory.db"

@@ -35,6 +35,7 @@ from embermem.types import (
     TraitProposal,
     Utterance,
 )
+from proofs import bounded
 from scripted import NOW, Place
 from soundness import looking
 
@@ -73,7 +74,7 @@ proposals = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=bounded(15, proofs=400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(proposals, min_size=1, max_size=6), about=st.sampled_from(About))
 def test_any_changes_leave_a_persona_whose_levels_evidence_and_history_hold(
     held: Held, changes: list[list[tuple[object, ...]]], about: About

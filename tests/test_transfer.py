@@ -22,6 +22,7 @@ from embermem.stores.sql import SqlStore
 from embermem.transfer.export import export
 from embermem.transfer.importing import Imported, import_owners
 from lives import live, store_of, thoughts
+from proofs import bounded
 from scripted import NOW, SMALL, Clock, Opener, Place
 from soundness import assert_sound, assert_tiers
 
@@ -391,7 +392,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=bounded(20, proofs=600))
 def test_a_file_torn_anywhere_brings_nobody_in(sample: bytes, shelf: SqlStore, data: st.DataObject) -> None:
     end = data.draw(st.integers(min_value=0, max_value=len(sample) - 2 - sample[::-1].index(b"\n", 1)), "length")
     with pytest.raises(InputError, match="line"):

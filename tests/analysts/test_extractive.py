@@ -11,6 +11,7 @@ from embermem.analysts import ExtractiveAnalyst, ExtractiveSettings, condense, k
 from embermem.protocols import Analyst, ProfileRequest
 from embermem.traits import dimensions
 from embermem.types import ChainId, ChainTail, PageView, Persona, Segment, SegmentId, ThreadId
+from proofs import bounded
 
 from .pages import NOW, OWNER, page
 
@@ -246,7 +247,7 @@ _ANY = st.text(max_size=300) | st.text(
 
 
 @given(_ANY, _ANY)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=bounded(50, proofs=1500), deadline=None)
 def test_no_text_raises_and_every_source_lies_inside_it(user: str, assistant: str) -> None:
     view = page(user, assistant)
     notes = ANALYST.annotate(OWNER, {}, [view, replace(view)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -34,6 +35,12 @@ def environment(store: Path, more: Mapping[str, str] | None = None) -> dict[str,
     """Ours, with the store and a quick embedder."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("EMBERMEM_")}
     return {**kept, "EMBERMEM_STORE": str(store), "EMBERMEM_EMBEDDER": "hashed", "PYTHONUTF8": "1", **(more or {})}
+
+
+def heeds_ctrl_c() -> None:
+    """Called in a child before it becomes the command: SIGINT ends it, also where the tests run as a background job,
+    to which shells give children that ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def command(*arguments: str) -> list[str]:

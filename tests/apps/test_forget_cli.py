@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,21 @@ from running import command, environment, run
 WORD = "Quuxville"
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of one user who lives somewhere and likes something."""
-    file = tmp_path / "m.db"
+    file = tmp_path_factory.mktemp("made") / "m.db"
     for said in (f"I live in {WORD}.", "I like figs."):
         assert run(file, "add", said, "I see.", "--thread", said[-5:-1]).code == 0
     assert run(file, "settle").code == 0
     return file
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Path:
+    """A copy of it for each test."""
+    shutil.copytree(made.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / made.name
 
 
 def facts(store: Path) -> dict[str, dict[str, Any]]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import command, environment, run, said, write
+from running import command, environment, heeds_ctrl_c, run, said, write
 
 from embermem.apps.formats import BadLine, Entry
 from embermem.apps.ingest import BATCH_MESSAGES, BadInput, ingest
 from embermem.memory import Memory, OwnerMemory
+from proofs import bounded
 
 
 def entry(number: int, content: str, thread: str | None = None) -> Entry:
@@ -50,11 +51,11 @@ def test_the_same_messages_again_store_nothing(owner: OwnerMemory, count: int) -
 
 
 def test_a_file_that_has_grown_adds_only_what_is_new(owner: OwnerMemory) -> None:
-    for count in (3, 10, 11, 200, 201, 600):
+    for count in (3, 10, 11, *bounded((60,), proofs=(200, 201, 600))):
         store(owner, entries(count))
         assert len(texts(owner)) == count
-    store(owner, entries(600))
-    assert texts(owner) == [f"message number {n}" for n in range(600)]
+    store(owner, entries(count))
+    assert texts(owner) == [f"message number {n}" for n in range(count)]
 
 
 def test_two_files_that_begin_alike_are_both_stored_once(owner: OwnerMemory) -> None:
@@ -109,6 +110,7 @@ def lines(count: int) -> list[dict[str, Any]]:
     return [{"role": ("user", "assistant")[n % 2], "content": f"line {n} of a long talk"} for n in range(count)]
 
 
+@pytest.mark.proof
 def test_ten_thousand_lines_are_quick_and_quicker_the_second_time(tmp_path: Path) -> None:
     file, at = write(tmp_path / "f.jsonl", *lines(10_000)), tmp_path / "m.db"
     took = []
@@ -141,9 +143,13 @@ def test_killed_again_and_again_it_ends_with_every_line_once(tmp_path: Path) -> 
 
 
 def test_ctrl_c_leaves_a_sound_store_and_says_how_to_go_on(tmp_path: Path) -> None:
-    file, at = write(tmp_path / "f.jsonl", *lines(60_000)), tmp_path / "m.db"
+    file, at = write(tmp_path / "f.jsonl", *lines(20_000)), tmp_path / "m.db"
     with subprocess.Popen(
-        command("ingest", str(file), "--no-settle"), env=environment(at), stderr=subprocess.PIPE, text=True
+        command("ingest", str(file), "--no-settle"),
+        env=environment(at),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heeds_ctrl_c,
     ) as process:
         deadline = time.monotonic() + 20
         while not at.exists() and time.monotonic() < deadline:

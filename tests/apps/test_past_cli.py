@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,21 @@ LYON = {"text": "lives in Lyon", "value": "Lyon", **HOME}
 NANTES = {"text": "lives in Nantes", "value": "Nantes", **HOME}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of one user who said where she lives, and later that she moved."""
-    file = tmp_path / "m.db"
+    file = tmp_path_factory.mktemp("made") / "m.db"
     for day, said in (("2026-05-01", "I live in Lyon."), ("2026-05-11", "I moved to Nantes.")):
         assert run(file, "add", said, "I see.", "--thread", day, "--at", day).code == 0
         assert run(file, "settle").code == 0
     return file
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Path:
+    """A copy of it for each test."""
+    shutil.copytree(made.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / made.name
 
 
 def facts(store: Path, *options: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from running import command, environment, run, said, write
+from running import command, environment, heeds_ctrl_c, run, said, write
 
 from embermem.apps import show
 from embermem.changes import Cause, Change, Decision
@@ -38,18 +39,25 @@ def server() -> Iterator[ModelServer]:
         yield one
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store in which a talk of alice was understood by extraction; bob's has one page."""
     lines = [
         {"query": f"{text} That was on day {day}.", "response": "I see.", "thread": f"{thread} {day // 2}"}
         for day in range(1, 5)
         for text, thread in TALK
     ]
-    at = tmp_path / "m.db"
-    assert run(at, "--user", "alice", "ingest", str(write(tmp_path / "talk.jsonl", *lines))).code == 0
+    at = tmp_path_factory.mktemp("made") / "m.db"
+    assert run(at, "--user", "alice", "ingest", str(write(at.with_name("talk.jsonl"), *lines))).code == 0
     assert run(at, "--user", "bob", "add", "I live in Nice.").code == 0
     return at
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Path:
+    """A copy of it for each test."""
+    shutil.copytree(made.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / made.name
 
 
 def model(server: ModelServer, **more: str) -> dict[str, str]:
@@ -170,7 +178,9 @@ def test_stopped_in_the_middle_what_is_not_yet_read_waits_and_settle_goes_on(sto
     env = model(server, model="scripted", lease_s="2")
     server.fail_next("hang")
     line = command("--user", "alice", "rebuild", "--anew")
-    with subprocess.Popen(line, env=environment(store, env), stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        line, env=environment(store, env), stderr=subprocess.PIPE, text=True, preexec_fn=heeds_ctrl_c
+    ) as process:
         server.wait_for_calls(1, 60)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)

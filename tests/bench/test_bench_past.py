@@ -39,6 +39,7 @@ def test_what_changed_is_measured_and_weighed(report: PastReport) -> None:
     assert sum(report.table_bytes_a_page.values()) < report.bytes_a_page
 
 
+@pytest.mark.proof
 def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
     shown = run_command(store, "bench", "past", "--pages", "100", "--samples", "1")

@@ -171,6 +171,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.proof
 def test_the_command_prints_one_object_for_one_file_and_a_list_for_several(tmp_path: Path) -> None:
     files = []
     for name, document in (("one", locomo()), ("two", recall_set())):
@@ -194,6 +195,7 @@ def test_the_command_names_a_file_that_is_no_data_set(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.proof
 def test_speed_measures_at_each_size_and_says_when_its_time_was_over() -> None:
     found = json.loads(command("speed", "--pages", "5,12", "--seconds", "20", "--json").stdout)
     assert [point["pages"] for point in found["points"]] == [5, 12]

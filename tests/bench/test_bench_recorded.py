@@ -124,6 +124,7 @@ def test_a_file_without_notes_has_nothing_to_replay(tmp_path: Path) -> None:
         recall.run(parse(recall_set(), "ours", "here"), tmp_path, embedder="hashed", analyst=recall.RECORDED)
 
 
+@pytest.mark.proof
 def test_the_command_shows_both_analysts_side_by_side(tmp_path: Path) -> None:
     path = tmp_path / "noted.json"
     path.write_text(json.dumps(noted()), encoding="utf-8")

@@ -29,6 +29,7 @@ from embermem.errors import BudgetSpent, ConfigError, InputError, ModelMissing, 
 from embermem.protocols import LanguageModel
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
+from proofs import bounded
 
 QUICK: dict[str, Any] = {"embedder": "hashed", "short_term_pages": 2, "batch_pages": 2, "model_retries": 0}
 """MemoryOS asks its model of pages that left short-term memory; here the third one does."""
@@ -248,6 +249,7 @@ def test_the_judge_of_gvd_is_shown_all_that_was_said_where_no_gold_answer_is(
     assert "2026-03-01 Ines: I moved to Ghent in spring. (one)" in json.dumps(judged[0])
 
 
+@pytest.mark.proof
 def test_a_limit_draws_the_same_questions_for_a_seed_and_more_hold_fewer(tmp_path: Path, data: Path) -> None:
     drawn = {}
     for limit in (1, 2, 3):
@@ -319,7 +321,7 @@ def test_a_torn_last_line_is_cut_off_and_done_again(
     assert server.calls == calls
 
 
-@settings(max_examples=40)
+@settings(max_examples=bounded(15, proofs=400))
 @given(st.lists(st.text(max_size=20), max_size=6), st.data())
 def test_of_a_file_that_ends_anywhere_the_whole_lines_are_kept(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject
@@ -354,6 +356,7 @@ def test_a_model_that_cannot_be_reached_ends_the_run_and_the_next_goes_on(
     assert found(tmp_path / "r") == found(tmp_path / "whole")
 
 
+@pytest.mark.proof
 def test_calls_that_are_used_up_end_the_run_and_the_next_goes_on(
     tmp_path: Path, data: Path, server: ModelServer
 ) -> None:
@@ -387,7 +390,7 @@ def test_a_store_that_is_lost_or_half_made_is_made_again(
     assert server.calls == 2 * 16
 
 
-@pytest.mark.parametrize("system", sorted(bootstrap.SYSTEMS))
+@pytest.mark.parametrize("system", bounded(["memoryos", "readagent"], proofs=sorted(bootstrap.SYSTEMS)))
 def test_each_system_is_measured_alike_when_its_run_was_ended_in_between(
     tmp_path: Path, server: ModelServer, system: str
 ) -> None:
@@ -403,7 +406,7 @@ def test_each_system_is_measured_alike_when_its_run_was_ended_in_between(
     assert server.calls == 2 * calls
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_run_that_is_killed_again_and_again_finds_what_an_undisturbed_one_finds(
     tmp_path: Path, data: Path, server: ModelServer
 ) -> None:

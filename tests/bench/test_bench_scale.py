@@ -109,6 +109,7 @@ def test_a_copied_owner_is_a_whole_owner_of_its_own(file: Place) -> None:
     says_the_same(file)
 
 
+@pytest.mark.proof
 def test_without_a_server_all_is_measured_on_a_file(tmp_path: Path) -> None:
     report = run(tmp_path, SHORT)
     is_whole(report, ("sqlite",))
@@ -177,6 +178,7 @@ def test_a_copied_owner_is_a_whole_owner_of_its_own_on_a_server(url: str) -> Non
 
 
 @pytest.mark.postgresql
+@pytest.mark.proof
 def test_with_a_server_both_engines_are_measured_and_its_settings_told(url: str, tmp_path: Path) -> None:
     report = run(tmp_path, SHORT, url=url)
     is_whole(report, ("sqlite", "postgresql"))

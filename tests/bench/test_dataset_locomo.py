@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from embermem.bench.datasets import Conversation, Turn, parse
 from embermem.errors import InputError
 from embermem.memory import Memory, OwnerMemory
+from proofs import bounded
 
 DATES = {2: "9:05 am on 3 March, 2024", 10: "6:00 pm on 20 Apr, 2024", 11: "6:00 pm on 21 April, 2024"}
 
@@ -178,7 +179,7 @@ SESSIONS = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=bounded(15, proofs=400), deadline=None)
 @given(sessions=SESSIONS, dated=st.sets(st.integers(1, 30)))
 def test_no_turn_is_lost_doubled_or_moved_whatever_the_order_of_speakers(
     memory: Memory, sessions: dict[int, list[tuple[str, str]]], dated: set[int]

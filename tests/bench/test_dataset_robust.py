@@ -17,6 +17,7 @@ from test_dataset_longmemeval import abstention, instance
 
 from embermem.bench.datasets import Dataset, load, parse
 from embermem.errors import InputError
+from proofs import bounded
 
 WHOLE = [recall_set(), locomo(), [difficult()], [instance(), abstention()]]
 LEAVES = (
@@ -63,7 +64,7 @@ def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(found for key, one in inner for found in places(one, (*path, key)))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=bounded(100, proofs=3000), deadline=None)
 @given(data=st.data(), whole=st.sampled_from(WHOLE), wrong=JSON | st.just(MISSING))
 def test_a_good_file_with_anything_in_any_place_is_a_data_set_or_an_input_error(
     data: st.DataObject, whole: object, wrong: object
@@ -96,7 +97,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("gvd")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=bounded(40, proofs=1000), deadline=None)
 @given(data=st.data(), wrong=JSON | st.just(MISSING))
 def test_a_bank_with_anything_in_any_place_is_a_data_set_or_an_input_error(
     folder: Path, data: st.DataObject, wrong: object
@@ -114,7 +115,7 @@ def test_a_bank_with_anything_in_any_place_is_a_data_set_or_an_input_error(
     assert str(folder) in wrong
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=bounded(40, proofs=1000), deadline=None)
 @given(raw=st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "replace")))
 def test_any_bytes_are_a_data_set_or_an_input_error(folder: Path, raw: bytes) -> None:
     path = folder / "x.json"

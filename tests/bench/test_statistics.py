@@ -9,6 +9,7 @@ from nltk.metrics.agreement import AnnotationTask
 
 from embermem.bench.statistics import Interval, agreement, bootstrap, kappa, paired_bootstrap
 from embermem.errors import InputError
+from proofs import bounded
 
 values = st.lists(st.floats(0, 1), max_size=6)
 conversations = st.dictionaries(st.text("abcdef", min_size=1, max_size=3), values, max_size=6)
@@ -58,7 +59,7 @@ def test_nothing_has_nothing() -> None:
     assert bootstrap({}, seed=0) == Interval(low=None, mean=None, high=None, conversations=0, questions=0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=bounded(15, proofs=400))
 @given(conversations, st.integers(0, 2**32))
 def test_the_same_seed_gives_the_same_interval_in_any_order(asked: dict[str, list[float]], seed: int) -> None:
     backwards = dict(reversed(asked.items()))

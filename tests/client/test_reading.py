@@ -35,6 +35,7 @@ from embermem.types import (
     Utterance,
     UtteranceId,
 )
+from proofs import bounded
 
 ALICE = Owner(id=OwnerId("o1"), user="alice", agent="tutor")
 
@@ -169,7 +170,7 @@ def test_a_segment(words: list[str], at: Any, visits: int, heat: float, rests_on
 
 @pytest.mark.parametrize("kind", Decision.__args__, ids=lambda kind: kind.__name__)
 def test_every_kind_of_decision_is_known(kind: type[Any]) -> None:
-    @hypothesis.settings(max_examples=20)
+    @hypothesis.settings(max_examples=bounded(10, proofs=100))
     @given(decision=records(kind), cause=st.sampled_from(Cause), at=times)
     def holds(decision: Decision, cause: Cause, at: datetime) -> None:
         change = Change(no=3, cause=cause, analyst="extractive-v1", recorded_at=at, decisions=(decision,))

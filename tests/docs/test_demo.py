@@ -8,6 +8,8 @@ import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from embermem import Memory
 from embermem.demo import AGENT, USER, conversation
 
@@ -47,6 +49,7 @@ def test_it_shows_the_tiers_the_answers_and_why(tmp_path: Path) -> None:
         assert "Nantes" in {fact.value for fact in owner.past_facts()}
 
 
+@pytest.mark.proof
 def test_its_lines_fit_80_columns_without_colours(tmp_path: Path) -> None:
     from rich.cells import cell_len
 
@@ -56,6 +59,7 @@ def test_its_lines_fit_80_columns_without_colours(tmp_path: Path) -> None:
     assert not any(line.endswith(" ") for line in done.stdout.splitlines())
 
 
+@pytest.mark.proof
 def test_run_twice_on_one_store_it_stores_once(tmp_path: Path) -> None:
     for _ in range(2):
         assert run(tmp_path, "--store", "kept.db", EMBERMEM_EMBEDDER="hashed").returncode == 0

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.core import TyperGroup
@@ -66,6 +67,12 @@ def commands_of(page: Path) -> list[str]:
     return [line[2:] for body in shown for line in body.splitlines() if line.startswith("$ embermem ")]
 
 
+def some(pages: list[Path], *quick: str) -> list[Any]:
+    """Pages as parameters of a test; those that are not named run in `make proofs` only."""
+    marks = ((() if named(page) in quick else pytest.mark.proof) for page in pages)
+    return [pytest.param(page, id=named(page), marks=one) for page, one in zip(pages, marks, strict=True)]
+
+
 def prose(page: Path) -> str:
     """The page without its fenced blocks."""
     return FENCE.sub("", page.read_text(encoding="utf-8"))
@@ -82,7 +89,9 @@ def test_every_page_is_found() -> None:
     assert {"README.md", "docs/index.md", "docs/api.md", "docs/how-it-works.md"} <= {named(page) for page in PAGES}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(python_of(page))], ids=named)
+@pytest.mark.parametrize(
+    "page", some([page for page in PAGES if any(python_of(page))], "README.md", "docs/api.md", "docs/testing.md")
+)
 def test_python_runs_as_printed(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
     lines: list[str] = []
@@ -129,10 +138,12 @@ def subcommands() -> frozenset[str]:
     return frozenset(group.commands)
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS_RUN_IN if commands_of(ROOT / name)])
-def test_embermem_commands_run_as_printed(name: str, tmp_path: Path) -> None:
-    lines = commands_of(ROOT / name)
-    if name != "README.md":
+@pytest.mark.parametrize(
+    "page", some([page for page in map(ROOT.joinpath, COMMANDS_RUN_IN) if commands_of(page)], "docs/configuration.md")
+)
+def test_embermem_commands_run_as_printed(page: Path, tmp_path: Path) -> None:
+    lines = commands_of(page)
+    if named(page) != "README.md":
         lines.insert(0, "embermem add 'I moved to Lyon.' 'Since when?'")
     for line in lines:
         done = subprocess.run(

@@ -281,7 +281,7 @@ def test_the_pseudo_sentences_never_change(weights: Path) -> None:
     assert hashlib.sha256("\n".join(made).encode()).hexdigest()[:16] == "0a08bcb96eadbebe"
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_shipped_constants_are_what_the_script_measures(weights: Path) -> None:
     shipped, measured = _shipped(), _script().measure(weights)
     np.testing.assert_allclose(shipped.before, measured.before, atol=2e-3)

@@ -35,6 +35,7 @@ def built(utterances: list[Utterance]) -> Snapshot:
     return Snapshot.empty(OwnerId("owner"), DIM, TOKEN_DIM).extended(delta(utterances, seqs, vectors, tokens=tokens))
 
 
+@pytest.mark.proof
 def test_the_estimate_is_near_what_is_held() -> None:
     built(conversation(1000))  # fills the caches of words, which are not the owner's
     gc.collect()

@@ -18,8 +18,6 @@ from embermem.types import Fact
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.slow
-
 Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
 LINES = (
@@ -29,6 +27,7 @@ LINES = (
 )
 
 
+@pytest.mark.proof
 def test_a_fact_is_corrected_pinned_unpinned_and_retired(own: Server, tab: Tab) -> None:
     mei = _mei(own.memory)
     page = tab(own, "/persona")
@@ -88,6 +87,7 @@ def test_a_profile_is_edited_and_the_edit_is_undone(own: Server, tab: Tab) -> No
 # --------------------------------------------------------------------------------------------------------- import
 
 
+@pytest.mark.proof
 def test_a_file_that_is_chosen_is_imported_and_its_bad_lines_are_listed(own: Server, tab: Tab, tmp_path: Path) -> None:
     file = tmp_path / "talk.jsonl"
     file.write_text("\n".join(LINES))
@@ -100,6 +100,7 @@ def test_a_file_that_is_chosen_is_imported_and_its_bad_lines_are_listed(own: Ser
     _is_imported(page, own.memory)
 
 
+@pytest.mark.proof
 def test_a_file_that_is_dropped_is_imported(own: Server, tab: Tab) -> None:
     page = tab(own, "/import")
     dropped = page.evaluate_handle(
@@ -116,6 +117,7 @@ def test_a_file_that_is_dropped_is_imported(own: Server, tab: Tab) -> None:
 # ----------------------------------------------------------------------------------------------------------- live
 
 
+@pytest.mark.proof
 def test_what_comes_in_elsewhere_appears_without_a_reload(own: Server, tab: Tab) -> None:
     page = tab(own, "/pages")
     expect(page.locator("#live[data-state=on]")).to_be_visible()
@@ -129,6 +131,7 @@ def test_what_comes_in_elsewhere_appears_without_a_reload(own: Server, tab: Tab)
     expect(page.locator("#find")).to_have_value("half a wo")
 
 
+@pytest.mark.proof
 def test_nothing_moves_under_somebody_who_writes_and_what_came_is_shown_afterwards(own: Server, tab: Tab) -> None:
     page = tab(own, "/persona")
     expect(page.locator("#live[data-state=on]")).to_be_visible()
@@ -175,6 +178,7 @@ def test_a_server_with_keys_lets_one_in_with_a_key_and_out_again(own: Server, ta
         assert page.locator("[data-test=login]").is_visible()
 
 
+@pytest.mark.proof
 def test_without_scripts_a_fact_can_be_corrected_and_a_page_forgotten(own: Server, tab: Tab, at: At) -> None:
     mei = _mei(own.memory)
     page = tab(own, f"/facts/{_fact(mei, 'rabbit').id}", java_script_enabled=False)

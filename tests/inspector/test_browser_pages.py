@@ -15,8 +15,6 @@ from embermem import Memory, OwnerMemory, demo
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.slow
-
 Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
 STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
@@ -49,13 +47,16 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
 NOT_FOUND = ("404 (Not Found)",)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in ("overview", "recall") else pytest.mark.proof) for name in PAGES]
+)
 def test_a_page_is_for_everybody_in_both_themes(shown: Server, tab: Tab, name: str) -> None:
     page = tab(shown, PAGES[name](_mei(shown.memory)), expected=NOT_FOUND)
     _opened(page)
     assert _violations(page) == []
 
 
+@pytest.mark.proof
 def test_dialogs_are_for_everybody_in_both_themes(shown: Server, tab: Tab) -> None:
     page = tab(shown, f"/pages/{_mei(shown.memory).pages()[3].id}")
     for opener, dialog in (("[data-test=forget]", "#dialog"), ("#help", "#shortcuts"), ("#owner summary", "#owner ul")):
@@ -65,6 +66,7 @@ def test_dialogs_are_for_everybody_in_both_themes(shown: Server, tab: Tab) -> No
         page.keyboard.press("Escape")
 
 
+@pytest.mark.proof
 def test_at_360_pixels_no_page_scrolls_sideways(shown: Server, tab: Tab, at: At) -> None:
     page = tab(shown, "/", expected=NOT_FOUND, viewport={"width": 360, "height": 740})
     wide = {}
@@ -80,6 +82,7 @@ def test_at_360_pixels_no_page_scrolls_sideways(shown: Server, tab: Tab, at: At)
 # ------------------------------------------------------------------------------------------------------- keyboard
 
 
+@pytest.mark.proof
 def test_the_first_tab_stop_skips_to_the_content(shown: Server, tab: Tab) -> None:
     page = tab(shown)
     page.keyboard.press("Tab")
@@ -88,6 +91,7 @@ def test_the_first_tab_stop_skips_to_the_content(shown: Server, tab: Tab) -> Non
     expect(page.locator("#main")).to_be_focused()
 
 
+@pytest.mark.proof
 def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) -> None:
     page = tab(shown)
     for _ in range(20):
@@ -108,6 +112,7 @@ def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) ->
     assert page.locator("nav [aria-current=page]").inner_text() == "Changes"
 
 
+@pytest.mark.proof
 def test_shortcuts_open_by_a_question_mark_and_close_by_escape(shown: Server, tab: Tab) -> None:
     page = tab(shown)
     page.keyboard.press("?")
@@ -117,6 +122,7 @@ def test_shortcuts_open_by_a_question_mark_and_close_by_escape(shown: Server, ta
     page.locator("#shortcuts").wait_for(state="hidden")
 
 
+@pytest.mark.proof
 def test_a_preview_takes_the_focus_and_gives_it_back(shown: Server, tab: Tab) -> None:
     page = tab(shown, f"/pages/{_mei(shown.memory).pages()[3].id}")
     opener = page.locator("[data-test=forget]")
@@ -146,6 +152,7 @@ def test_search_is_reached_by_a_slash_and_asked_by_enter(shown: Server, tab: Tab
 # --------------------------------------------------------------------------------------------------------- themes
 
 
+@pytest.mark.proof
 def test_the_theme_is_the_systems_until_one_is_chosen_and_then_stays(shown: Server, tab: Tab) -> None:
     page = tab(shown, color_scheme="dark")
     assert _theme(page) == "dark"
@@ -159,6 +166,7 @@ def test_the_theme_is_the_systems_until_one_is_chosen_and_then_stays(shown: Serv
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.proof
 def test_a_field_keeps_its_ground_when_it_is_focused(shown: Server, tab: Tab, theme: str) -> None:
     page = tab(shown, f"/facts/{_mei(shown.memory).facts()[0].id}", color_scheme=theme)
     for field in ("#find", "textarea"):
@@ -177,6 +185,7 @@ def test_a_field_keeps_its_ground_when_it_is_focused(shown: Server, tab: Tab, th
 # ---------------------------------------------------------------------------------------------------- what opens
 
 
+@pytest.mark.proof
 def test_sources_of_a_fact_and_of_a_trait_open_in_place(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/persona")
     before = page.url
@@ -188,6 +197,7 @@ def test_sources_of_a_fact_and_of_a_trait_open_in_place(shown: Server, tab: Tab)
     assert page.url == before
 
 
+@pytest.mark.proof
 def test_a_place_on_the_map_opens_what_it_stands_for(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
     page.locator("a.dot.fact").first.focus()
@@ -195,6 +205,7 @@ def test_a_place_on_the_map_opens_what_it_stands_for(shown: Server, tab: Tab) ->
     page.wait_for_url("**/facts/**")
 
 
+@pytest.mark.proof
 def test_heat_is_drawn_over_time(shown: Server, tab: Tab) -> None:
     page = tab(shown)
     page.locator("#heat-time canvas").wait_for()
@@ -203,6 +214,7 @@ def test_heat_is_drawn_over_time(shown: Server, tab: Tab) -> None:
     assert drawn["height"] >= 240
 
 
+@pytest.mark.proof
 def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None:
     page, mei = tab(shown, "/recall"), _mei(shown.memory)
     page.locator("#q").press_sequentially("Where do I live?")
@@ -256,6 +268,7 @@ def test_without_scripts_one_can_still_read_and_search(shown: Server, tab: Tab, 
     assert "walnuts" in page.locator("#prompt-text").inner_text()
 
 
+@pytest.mark.proof
 def test_an_address_where_nothing_is_leads_home(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/nowhere", expected=NOT_FOUND)
     assert "nothing at this address" in page.locator("[data-test=failure]").inner_text().lower()

@@ -25,6 +25,7 @@ from serving import Server, key_for, running
 
 from embermem import Memory
 from embermem.apps.http.events import Event, Feeds, Mark, _news
+from proofs import bounded
 from scripted import Opener
 
 
@@ -220,6 +221,7 @@ def test_when_the_server_goes_every_stream_ends(memory: Memory) -> None:
     assert asyncio.run(listen()) is None
 
 
+@pytest.mark.proof
 def test_a_server_that_is_told_to_stop_does_not_wait_for_those_who_listen(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EMBERMEM_")}
     serve = [sys.executable, "-m", "embermem.apps.cli", "--store", str(tmp_path / "memory.db"), "serve", "--port", "0"]
@@ -250,7 +252,7 @@ def test_too_many_changes_at_once_are_told_as_one_state(memory: Memory) -> None:
     assert [one.name for one in _news(alice, Mark(seq=0, revision=99))] == ["change"] * 3
 
 
-@settings(max_examples=15)
+@settings(max_examples=bounded(6, proofs=75))
 @given(steps=st.lists(st.sampled_from(["add", "profile"]), max_size=8), cut=st.integers(0, 8))
 def test_in_two_looks_the_same_is_told_as_in_one(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], cut: int

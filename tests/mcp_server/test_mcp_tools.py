@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_talk import NOTICE, between_markers, read, refused, resource, talk, told
 
 from embermem import Memory, OwnerMemory
+from proofs import bounded
 from scripted import Opener
 
 READERS = {"retrieve_memory", "search_memory", "get_user_profile", "why", "memory_stats"}
@@ -115,7 +116,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
-@settings(max_examples=20)
+@settings(max_examples=bounded(10, proofs=100))
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(str.strip))
 @example(text='["I moved", {"to": "Oslo"}]')
 @example(text="null")

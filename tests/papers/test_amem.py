@@ -20,6 +20,7 @@ from embermem.systems.numbers import AMemNumbers
 from embermem.testing.model_server import ModelServer
 from papers.answered import Answered
 from papers.conftest import SystemOpener
+from proofs import bounded
 
 HERON = {"keywords": ["heron", "wetland park"], "context": "Ana watched a bird.", "tags": ["nature", "trip"]}
 TRAM = {"keywords": ["tram", "wetland park"], "context": "How Ana got to the park.", "tags": ["travel"]}
@@ -354,7 +355,7 @@ def test_without_a_model_near_notes_are_linked_and_take_over_keywords(system_ope
     assert ana.recall("公园里的苍鹭").hits[0].utterance.seq == 2
 
 
-@settings(max_examples=15)
+@settings(max_examples=bounded(6, proofs=75))
 @given(
     st.lists(
         st.sampled_from(["a grey heron", "the grey heron stood", "rye bread", "he bakes rye bread", "", "苍鹭在水里"]),

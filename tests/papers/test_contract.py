@@ -36,7 +36,7 @@ HOSTILE = (
 )
 
 
-@pytest.fixture(params=["without a model", "with a model"])
+@pytest.fixture(params=["without a model", pytest.param("with a model", marks=pytest.mark.proof)])
 def scripted(request: pytest.FixtureRequest) -> bool:
     """Whether the scripted model is asked."""
     return bool(request.param == "with a model")

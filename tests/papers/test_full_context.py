@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
+from proofs import bounded
 
 TALK = (("I saw a heron.", "Where was it?"), ("In the park.", "How lovely!"))
 LINES = (
@@ -64,7 +65,7 @@ def test_a_budget_is_a_smaller_window(tmp_path: Path) -> None:
         assert mia.recall("Anything?", scope=Scope(before_seq=3)).text == "\n".join(LINES[:2])
 
 
-@settings(max_examples=20)
+@settings(max_examples=bounded(10, proofs=100))
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=12), st.integers(1, 80))
 def test_the_window_holds_the_longest_end_of_the_talk_that_fits(
     tmp_path_factory: pytest.TempPathFactory, counts: list[int], window: int

@@ -16,6 +16,7 @@ from embermem.systems.readagent import Episode, ReadAgent, words
 from embermem.testing.model_server import ModelServer
 from papers.answered import Answered
 from papers.conftest import SystemOpener
+from proofs import bounded
 
 SMALL = {"page_words_least": 8, "page_words_most": 20, "gist_words": 0}
 """Episodes of two or three sayings, each with a gist of the model's."""
@@ -304,7 +305,7 @@ SAID = st.lists(
 """Sayings: of so many words, in a thread, and whether the talk is settled after it."""
 
 
-@settings(max_examples=25)
+@settings(max_examples=bounded(10, proofs=125))
 @given(SAID)
 def test_every_saying_is_in_one_episode_of_its_thread_however_often_the_talk_is_settled(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[int, str, bool]]

@@ -37,6 +37,7 @@ def named(query: str, *names: str) -> set[str]:
     }
 
 
+@pytest.mark.proof
 def test_the_evidence_of_most_questions_is_found_with_minilm(tmp_path: Path) -> None:
     if find_weights() is None:
         pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")

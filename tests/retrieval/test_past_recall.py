@@ -2,170 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from embermem import Context, Memory, OwnerMemory
+from embermem import Context, OwnerMemory
 from embermem.config import Preset
-from embermem.errors import EmberError, InputError
+from embermem.errors import InputError
 from lives import live, store_of, ties
-from scripted import NOW, SMALL, Clock, Opener
-
-TEXTS = (
-    "I live in Lyon.",
-    "I moved to Nantes in May.",
-    "I live in Brest now. I work as a nurse.",
-    "I like green tea. I like figs. I like jazz. I like rain. I like maps. I like salt.",
-    "My sister Ana is a nurse.",
-    "We saw a purple heron on the lake.",
-    "The heron came back to the lake today.",
-    "I want to run a marathon.",
-    "我住在北京。我喜欢喝茶。",
-)
-QUERIES = (
-    "Where do I live?",
-    "What did I see on the lake?",
-    "Which things did I say that I like?",
-    "Where did I live in May?",
-    "我住在哪里？",
-)
+from scripted import NOW, Clock, Opener
 
 BOTH: tuple[Preset, ...] = ("default", "paper")
 
-Step = Callable[[OwnerMemory], object]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Copied:
-    """A copy of the store, and the moment it was taken."""
-
-    place: Path
-    at: datetime
-
-
 # ------------------------------------------------------------------------------------------------- known at a time
-
-
-def adding(text: str, answered: bool, thread: str, days: int) -> Step:
-    at = NOW - timedelta(days=days)
-    return lambda mine: mine.add(text, "I see." if answered else None, thread=thread, at=at)
-
-
-def answering(thread: str) -> Step:
-    return lambda mine: mine.add_messages([{"role": "assistant", "content": "Tell me more of it."}], thread=thread)
-
-
-def correcting(which: int) -> Step:
-    def correct(mine: OwnerMemory) -> None:
-        if facts := mine.facts():
-            fact = facts[which % len(facts)]
-            mine.correct(fact.id, f"{fact.text} Or so", value=f"{fact.value} or so")
-
-    return correct
-
-
-def retiring(which: int) -> Step:
-    def retire(mine: OwnerMemory) -> None:
-        if facts := mine.facts():
-            mine.retire(facts[which % len(facts)].id)
-
-    return retire
-
-
-def pinning(which: int) -> Step:
-    def pin(mine: OwnerMemory) -> None:
-        if facts := mine.facts():
-            mine.pin(facts[which % len(facts)].id)
-
-    return pin
-
-
-def undoing(which: int) -> Step:
-    def undo(mine: OwnerMemory) -> None:
-        try:
-            mine.undo(1 + which % max(1, len(mine.changes())))
-        except EmberError:
-            return
-
-    return undo
-
-
-def settling(mine: OwnerMemory) -> None:
-    mine.settle()
-
-
-def naming(mine: OwnerMemory) -> None:
-    mine.set_profile(name="Zoë", home="Lyon")
-
-
-numbers = st.integers(0, 9)
-threads = st.sampled_from(("t1", "t2"))
-adds = st.builds(adding, st.sampled_from(TEXTS), st.booleans(), threads, st.integers(0, 400))
-steps = st.one_of(
-    adds,
-    adds,
-    st.builds(answering, threads),
-    st.just(settling),
-    st.just(settling),
-    st.just(naming),
-    *(st.builds(one, numbers) for one in (correcting, retiring, pinning, undoing)),
-)
-
-
-@pytest.mark.sqlite
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.lists(steps, min_size=1, max_size=6), min_size=2, max_size=5),
-    st.sampled_from(QUERIES),
-    st.sampled_from((0.6, 1.2)),
-)
-def test_a_recall_as_of_a_time_is_what_a_copy_taken_then_gives(
-    tmp_path_factory: pytest.TempPathFactory, life: list[list[Step]], query: str, theta: float
-) -> None:
-    folder, clock = tmp_path_factory.mktemp("life"), Clock()
-    own: dict[str, Any] = {**SMALL, "theta": theta, "tau": 0.5, "min_new": 1}
-    with Memory(folder / "memory.db", clock=clock, **own) as memory:
-        mine = memory.of("alice")
-        copies = list(lived(memory, mine, clock, life, folder))
-        for copy in copies:
-            with Memory(copy.place, clock=Clock(copy.at), **own) as other:
-                theirs = other.of("alice")
-                for preset in BOTH:
-                    assert_same(mine, theirs, query, copy.at, preset)
-
-
-def lived(memory: Memory, mine: OwnerMemory, clock: Clock, life: list[list[Step]], folder: Path) -> Iterator[Copied]:
-    """Live, and take a copy after each part of it."""
-    for number, part in enumerate(life):
-        for step in part:
-            clock.go(60)
-            step(mine)
-        mine.recall("heron", as_of=clock.now - timedelta(seconds=30), valid_at=NOW)  # what it holds is to grow
-        place = folder / f"{number}.db"
-        store_of(memory).copy(place)
-        yield Copied(place=place, at=clock.now)
-
-
-def assert_same(mine: OwnerMemory, theirs: OwnerMemory, query: str, at: datetime, preset: Preset) -> None:
-    then, there = mine.recall(query, as_of=at, preset=preset), theirs.recall(query, preset=preset)
-    assert then.text == there.text
-    assert seen(then) == seen(there)
-    assert (then.facts, then.persona) == (there.facts, there.persona)
-    assert [hit.score for hit in then.hits] == pytest.approx([hit.score for hit in there.hits], abs=2e-3)
-    assert then.confidence == pytest.approx(there.confidence, abs=2e-3)
-    found = [[hit.utterance.id for hit in side] for side in (mine.search(query, 5, as_of=at), theirs.search(query, 5))]
-    assert found[0] == found[1]
-
-
-def seen(context: Context) -> list[tuple[object, ...]]:
-    return [(hit.utterance, hit.rank, hit.tier, hit.segment_id) for hit in context.hits]
 
 
 def test_two_moments_of_one_owner_do_not_mix(opened: Opener, clock: Clock) -> None:

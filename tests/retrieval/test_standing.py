@@ -20,6 +20,7 @@ from embermem.protocols import Scope
 from embermem.systems.memoryos.retrieval import Query, recall
 from embermem.systems.memoryos.standing import asks_of_the_past, standing
 from embermem.types import About, Context, Fact, Persona, ThreadId
+from proofs import bounded
 
 LATER = START + timedelta(days=30)
 BURGER = "I'd love a burger tonight"
@@ -211,7 +212,7 @@ def test_the_paper_preset_shows_its_facts_as_they_are() -> None:
     assert made.notes == recalled([], preset="paper").notes
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=bounded(20, proofs=500))
 @given(
     st.lists(st.sampled_from(LIMITS), max_size=6),
     st.integers(0, 400),

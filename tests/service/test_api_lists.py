@@ -19,6 +19,7 @@ from embermem import Memory, OwnerMemory
 from embermem.apps.http.api import cursors, listing
 from embermem.errors import InputError
 from embermem.types import Page
+from proofs import bounded
 from scripted import SMALL, Clock
 
 ALICE = {"user_id": "alice"}
@@ -67,7 +68,7 @@ def asked(limit: int, cursor: str | None) -> listing.Asked:
 _owners = iter(range(10**9))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=bounded(10, proofs=125), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     first=st.lists(st.sampled_from("ab"), max_size=12),
     between=st.lists(st.lists(st.sampled_from("ab"), max_size=4), max_size=6),
@@ -96,7 +97,7 @@ def test_pages_are_each_given_once_while_more_come_in(
     assert seen == there
 
 
-@settings(max_examples=200)
+@settings(max_examples=bounded(60, proofs=2000))
 @given(
     numbers=st.sets(st.integers(1, 300)),
     between=st.lists(st.sets(st.integers(301, 400), max_size=3), max_size=8),

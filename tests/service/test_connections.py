@@ -82,7 +82,7 @@ def test_half_a_request_is_given_up_in_time(url: str, what: str) -> None:
                 first += raw.recv(4096)
             raw.sendall(b"lth")
         said, took = until_closed(raw)
-    assert WAIT_S / 2 < took < 5 * WAIT_S
+    assert WAIT_S / 2 < took < 20 * WAIT_S
     if what == "nothing":
         assert said == b""
     else:
@@ -99,14 +99,14 @@ def test_a_request_that_comes_by_drops_is_given_up_too(url: str, slow: bytes) ->
         raw.settimeout(WAIT_S / 20)
         raw.sendall(slow)
         said = b""
-        while not said and time.monotonic() - begun < 10 * WAIT_S:
+        while not said and time.monotonic() - begun < 40 * WAIT_S:
             raw.sendall(b"a")
             try:
                 said = raw.recv(4096)
             except TimeoutError:
                 continue
     assert said.startswith(b"HTTP/1.1 408 ")
-    assert time.monotonic() - begun < 4 * WAIT_S
+    assert time.monotonic() - begun < 20 * WAIT_S
 
 
 def test_a_body_that_keeps_up_the_least_rate_may_take_as_long_as_it_needs(url: str) -> None:

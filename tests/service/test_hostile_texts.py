@@ -22,6 +22,7 @@ from serving import running
 import embermem
 from embermem import Memory
 from embermem.apps.http.inspector import words
+from proofs import bounded
 from scripted import SMALL
 
 TEMPLATES = Path(embermem.__file__).parent / "apps/http/inspector/templates"
@@ -246,7 +247,7 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
 # --------------------------------------------------------------------------------------------------------- pages
 
 
-@settings(max_examples=8)
+@settings(max_examples=bounded(4, proofs=40))
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 @example(text='"><script>alert(1)</script>')
@@ -264,7 +265,7 @@ def test_a_page_has_the_elements_that_it_has_with_a_harmless_text(service: Servi
     assert shapes[0] == shapes[1]
 
 
-@settings(max_examples=5)
+@settings(max_examples=bounded(3, proofs=25))
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 @example(text="</textarea><script>alert(1)</script>")
@@ -304,7 +305,7 @@ def test_a_login_leads_nowhere_but_here(service: Service) -> None:
 # ----------------------------------------------------------------------------------------------------- the routes
 
 
-@settings(max_examples=5)
+@settings(max_examples=bounded(3, proofs=25))
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_every_route_gives_back_what_was_said_to_the_character(service: Service, text: str) -> None:
@@ -336,7 +337,7 @@ def test_every_route_gives_back_what_was_said_to_the_character(service: Service,
         assert got.headers["x-content-type-options"] == "nosniff"
 
 
-@settings(max_examples=5)
+@settings(max_examples=bounded(3, proofs=25))
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close(service: Service, text: str) -> None:

@@ -234,27 +234,27 @@ def test_an_upstream_that_hangs_is_late_for_each_client(opened: Opener, said: by
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_head_that_comes_by_drops_is_late_too(opened: Opener, stream: bool) -> None:
     def handle(request: bytes, connection: socket.socket) -> None:
-        for letter in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"a" * 60:
+        for letter in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"a" * 600:
             connection.sendall(bytes([letter]))
             time.sleep(LATE_S / 10)
 
     with proxied(opened, handle, proxy_timeout_s=LATE_S) as (c, _, _):
         begun = time.monotonic()
         assert told(ask(c, stream=stream)) == (504, "upstream_late")
-        assert time.monotonic() - begun < 4 * LATE_S
+        assert time.monotonic() - begun < 20 * LATE_S
 
 
 def test_a_body_that_comes_by_drops_is_late_too(opened: Opener) -> None:
     def handle(request: bytes, connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n")
-        for _ in range(60):
+        for _ in range(600):
             connection.sendall(b" ")
             time.sleep(LATE_S / 10)
 
     with proxied(opened, handle, proxy_timeout_s=LATE_S) as (c, _, _):
         begun = time.monotonic()
         assert told(ask(c)) == (504, "upstream_late")
-        assert time.monotonic() - begun < 4 * LATE_S
+        assert time.monotonic() - begun < 20 * LATE_S
 
 
 @pytest.mark.parametrize("said", [b"", HALF_A_HEAD, b"\x00\xff" * 50, b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 100_000])

@@ -16,6 +16,7 @@ from proxying import Proxied, Turns, ask, assistant, proxied, streamed, texts, t
 
 from embermem import Memory
 from embermem.testing.model_server import ModelServer
+from proofs import bounded
 from scripted import SMALL, Opener
 
 
@@ -263,7 +264,11 @@ STEP = st.one_of(
 )
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.explicit, Phase.generate])
+@settings(
+    max_examples=bounded(4, proofs=40),
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.generate],
+)
 @given(steps=st.lists(STEP, min_size=3, max_size=10))
 def test_whatever_a_client_does_nothing_it_was_answered_is_lost_or_doubled(
     steps: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory

@@ -17,9 +17,10 @@ from serving import Server
 
 from embermem import Memory, OwnerMemory
 from embermem.apps.http.app import create_app
+from proofs import bounded
 from scripted import SMALL, Clock
 
-EXAMPLES = 8
+EXAMPLES = bounded(2, proofs=30)
 OURS = r"^/v1/(?!events|chat|models)"
 ALICE = {"user_id": "alice"}
 QUIETLY = settings(
@@ -74,7 +75,6 @@ def failures(operation: Any, mode: schemathesis.GenerationMode) -> str:
     return ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
 def test_every_answer_is_one_that_the_description_names(
     described: schemathesis.BaseSchema, mode: schemathesis.GenerationMode

@@ -51,6 +51,7 @@ from embermem.types import (
     ThreadId,
     UtteranceId,
 )
+from proofs import bounded
 from scripted import NOW
 
 PAGES = 3
@@ -159,7 +160,7 @@ def begun_anew(log: list[list[Any]], at: int | None) -> list[list[Any]]:
     return log if at is None or at >= len(log) else [*log[:at], [BegunAnew(), *log[at]], *log[at + 1 :]]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=bounded(15, proofs=400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(log=logs, anew=st.none() | st.integers(0, 11), cut=st.integers(0, 12))
 @example(log=[[EVICTED], [PLACED]], anew=None, cut=0)
 @example(log=[[PLACED], [EVICTED], [PLACED]], anew=None, cut=1)

@@ -19,6 +19,7 @@ from embermem import ids
 from embermem.errors import BudgetSpent
 from embermem.protocols import Call, Limits, Purpose, Store
 from embermem.types import Owner
+from proofs import bounded
 from scripted import NOW, Place
 from soundness import rows
 
@@ -125,7 +126,7 @@ def test_the_ledger_holds_no_text() -> None:
     st.integers(0, 4),
     st.integers(0, 150),
 )
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=bounded(10, proofs=125), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_limit_is_ever_passed_where_estimates_hold(
     store: Store, asked: list[tuple[Owner, int, int]], calls: int, tokens: int, own_calls: int, own_tokens: int
 ) -> None:

@@ -17,6 +17,7 @@ from embermem.ids import new_id, owner_id
 from embermem.records import Record, RecordId, Written
 from embermem.stores.sql import SqlStore
 from embermem.types import Owner
+from proofs import bounded
 from scripted import NOW, Place
 from soundness import rows
 
@@ -157,7 +158,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=bounded(15, proofs=400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=steps)
 def test_reading_what_is_new_gives_what_reading_all_gives(
     store: SqlStore, written: list[tuple[set[int], set[int], str]]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from embermem import Memory
 from embermem.stores.sqlite_slack import Damaged, RawFile, slack, wipe
+from proofs import bounded
 from scripted import SMALL, Clock
 
 pytestmark = pytest.mark.sqlite
@@ -190,7 +191,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=bounded(10, proofs=125), deadline=None)
 @given(STEPS, st.sampled_from([512, 1024, 4096, 65536]), st.booleans(), st.integers(0, 2**32))
 def test_wiping_changes_no_row_and_leaves_no_word_that_stands_in_none(
     tmp_path_factory: pytest.TempPathFactory,
@@ -234,7 +235,7 @@ def test_wiping_changes_no_row_and_leaves_no_word_that_stands_in_none(
     assert left <= {found.decode() for found in WORD.findall("\n".join(before).encode())}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=bounded(15, proofs=400), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 255)), min_size=1, max_size=8))
 def test_a_damaged_file_is_said_to_be_so_or_no_row_of_it_is_touched(
     tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]]

@@ -58,6 +58,7 @@ from embermem.types import (
     Tier,
     UtteranceId,
 )
+from proofs import bounded
 from scripted import NOW
 
 ALICE = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default")
@@ -567,7 +568,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=bounded(12, proofs=150))
 @given(steps)
 def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
     with (

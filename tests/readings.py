@@ -1,0 +1,93 @@
+"""All that can be read of a memory or of a store, in a form that can be compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embermem import Context, Memory, OwnerMemory, Tier
+from embermem.config import Preset
+from embermem.stores import schema
+from embermem.types import Page, Segment
+from soundness import looking
+
+KEPT = ("utterance", "page", "embedding", "change", "barred", "receipt")
+"""Tables that are compared beside the derived ones."""
+
+
+def stored(place: str | Path, *, without: str | None = None) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of both logs and of what is derived, but for those of one owner. `touched_no`, the change that touched
+    a page or segment last, is left out: only readers ask for it, and they begin anew after a forgetting."""
+    told: dict[str, list[tuple[Any, ...]]] = {}
+    with looking(place) as look:
+        for table in (*(table.name for table in schema.DERIVED), *KEPT):
+            told[table] = sorted(
+                tuple((name, repr(value)) for name, value in row.items() if name != "touched_no")
+                for row in look(f"SELECT * FROM {table}")
+                if row["owner_id"] != without
+            )
+    return told
+
+
+def assert_same_rows(before: dict[str, list[tuple[Any, ...]]], after: dict[str, list[tuple[Any, ...]]]) -> None:
+    """The first table that differs is named."""
+    for table, found in before.items():
+        assert found == after[table], table
+
+
+def assert_as_applied_again(memory: Memory, place: str | Path) -> None:
+    """Applying the whole log again gives the same rows."""
+    before = stored(place)
+    assert all(found.same for found in memory.rebuild())
+    assert_same_rows(before, stored(place))
+
+
+def all_read(mine: OwnerMemory, **at: Any) -> dict[str, object]:
+    """What every read gives, without what is counted: visits, heat, waits."""
+    pages = {page.id: page for page in mine.pages(**at)}
+
+    def plain(segment: Segment) -> Segment:
+        arrived = max(pages[page_id].utterances[0].recorded_at for page_id in segment.page_ids)
+        return replace(segment, visits=0, unanalysed=0, last_access=arrived)
+
+    def uncounted(page: Page) -> Page:
+        return replace(page, error=None)
+
+    past = {name: value for name, value in at.items() if name == "as_of"}
+    facts = (*mine.facts(**at), *mine.facts(archived=True, **at), *mine.past_facts(**past))
+    return {
+        "pages": [uncounted(page) for page in pages.values()],
+        "page": [uncounted(mine.page(page_id, **at)) for page_id in [*pages][:1]],
+        "tiers": {tier: [page.id for page in mine.pages(tier, **at)] for tier in (Tier.SHORT, Tier.ARCHIVE)},
+        "newest": [page.id for page in mine.pages(limit=2, before=3, thread="t1", **at)],
+        "segments": [plain(one) for archived in (False, True) for one in mine.segments(archived, **at)],
+        "segment": [plain(mine.segment(one.id, **at)) for one in mine.segments(**at)[:1]],
+        "chains": mine.chains(**at),
+        "persona": mine.persona(**at),
+        "traits": mine.traits(**at),
+        "agent": mine.agent_profile(**at),
+        "facts": facts,
+        "fact": [mine.fact(fact.id, **past) for fact in facts[-1:]],
+        "user facts": mine.facts("user", **at),
+    }
+
+
+def assert_recalled_alike(mine: OwnerMemory, then: OwnerMemory, query: str, at: datetime, preset: Preset) -> None:
+    """A recall as of a time is what a copy of the store that was taken then answers."""
+    now, there = mine.recall(query, as_of=at, preset=preset), then.recall(query, preset=preset)
+    assert now.text == there.text
+    assert ranked(now) == ranked(there)
+    assert (now.facts, now.persona) == (there.facts, there.persona)
+    assert [hit.score for hit in now.hits] == pytest.approx([hit.score for hit in there.hits], abs=2e-3)
+    assert now.confidence == pytest.approx(there.confidence, abs=2e-3)
+    found = [[hit.utterance.id for hit in side] for side in (mine.search(query, 5, as_of=at), then.search(query, 5))]
+    assert found[0] == found[1]
+
+
+def ranked(context: Context) -> list[tuple[object, ...]]:
+    """The hits of a recall without their scores."""
+    return [(hit.utterance, hit.rank, hit.tier, hit.segment_id) for hit in context.hits]
