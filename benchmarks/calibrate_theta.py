@@ -21,16 +21,16 @@ import numpy as np
 
 from embermem.analysts import keywords
 from embermem.bench.datasets import Conversation, Thread, load
+from embermem.core.equations import f_score
+from embermem.core.paging import PageTail, joins
+from embermem.core.types import PageId
+from embermem.core.vectors import page_vector
 from embermem.embedders.hashed import HashedNgrams
 from embermem.embedders.minilm import MiniLM
-from embermem.equations import f_score
-from embermem.paging import PageTail, joins
 from embermem.protocols import Embedder
-from embermem.types import PageId
-from embermem.vectors import page_vector
 
 if TYPE_CHECKING:
-    from embermem.types import Vector
+    from embermem.core.types import Vector
 
 SIZES = (1, 3, 8)
 KEYWORDS = 8

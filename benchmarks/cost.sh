@@ -2,4 +2,4 @@
 # Model calls and tokens per response of every system, by a scripted model: benchmarks/cost.sh locomo.json
 set -eu
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" -m embermem.apps.cli bench cost "$@"
+exec "${PYTHON:-.venv/bin/python}" -m embermem.cli.main bench cost "$@"

@@ -27,12 +27,12 @@ from fit_recall import Talk, prepared
 
 from embermem.bench import metrics
 from embermem.bench.datasets import LOCOMO_HEADLINE, load
-from embermem.config import Settings
+from embermem.core.config import Settings
+from embermem.core.text import terms
 from embermem.embedders.minilm import MiniLM
-from embermem.index.view import Query, View
-from embermem.systems.memoryos.confidence import Signs, signs
-from embermem.systems.memoryos.retrieval import rank
-from embermem.text import terms
+from embermem.index.query_context import Query, View
+from embermem.memoryos.recall.confidence import Signs, signs
+from embermem.memoryos.recall.retrieval import rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

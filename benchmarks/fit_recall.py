@@ -26,17 +26,9 @@ import numpy as np
 
 from embermem.bench import metrics
 from embermem.bench.datasets import Conversation, Dataset, Question, load
-from embermem.config import Settings
-from embermem.embedders.minilm import MiniLM
-from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
-from embermem.index.snapshot import Snapshot
-from embermem.index.tokens import counter
-from embermem.index.vectors import embedded
-from embermem.index.view import Query, View
-from embermem.protocols import Delta, PageMark, Scope
-from embermem.systems.memoryos.retrieval import rank, recall
-from embermem.text import terms
-from embermem.types import (
+from embermem.core.config import Settings
+from embermem.core.text import terms
+from embermem.core.types import (
     About,
     Fact,
     FactId,
@@ -50,7 +42,15 @@ from embermem.types import (
     Utterance,
     UtteranceId,
 )
-from embermem.vectors import page_vector
+from embermem.core.vectors import page_vector
+from embermem.embedders.minilm import MiniLM
+from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
+from embermem.index.query_context import Query, View
+from embermem.index.snapshot import Snapshot
+from embermem.index.tokens import counter
+from embermem.index.vectors import embedded
+from embermem.memoryos.recall.retrieval import rank, recall
+from embermem.protocols import Delta, PageMark, Scope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

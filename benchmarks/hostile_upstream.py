@@ -185,7 +185,7 @@ def served(place: Path, upstream: str, timeout_s: float) -> Iterator[tuple[str, 
         "EMBERMEM_PROXY_URL": upstream,
         "EMBERMEM_PROXY_TIMEOUT_S": f"{timeout_s}",
     }
-    command = [sys.executable, "-m", "embermem.apps.cli", "--store", str(place), "serve", "--port", "0"]
+    command = [sys.executable, "-m", "embermem.cli.main", "--store", str(place), "serve", "--port", "0"]
     with subprocess.Popen(command, env={**kept, **ours}, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:

@@ -11,8 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from embermem import Memory
-from embermem.apps.http import keys
+from embermem import Memory, api_keys
 from embermem.bench.metrics import percentile
 
 KEYS = 100
@@ -25,21 +24,21 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=5000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "memory.db", embedder="hashed") as memory:
-        made = [keys.make(f"key {number}", ["alice"], read_only=False, now=memory.now()) for number in range(KEYS)]
+        made = [api_keys.make(f"key {number}", ["alice"], read_only=False, now=memory.now()) for number in range(KEYS)]
         for key, _ in made:
             memory.keys.add_key(key)
         key, text = made[KEYS // 2]
         secret = text.rpartition(f"{key.id}_")[2]
         wrong = {
-            "unknown_id": f"{keys.PREFIX}{'0' * len(key.id)}_{secret}",
-            "first_letter_wrong": f"{keys.PREFIX}{key.id}_{'-' if secret[0] != '-' else 'a'}{secret[1:]}",
-            "last_letter_wrong": f"{keys.PREFIX}{key.id}_{secret[:-1]}{'-' if secret[-1] != '-' else 'a'}",
+            "unknown_id": f"{api_keys.PREFIX}{'0' * len(key.id)}_{secret}",
+            "first_letter_wrong": f"{api_keys.PREFIX}{key.id}_{'-' if secret[0] != '-' else 'a'}{secret[1:]}",
+            "last_letter_wrong": f"{api_keys.PREFIX}{key.id}_{secret[:-1]}{'-' if secret[-1] != '-' else 'a'}",
         }
         taken: dict[str, list[float]] = {name: [] for name in wrong}
         for _ in range(given.calls):
             for name, one in wrong.items():
                 begun = time.perf_counter_ns()
-                found = keys.verified(one, memory.keys)
+                found = api_keys.verified(one, memory.keys)
                 taken[name].append((time.perf_counter_ns() - begun) / 1000)
                 if found is not None:
                     raise AssertionError(f"{name} was taken for a key that holds")

@@ -24,7 +24,7 @@ from typing import Any
 from embermem import Memory
 from embermem.bench.cost import WAYS, Clock, Said, Way, chosen, live, pages_of
 from embermem.bench.datasets import load
-from embermem.errors import EmberError
+from embermem.core.errors import EmberError
 from embermem.testing import wire
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer

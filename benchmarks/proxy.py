@@ -24,9 +24,9 @@ import httpx2
 import uvicorn
 
 from embermem import Memory
-from embermem.apps.http.app import create_app
 from embermem.bench.metrics import percentile
 from embermem.bench.synthetic import exchanges, queries
+from embermem.http.app import create_app
 from embermem.testing.model_server import ModelServer
 
 USER = "alice"

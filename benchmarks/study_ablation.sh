@@ -2,4 +2,4 @@
 # What each tier of MemoryOS is worth: benchmarks/study_ablation.sh locomo.json --out studies [--preset paper]
 set -eu
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" -m embermem.apps.cli bench study ablation "$@"
+exec "${PYTHON:-.venv/bin/python}" -m embermem.cli.main bench study ablation "$@"

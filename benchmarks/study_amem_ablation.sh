@@ -2,4 +2,4 @@
 # What links and evolution are worth to A-MEM: benchmarks/study_amem_ablation.sh locomo.json --out studies
 set -eu
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" -m embermem.apps.cli bench study amem-ablation "$@"
+exec "${PYTHON:-.venv/bin/python}" -m embermem.cli.main bench study amem-ablation "$@"

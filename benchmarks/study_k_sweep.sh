@@ -2,4 +2,4 @@
 # How many memories to recall: benchmarks/study_k_sweep.sh locomo.json --out studies
 set -eu
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" -m embermem.apps.cli bench study k-sweep "$@"
+exec "${PYTHON:-.venv/bin/python}" -m embermem.cli.main bench study k-sweep "$@"

@@ -2,4 +2,4 @@
 # Two memories in the plane: benchmarks/study_memory_map.sh locomo.json --out studies
 set -eu
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" -m embermem.apps.cli bench study memory-map "$@"
+exec "${PYTHON:-.venv/bin/python}" -m embermem.cli.main bench study memory-map "$@"

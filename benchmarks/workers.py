@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from embermem import Memory
-from embermem.apps import worker
 from embermem.bench import places, synthetic
+from embermem.cli import worker
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 

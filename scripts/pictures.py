@@ -25,7 +25,7 @@ import uvicorn
 from playwright.sync_api import sync_playwright
 
 from embermem import Memory, demo
-from embermem.apps.http.app import create_app
+from embermem.http.app import create_app
 
 
 @dataclass(frozen=True, kw_only=True)

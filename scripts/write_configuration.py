@@ -1,4 +1,4 @@
-"""Write the table of settings in docs/configuration.md from `embermem.config.Settings`."""
+"""Write the table of settings in docs/configuration.md from `embermem.core.config.Settings`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from embermem.config import ENV_PREFIX, PRESETS, Settings
+from embermem.core.config import ENV_PREFIX, PRESETS, Settings
 
 PAGE = Path(__file__).parent.parent / "docs" / "configuration.md"
 BEGIN, END = "<!-- settings: made by scripts/write_configuration.py -->\n", "<!-- end of settings -->\n"

@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from embermem import Tier, ids
+from embermem import Tier
 from embermem.analysts import ExtractiveAnalyst, keywords
 from embermem.bootstrap import open_store, summarise, theta_of
-from embermem.changes import Cause, Noted
-from embermem.config import load
+from embermem.core import ids
+from embermem.core.changes import Cause, Noted
+from embermem.core.config import load
+from embermem.core.types import Message, Owner, Page, Role, ThreadId
 from embermem.embedders.hashed import HashedNgrams
+from embermem.memoryos.ingest.pipeline import Parts
+from embermem.memoryos.system import MemoryOS
 from embermem.protocols import Analyst, Embedder
-from embermem.systems.memoryos.consolidate import Parts
-from embermem.systems.memoryos.system import MemoryOS
-from embermem.types import Message, Owner, Page, Role, ThreadId
 from scripted import SMALL, Clock
 
 LINES = ("I live in Lyon.", "We saw a heron.", "The train was late.", "My dog is called Rex.", "It rained all day.")

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from embermem import Memory
-from embermem.errors import NotFound
+from embermem.core.errors import NotFound
 from scripted import SMALL
 
 

@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 from sqlalchemy import select
 
 from embermem import Memory, OwnerMemory
+from embermem.baselines.records import Record, RecordId, Written
 from embermem.bootstrap import open_store
-from embermem.changes import Cause, Decision, FactsConflict, Linked, SegmentEvolved, TextsBarred
-from embermem.config import load
+from embermem.core.changes import Cause, Decision, FactsConflict, Linked, SegmentEvolved, TextsBarred
+from embermem.core.config import load
+from embermem.core.types import LinkId
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
-from embermem.records import Record, RecordId, Written
-from embermem.stores import schema
-from embermem.stores.sql import SqlStore
-from embermem.types import LinkId
+from embermem.store import schema
+from embermem.store.sql import SqlStore
 from scripted import NOW, Clock, vector
 
 TALK = (

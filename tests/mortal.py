@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection
 
-from embermem.stores.sql import SqlStore
-from embermem.stores.transactions import Transaction
+from embermem.store.sql import SqlStore
+from embermem.store.transactions import Transaction
 
 
 class Struck(Exception):

@@ -16,8 +16,8 @@ from typing import Any
 
 import psycopg
 
-from embermem.stores.postgres import Postgres
-from embermem.stores.sql import SqlStore
+from embermem.store.engines.postgres import Postgres
+from embermem.store.sql import SqlStore
 
 _NUMBER = itertools.count()
 GUARDED = "guarded"

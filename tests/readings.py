@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from embermem import Context, Memory, OwnerMemory, Tier
-from embermem.config import Preset
-from embermem.stores import schema
-from embermem.types import Page, Segment
+from embermem.core.config import Preset
+from embermem.core.types import Page, Segment
+from embermem.store import schema
 from soundness import looking
 
 KEPT = ("utterance", "page", "embedding", "change", "barred", "receipt")

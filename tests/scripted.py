@@ -11,9 +11,8 @@ import numpy as np
 
 from embermem import Memory
 from embermem.analysts import ExtractiveAnalyst
-from embermem.errors import AnalystError
-from embermem.protocols import ProfileRequest, SegmentState
-from embermem.types import (
+from embermem.core.errors import AnalystError
+from embermem.core.types import (
     Annotation,
     ChainTail,
     Owner,
@@ -27,6 +26,7 @@ from embermem.types import (
     Utterance,
     UtteranceId,
 )
+from embermem.protocols import ProfileRequest, SegmentState
 
 NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)
 
@@ -146,7 +146,7 @@ def segment(
     vector_sum: np.ndarray[tuple[int], np.dtype[np.float32]] | None = None,
 ) -> SegmentState:
     """A segment as placing sees it."""
-    from embermem.changes import KeywordCount
+    from embermem.core.changes import KeywordCount
 
     return SegmentState(
         id=SegmentId(name),

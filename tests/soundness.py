@@ -12,7 +12,7 @@ from typing import Any
 
 from embermem import Memory, Tier
 from embermem.bootstrap import on_a_server
-from embermem.stores import schema
+from embermem.store import schema
 
 Rows = list[dict[str, Any]]
 Look = Callable[..., Rows]

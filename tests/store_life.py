@@ -20,9 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from bench_of import ALICE
 from embermem import Memory, OwnerMemory
-from embermem.changes import Cause, Change, Evicted, FactAdded, Placed
-from embermem.config import Preset
-from embermem.errors import InputError, NotFound
+from embermem.core.changes import Cause, Change, Evicted, FactAdded, Placed
+from embermem.core.config import Preset
+from embermem.core.errors import InputError, NotFound
 from lives import store_of
 from mortal import Mortal, Struck
 from readings import all_read, assert_as_applied_again, assert_recalled_alike, assert_same_rows, stored

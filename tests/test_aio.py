@@ -16,7 +16,7 @@ import pytest
 from embermem import AsyncMemory, AsyncOwnerMemory, Memory, OwnerMemory
 from embermem.aio import AsyncChatStream
 from embermem.chat import ChatStream
-from embermem.errors import ConfigError, InputError, ModelError, NotFound, StoreClosed, StoreError
+from embermem.core.errors import ConfigError, InputError, ModelError, NotFound, StoreClosed, StoreError
 from embermem.testing.model_server import ModelServer
 from scripted import SMALL, Clock, Place
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from embermem import AsyncMemory, Memory, OwnerMemory, Scope
-from embermem.errors import EmberError, InputError
+from embermem.core.errors import EmberError, InputError
 from embermem.system_memory import OwnerSystem
 from scripted import SMALL, Clock
 

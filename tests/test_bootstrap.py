@@ -3,8 +3,8 @@
 import pytest
 
 from embermem import Memory, bootstrap
-from embermem.config import THETA, load
-from embermem.errors import ConfigError, EmbedderMismatch
+from embermem.core.config import THETA, load
+from embermem.core.errors import ConfigError, EmbedderMismatch
 from scripted import Place
 
 

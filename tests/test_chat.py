@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem import Context, Memory, OwnerMemory, chat, nonces
-from embermem.errors import InputError, ModelError, ModelMissing, ModelReplyError
+from embermem import Context, Memory, OwnerMemory, chat
+from embermem.core import injected_blocks
+from embermem.core.errors import InputError, ModelError, ModelMissing, ModelReplyError
+from embermem.core.types import Page, PageId, Persona, ProfileField, Role, ThreadId, Utterance, UtteranceId
 from embermem.testing.model_server import ModelServer
-from embermem.types import Page, PageId, Persona, ProfileField, Role, ThreadId, Utterance, UtteranceId
 from scripted import NOW, Opener
 
 KEY = b"k" * 32
@@ -74,7 +75,8 @@ def test_stable_parts_come_first_and_the_memory_stands_between_markers(alice: Ow
     alice.chat("Where do I live?", system="You teach.", style="short and warm", at="2026-05-02T10:00:00+02:00")
     alice.chat("And how long?", system="You teach.", style="short and warm", at="2026-05-03T10:00:00+02:00")
     before, after = (shown(server, number)[0][1] for number in (-2, -1))
-    order = ["You teach.", "a patient tutor of French", "short and warm", "Now: 2026-05-02 (Sat) 08:00", nonces.MARK]
+    now = "Now: 2026-05-02 (Sat) 08:00"
+    order = ["You teach.", "a patient tutor of French", "short and warm", now, injected_blocks.MARK]
     places = [before.index(part) for part in order]
     assert places == sorted(places)
     stable = before.index("Now:")
@@ -127,7 +129,7 @@ def test_a_reply_that_repeats_the_memory_is_kept_without_it(alice: OwnerMemory, 
 
     def echo(request: dict[str, Any]) -> str:
         first = str(request["messages"][0]["content"])
-        return first[first.index(f"<{nonces.MARK}") :] + "\nIn Lyon."
+        return first[first.index(f"<{injected_blocks.MARK}") :] + "\nIn Lyon."
 
     server.reply_with(echo)
     assert alice.chat("Where do I live?").text == "In Lyon."
@@ -137,7 +139,7 @@ def test_a_reply_that_repeats_the_memory_is_kept_without_it(alice: OwnerMemory, 
 def test_a_query_that_brings_a_block_of_ours_is_asked_without_it(
     memory: Memory, alice: OwnerMemory, server: ModelServer
 ) -> None:
-    alice.chat("Hello." + nonces.wrap("#1 alice: secret", memory.nonce_key()))
+    alice.chat("Hello." + injected_blocks.wrap("#1 alice: secret", memory.nonce_key()))
     assert shown(server)[-1] == ("user", "Hello.")
 
 
@@ -175,7 +177,7 @@ def test_a_model_that_fails_leaves_the_page_open_and_the_next_message_joins_it(
 
 
 def test_a_limit_that_is_reached_keeps_the_message_too(opened: Opener, server: ModelServer) -> None:
-    from embermem.errors import BudgetSpent
+    from embermem.core.errors import BudgetSpent
 
     bob = opened("b.db", model="scripted", model_url=server.url, calls_per_day=1).of("bob")
     bob.chat("One.")
@@ -311,7 +313,7 @@ def _agent() -> Any:
     return About.AGENT
 
 
-@pytest.mark.parametrize("raw", ["", " \n", "\x00", nonces.wrap("#1 alice: Lyon", KEY)])
+@pytest.mark.parametrize("raw", ["", " \n", "\x00", injected_blocks.wrap("#1 alice: Lyon", KEY)])
 def test_a_reply_that_says_nothing_is_an_error(raw: str) -> None:
     with pytest.raises(ModelReplyError):
         chat.cleaned(raw, KEY)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from embermem import config
-from embermem.config import Settings, load
-from embermem.errors import ConfigError, EmberError
+from embermem.core import config
+from embermem.core.config import Settings, load
+from embermem.core.errors import ConfigError, EmberError
 
 
 @pytest.fixture(autouse=True)

@@ -12,13 +12,21 @@ from hypothesis import strategies as st
 
 from bench_of import ALICE, Bench
 from embermem import Memory, OwnerMemory
-from embermem.changes import Cause, ConflictSettled, Decision, FactAdded, FactRetired, FactsConflict, FactStrengthened
-from embermem.config import load
-from embermem.errors import InputError, NotFound
+from embermem.core.changes import (
+    Cause,
+    ConflictSettled,
+    Decision,
+    FactAdded,
+    FactRetired,
+    FactsConflict,
+    FactStrengthened,
+)
+from embermem.core.config import load
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import About, Fact, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
+from embermem.core.user_overrides import Rulings
+from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import ProfileRequest
-from embermem.rulings import Rulings
-from embermem.systems.memoryos.long_term import Knowledge
-from embermem.types import About, Fact, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
 from scripted import NOW, SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
 

@@ -15,14 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_of import ALICE, LINES, Bench
-from embermem import Memory, OwnerMemory, Tier, ids
-from embermem.changes import Cause
-from embermem.config import load
+from embermem import Memory, OwnerMemory, Tier
+from embermem.core import ids
+from embermem.core.changes import Cause
+from embermem.core.config import load
+from embermem.core.errors import AnalystError, BudgetSpent, EmbedderError, StaleLease, StoreBusy
+from embermem.core.types import Annotation, Owner
 from embermem.embedders.hashed import HashedNgrams
-from embermem.errors import AnalystError, BudgetSpent, EmbedderError, StaleLease, StoreBusy
+from embermem.memoryos.ingest.pipeline import consolidate, pause
 from embermem.protocols import Analyst, Embedder, MemorySystem
-from embermem.systems.memoryos.consolidate import consolidate, pause
-from embermem.types import Annotation, Owner
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 

@@ -12,12 +12,12 @@ import pytest
 
 from embermem import Memory
 from embermem.bootstrap import copy_store
-from embermem.config import load
-from embermem.errors import NotFound, StoreBusy, StoreError
-from embermem.stores import copying
-from embermem.stores.copying import Copied, Progress
-from embermem.stores.erasing import COPIES
-from embermem.stores.statements import SCRUBBED
+from embermem.core.config import load
+from embermem.core.errors import NotFound, StoreBusy, StoreError
+from embermem.store.admin import copying
+from embermem.store.admin.copying import Copied, Progress
+from embermem.store.erasing import COPIES
+from embermem.store.statements import SCRUBBED
 from lives import call, contents, fill_every_table, key, live, store_of, thoughts
 from scripted import NOW, SMALL, Clock, Place
 from soundness import assert_sound, assert_tiers, meddle, rows
@@ -149,7 +149,7 @@ COPIER = """
 import sys
 from datetime import UTC, datetime
 from embermem.bootstrap import copy_store
-from embermem.config import load
+from embermem.core.config import load
 
 def told(progress):
     print(progress.step, progress.owners, flush=True)

@@ -8,11 +8,11 @@ import pytest
 
 from bench_of import ALICE, Bench
 from embermem import Fact, Memory, OwnerMemory
-from embermem.changes import Cause, FactAdded, FactRetired
-from embermem.errors import InputError, NotFound
-from embermem.rulings import Rulings
-from embermem.systems.memoryos.long_term import Knowledge
-from embermem.types import About, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
+from embermem.core.changes import Cause, FactAdded, FactRetired
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import About, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
+from embermem.core.user_overrides import Rulings
+from embermem.memoryos.ingest.long_term import Knowledge
 from scripted import NOW, SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
 
@@ -98,7 +98,7 @@ def learn(knowledge: Knowledge, value: str, seq: int, *, retracts: bool = False,
         single=single,
         retracts=retracts,
     )
-    from embermem.config import load
+    from embermem.core.config import load
 
     decisions = knowledge.learn(
         PersonaChange(facts=(proposal,)), said={seq: NOW}, known=(), no=9, at=NOW, settings=load(None, **SMALL)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import embermem
 from drawn import records
-from embermem.changes import (
+from embermem.core.changes import (
     KINDS,
     ByRule,
     Cause,
@@ -40,10 +40,10 @@ from embermem.changes import (
     texts,
     values,
 )
-from embermem.changes.table import table
+from embermem.core.changes.table import table
+from embermem.core.types import ChainId, FactId, LinkId, PageId, SegmentId, Source
+from embermem.memoryos.forget.redacting import Going, OwnRule, Pieces, Traces, redacted
 from embermem.protocols import Trail
-from embermem.systems.memoryos.redacting import Going, OwnRule, Pieces, Traces, redacted
-from embermem.types import ChainId, FactId, LinkId, PageId, SegmentId, Source
 
 SORTS: dict[Any, Sort] = {
     PageId: Sort.PAGE,

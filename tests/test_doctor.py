@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from embermem import Memory
-from embermem.apps.doctor import look
-from embermem.apps.session import Session
+from embermem.cli.doctor import look
+from embermem.cli.session import Session
 from embermem.protocols import Finding
-from embermem.stores import invariants, schema
+from embermem.store import schema
+from embermem.store.admin import invariants
 from lives import contents, fill_every_table, store_of
 from scripted import Clock, Opener, Place
 from soundness import assert_sound, meddle, rows

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from embermem import equations as eq
+from embermem.core import equations as eq
 
 words = st.frozensets(st.text(min_size=1, max_size=3), max_size=6)
 counts = st.integers(0, 10_000)

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 import pytest
 
 from embermem import Memory, OwnerMemory
-from embermem.changes import Cause
-from embermem.config import Preset
-from embermem.errors import InputError, NotFound
+from embermem.core.changes import Cause
+from embermem.core.config import Preset
+from embermem.core.errors import InputError, NotFound
 from scripted import NOW, Clock, Opener, Place
 from test_forgetting import found_by, holds
 

@@ -13,10 +13,10 @@ import pytest
 from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
 from embermem.bootstrap import on_a_server
-from embermem.changes import Cause, Erased, FactAdded
-from embermem.errors import InputError, KeyReused, NotFound
-from embermem.rulings import mark_of_text
-from embermem.stores import schema
+from embermem.core.changes import Cause, Erased, FactAdded
+from embermem.core.errors import InputError, KeyReused, NotFound
+from embermem.core.user_overrides import mark_of_text
+from embermem.store import schema
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, looking, rows
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from embermem import Memory
-from embermem.changes import (
+from embermem.core.changes import (
     Cause,
     Change,
     Decision,
@@ -25,11 +25,11 @@ from embermem.changes import (
     SegmentEvolved,
     TraitSet,
 )
-from embermem.errors import NotFound, StoreError
+from embermem.core.errors import NotFound, StoreError
+from embermem.core.types import About, FactId, LinkId, Source
+from embermem.memoryos.forget.redacting import Going, Pieces, Traces, redacted
 from embermem.protocols import Trail
-from embermem.stores import schema
-from embermem.systems.memoryos.redacting import Going, Pieces, Traces, redacted
-from embermem.types import About, FactId, LinkId, Source
+from embermem.store import schema
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place
 from soundness import assert_sound, meddle, rows

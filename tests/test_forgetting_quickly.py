@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from embermem import OwnerMemory
-from embermem.changes import SegmentWritten
-from embermem.types import PageId
+from embermem.core.changes import SegmentWritten
+from embermem.core.types import PageId
 from readings import assert_as_applied_again
 from scripted import Clock, Opener, Place
 from soundness import rows

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embermem import Memory, OwnerMemory
-from embermem.errors import ForgottenKeyLost, StoreError
+from embermem.core.errors import ForgottenKeyLost, StoreError
 from scripted import Clock, Opener, Place
 from soundness import meddle
 from store_keys import key_of

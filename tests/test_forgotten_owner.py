@@ -10,7 +10,7 @@ import pytest
 
 from embermem import Memory, OwnerMemory
 from embermem.bootstrap import on_a_server
-from embermem.errors import InputError, KeyReused
+from embermem.core.errors import InputError, KeyReused
 from scripted import NOW, Clock, Opener, Place
 from soundness import assert_sound
 
@@ -126,7 +126,7 @@ def test_readmitted_messages_and_keys_are_stored_again(memory: Memory, alice: Ow
 
 def test_what_is_kept_of_a_forgotten_owner_moves_with_a_copy(opened: Opener, place: Place, tmp_path: Any) -> None:
     from embermem.bootstrap import copy_store
-    from embermem.config import load
+    from embermem.core.config import load
     from scripted import SMALL
 
     memory = opened()

@@ -1,144 +1,119 @@
-"""Imports point one way. Each part names here what it may import; whoever wants another must change this table.
+"""Imports point one way: a room imports only rooms that stand above it here, and no file is in a circle of imports.
 
-errors · types · text · traits · equations · config · changes · protocols     the base
-embedders · llms · prompts · analysts · index · stores · systems              parts: they know the base
-bootstrap · memory                                                            where parts are wired
-apps · bench · demo                                                           users of the public face
+What a type checker alone reads counts too, as does what a function imports when it is called.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import pytest
 
 import embermem
 
 ROOT = Path(embermem.__file__).parent
 
-BASE = {
-    "changes",
-    "config",
-    "dates",
-    "equations",
-    "errors",
-    "expiry",
-    "ids",
-    "messages",
-    "nonces",
-    "paging",
-    "protocols",
-    "records",
-    "retry_after",
-    "probes",
-    "rulings",
-    "sensitive",
-    "text",
-    "traits",
-    "types",
-    "vectors",
-}
-MAY_IMPORT: dict[str, set[str]] = {
-    "errors": set(),
-    "text": set(),
-    "traits": set(),
-    "types": {"errors"},
-    "vectors": {"types"},
-    "background": {"errors"},
-    "retry_after": set(),
-    "dates": set(),
-    "changes": {"types"},
-    "config": {"errors"},
-    "equations": {"types"},
-    "expiry": {"types"},
-    "ids": {"types"},
-    "paging": {"types"},
-    "nonces": set(),
-    "arguments": {"errors", "messages", "protocols", "types"},
-    "messages": {"errors", "nonces", "sensitive", "types"},
-    "sensitive": {"errors"},
-    "rulings": {"changes", "text", "types"},
-    "probes": {"text"},
-    "protocols": {"changes", "types"},
-    "records": {"protocols", "types"},
-    "embedders": {"errors", "types", "protocols", "retry_after"},
-    "llms": BASE,
-    "prompts": {"errors", "types"},
-    "analysts": BASE | {"prompts"},
-    "chat": BASE | {"prompts", "index.tokens"},
-    "testing": BASE | {"index.tokens"},
-    "index": BASE,
-    "stores": BASE,
-    "systems": BASE | {"index", "analysts.attributes", "prompts"},
-    "differing": {"protocols", "types"},
-    "rebuilding": BASE | {"differing"},
-    "bootstrap": BASE | {"embedders", "llms", "analysts", "stores", "systems"},
-    "memory": BASE | {"arguments", "background", "bootstrap", "owner_memory", "rebuilding", "systems", "telemetry"},
-    "system_memory": BASE | {"arguments", "bootstrap"},
-    "owner_memory": BASE
-    | {"arguments", "bootstrap", "chat", "differing", "memory", "rebuilding", "systems", "telemetry"},
-    "apps": BASE
-    | {"aio", "memory", "bootstrap", "bench", "chat", "embedders.weights", "index.tokens", "prompts", "rebuilding"}
-    | {"telemetry", "index.projection", "transfer", "stores.copying", "stores.ddl"},
-    "bench": BASE
-    | {
-        "index.projection",
-        "index.tokens",
-        "memory",
-        "bootstrap",
-        "prompts",
-        "system_memory",
-        "systems.amem",
-        "testing",
-    },
-    "demo": BASE | {"memory", "bootstrap"},
-    "aio": BASE | {"arguments", "chat", "memory", "telemetry"},
-    "client": {"changes", "errors", "ids", "protocols", "retry_after", "types"},
-    "telemetry": set(),
-    "transfer": BASE | {"stores"},
-    "__main__": {"apps"},
-    "__init__": {"aio", "errors", "memory", "protocols", "system_memory", "types"},
-}
+ROOMS = (
+    ("core", "telemetry"),
+    ("changes", "errors", "types"),
+    ("protocols",),
+    ("dates", "prompts"),
+    ("index",),
+    ("memoryos",),
+    ("baselines",),
+    ("analysts", "embedders", "llms"),
+    ("store",),
+    ("bootstrap",),
+    ("arguments", "background", "chat", "api_keys"),
+    ("owner_memory",),
+    ("memory", "system_memory"),
+    ("aio", "client"),
+    ("__init__",),
+    ("demo", "testing"),
+    ("bench",),
+    ("transfer",),
+    ("reports",),
+    ("mcp",),
+    ("http",),
+    ("cli",),
+    ("__main__",),
+)
+"""Rooms on one line stand side by side, and do not import each other."""
+CLIENT = {"core", "protocols", "client"}
+"""The client needs no store, no index and no model."""
 
 
-def imported(file: Path) -> Iterator[str]:
-    """Dotted names below `embermem` that a file imports, anywhere in it."""
+def files() -> dict[str, Path]:
+    """Every module below `embermem` by its dotted name; a package by its own."""
+    found = {}
+    for file in sorted(ROOT.rglob("*.py")):
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts) or "__init__"] = file
+    return found
+
+
+def imported(file: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    """The modules below `embermem` that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (
-                alias.name.removeprefix("embermem.") for alias in node.names if alias.name.startswith("embermem.")
-            )
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
-            if node.module == "embermem":
-                yield from (alias.name for alias in node.names)
-            elif node.module.startswith("embermem."):
-                yield node.module.removeprefix("embermem.")
+            yield from (alias.name.removeprefix("embermem.") for alias in node.names if "embermem." in alias.name)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "embermem":
+            package = (node.module or "").removeprefix("embermem").removeprefix(".")
+            for alias in node.names:
+                module = f"{package}.{alias.name}".removeprefix(".")
+                yield module if module in known else package or "__init__"
 
 
-def allowed(name: str, part: str) -> bool:
-    if part in ("apps", "bench", "demo") and name in embermem.__all__:
-        return True
-    return any(name == one or name.startswith(f"{one}.") for one in (*MAY_IMPORT[part], part))
+@pytest.fixture(scope="module")
+def arrows() -> dict[str, set[str]]:
+    known = files()
+    return {name: {one for one in imported(file, known) if one != name} for name, file in known.items()}
 
 
-def test_no_module_imports_what_stands_above_it() -> None:
-    wrong, seen = [], set()
-    for file in sorted(ROOT.rglob("*.py")):
-        part = file.relative_to(ROOT).parts[0].removesuffix(".py")
-        seen.add(part)
-        wrong += [f"{file.relative_to(ROOT)} imports {name}" for name in imported(file) if not allowed(name, part)]
+def room_of(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_every_room_stands_in_the_list(arrows: Mapping[str, set[str]]) -> None:
+    assert {room_of(name) for name in arrows} == {room for floor in ROOMS for room in floor}
+
+
+def test_no_file_imports_what_stands_below_its_room(arrows: Mapping[str, set[str]]) -> None:
+    floors = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
+    wrong = [
+        f"{name} imports {one}"
+        for name, found in arrows.items()
+        for one in sorted(found)
+        if room_of(one) != room_of(name) and floors[room_of(one)] >= floors[room_of(name)]
+    ]
     assert wrong == []
-    assert seen == set(MAY_IMPORT)
 
 
-def test_what_decides_knows_no_store_no_model_and_no_app() -> None:
-    for part in ("systems", "index", "analysts"):
-        assert not MAY_IMPORT[part] & {"stores", "embedders", "apps", "bench", "memory", "bootstrap"}
+def test_there_is_no_circle_of_files(arrows: Mapping[str, set[str]]) -> None:
+    left = {name: {one for one in found if one in arrows} for name, found in arrows.items()}
+    while free := [name for name, found in left.items() if not found & left.keys()]:
+        for name in free:
+            del left[name]
+    assert sorted(left) == []
 
 
-def test_the_equations_and_the_types_import_numpy_for_type_checkers_only() -> None:
-    for name in ("equations.py", "types.py", "changes/decisions.py", "changes/table.py", "protocols.py"):
-        body = ast.parse((ROOT / name).read_text(encoding="utf-8")).body
+def test_the_client_stands_on_the_core_alone(arrows: Mapping[str, set[str]]) -> None:
+    assert {room_of(one) for name in arrows if room_of(name) == "client" for one in arrows[name]} <= CLIENT
+
+
+def test_what_decides_knows_no_store_no_model_and_no_application(arrows: Mapping[str, set[str]]) -> None:
+    for room in ("memoryos", "baselines", "index", "analysts"):
+        found = {room_of(one) for name in arrows if room_of(name) == room for one in arrows[name]}
+        assert not found & {"store", "embedders", "llms", "bootstrap", "memory", "http", "mcp", "cli", "bench"}
+
+
+def test_the_core_and_the_protocols_import_numpy_for_type_checkers_only() -> None:
+    for file in (*(ROOT / "core").rglob("*.py"), ROOT / "protocols.py"):
+        if file.name == "vectors.py":
+            continue
+        body = ast.parse(file.read_text(encoding="utf-8")).body
         modules = [n.module for n in body if isinstance(n, ast.ImportFrom)]
         modules += [alias.name for n in body if isinstance(n, ast.Import) for alias in n.names]
         assert not [module for module in modules if module and module.startswith("numpy")]

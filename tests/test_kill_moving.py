@@ -15,12 +15,13 @@ import pytest
 from running import environment, run
 
 from embermem import Memory
-from embermem.apps.cli import app
-from embermem.errors import StoreError
-from embermem.stores import copying, migrations
-from embermem.stores.erasing import COPIES
-from embermem.stores.forgotten_key import KEY_MARK
-from embermem.stores.statements import SCRUBBED
+from embermem.cli.main import app
+from embermem.core.errors import StoreError
+from embermem.store import migrations
+from embermem.store.admin import copying
+from embermem.store.erasing import COPIES
+from embermem.store.forgotten_key import KEY_MARK
+from embermem.store.statements import SCRUBBED
 from lives import contents, fill_every_table
 from older import VERSION, content, older
 from proofs import bounded

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from embermem import OwnerMemory
-from embermem.changes import Cause
-from embermem.errors import InputError
-from embermem.types import About
+from embermem.core.changes import Cause
+from embermem.core.errors import InputError
+from embermem.core.types import About
 from scripted import NOW, Clock, Opener, Place
 from soundness import assert_sound
 

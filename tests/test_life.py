@@ -18,11 +18,11 @@ from hypothesis.stateful import initialize, precondition, rule, run_state_machin
 
 from bench_of import ALICE, Bench
 from embermem import Memory, OwnerMemory
-from embermem.changes import Cause
-from embermem.errors import InputError, NotFound
+from embermem.core.changes import Cause
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import Fact
 from embermem.testing.answers import linking_answer
 from embermem.testing.model_server import ModelServer
-from embermem.types import Fact
 from proofs import bounded
 from readings import assert_as_applied_again
 from scripted import NOW, Place, ScriptedAnalyst

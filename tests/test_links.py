@@ -12,15 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory
-from embermem.changes import Cause, KeywordCount, Linked, SegmentEvolved, SummaryPart, Unlinked
-from embermem.config import LinkNumbers
-from embermem.errors import InputError, NotFound
-from embermem.protocols import SegmentState
-from embermem.rebuilding import replay
-from embermem.systems.memoryos import linking, mid_term
-from embermem.testing.answers import linking_answer
-from embermem.testing.model_server import ModelServer
-from embermem.types import (
+from embermem.core.changes import Cause, KeywordCount, Linked, SegmentEvolved, SummaryPart, Unlinked
+from embermem.core.config import LinkNumbers
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import (
     About,
     EvolutionProposal,
     Fact,
@@ -32,6 +27,11 @@ from embermem.types import (
     Source,
     UtteranceId,
 )
+from embermem.memoryos.ingest import linking, mid_term
+from embermem.memoryos.rebuild import replay
+from embermem.protocols import SegmentState
+from embermem.testing.answers import linking_answer
+from embermem.testing.model_server import ModelServer
 from lives import store_of
 from scripted import NOW, SMALL, Clock, Opener, Place, page, vector
 from soundness import assert_sound

@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from embermem.changes import Decision, FactAdded, FactArchived, FactRetired, FactStrengthened, ProfileSet, TraitSet
-from embermem.config import load
-from embermem.equations import evidence_confidence, evidence_level
-from embermem.systems.memoryos.long_term import Knowledge, derived_traits
-from embermem.types import (
+from embermem.core.changes import Decision, FactAdded, FactArchived, FactRetired, FactStrengthened, ProfileSet, TraitSet
+from embermem.core.config import load
+from embermem.core.equations import evidence_confidence, evidence_level
+from embermem.core.types import (
     About,
     Fact,
     FactId,
@@ -25,6 +24,7 @@ from embermem.types import (
     TraitProposal,
     UtteranceId,
 )
+from embermem.memoryos.ingest.long_term import Knowledge, derived_traits
 from scripted import NOW
 
 SETTINGS = load(user_facts=3, agent_facts=2)
@@ -349,7 +349,7 @@ def test_what_rests_on_nothing_that_was_read_is_not_believed() -> None:
 
 
 def trait(level: float, confidence: float, *seqs: int, dimension: str = "extraversion") -> TraitProposal:
-    from embermem.traits import dimensions
+    from embermem.core.traits import dimensions
 
     known = {d.name for d in dimensions()}
     name = (

@@ -8,10 +8,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from embermem import OwnerMemory, ids
-from embermem.errors import InputError
-from embermem.messages import At, Inbox
-from embermem.types import Message, Owner, Role
+from embermem import OwnerMemory
+from embermem.core import ids
+from embermem.core.errors import InputError
+from embermem.core.messages import At, Inbox
+from embermem.core.types import Message, Owner, Role
 from scripted import NOW
 
 PARIS = ZoneInfo("Europe/Paris")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.changes import KeywordCount, SummaryPart
-from embermem.config import load
-from embermem.systems.memoryos import mid_term
-from embermem.types import ChainId, SegmentId
+from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.config import load
+from embermem.core.types import ChainId, SegmentId
+from embermem.memoryos.ingest import mid_term
 from scripted import NOW, page, segment, vector
 
 EAST, NORTH = vector(1, 0), vector(0, 1)

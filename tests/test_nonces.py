@@ -12,13 +12,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from embermem import OwnerMemory, nonces
-from embermem.errors import InputError
+from embermem import OwnerMemory
+from embermem.core import injected_blocks
+from embermem.core.errors import InputError
 from embermem.memory import Memory
 from scripted import Opener, Place
 
 KEY, OTHER = b"k" * 32, b"o" * 32
-FORGED = f"<{nonces.MARK}{'0' * 16}-{'0' * 24}>"
+FORGED = f"<{injected_blocks.MARK}{'0' * 16}-{'0' * 24}>"
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 forged = st.sampled_from([FORGED, FORGED.replace("<", "</"), "<ember-memory ", "</ember-memory >", "<", ">"])
@@ -27,45 +28,46 @@ others = st.lists(st.one_of(texts, forged), max_size=6).map("".join)
 
 def markers(block: str) -> tuple[str, str]:
     """A block's opening and closing marker."""
-    first, last = re.findall(rf"</?{nonces.MARK}[^>]*>", block)
+    first, last = re.findall(rf"</?{injected_blocks.MARK}[^>]*>", block)
     return first, last
 
 
 @given(st.lists(st.tuples(others, others), max_size=6), others)
 def test_blocks_go_and_all_around_them_stays(pairs: list[tuple[str, str]], last: str) -> None:
-    given_in = "".join(around + nonces.wrap(inside, KEY) for around, inside in pairs) + last
-    assert nonces.strip(given_in, KEY) == "".join(around for around, _ in pairs) + last
+    given_in = "".join(around + injected_blocks.wrap(inside, KEY) for around, inside in pairs) + last
+    assert injected_blocks.strip(given_in, KEY) == "".join(around for around, _ in pairs) + last
 
 
 @given(others)
 @example(FORGED + "my own words" + FORGED.replace("<", "</"))
 def test_who_writes_a_marker_without_the_key_loses_nothing(text: str) -> None:
-    assert nonces.strip(text, KEY) == text
+    assert injected_blocks.strip(text, KEY) == text
 
 
 @given(others, others)
 def test_a_block_of_another_key_is_anyones_text(before: str, inside: str) -> None:
-    text = before + nonces.wrap(inside, OTHER)
-    assert nonces.strip(text, KEY) == text
+    text = before + injected_blocks.wrap(inside, OTHER)
+    assert injected_blocks.strip(text, KEY) == text
 
 
 @given(others, others, others)
 def test_a_block_in_a_block_goes_with_it(before: str, inside: str, after: str) -> None:
-    inner = nonces.wrap(inside, KEY)
-    assert nonces.strip(before + nonces.wrap(inside + inner + inside, KEY) + after, KEY) == before + after
+    inner = injected_blocks.wrap(inside, KEY)
+    block = injected_blocks.wrap(inside + inner + inside, KEY)
+    assert injected_blocks.strip(before + block + after, KEY) == before + after
 
 
 @given(others, others)
 def test_a_marker_without_its_other_one_goes_alone(before: str, after: str) -> None:
-    for marker in markers(nonces.wrap("x", KEY)):
-        assert nonces.strip(before + marker + after, KEY) == before + after
+    for marker in markers(injected_blocks.wrap("x", KEY)):
+        assert injected_blocks.strip(before + marker + after, KEY) == before + after
 
 
 @given(st.lists(st.sampled_from(["a", "b", "A", "B", "/A", "/B", FORGED]), max_size=14))
 def test_no_marker_of_ours_is_left_and_every_word_outside_is(parts: list[str]) -> None:
-    made = dict(zip("AB", (markers(nonces.wrap("", KEY)) for _ in "AB"), strict=True))
+    made = dict(zip("AB", (markers(injected_blocks.wrap("", KEY)) for _ in "AB"), strict=True))
     text = "".join(made[part[-1]][part[0] == "/"] if part[-1] in "AB" else part for part in parts)
-    left = nonces.strip(text, KEY)
+    left = injected_blocks.strip(text, KEY)
     assert all(marker not in left for pair in made.values() for marker in pair)
     # The slow way to say it: a block runs from an opening marker to the next closing one of its name.
     expected, place = "", 0
@@ -80,18 +82,18 @@ def test_no_marker_of_ours_is_left_and_every_word_outside_is(parts: list[str]) -
 
 
 def test_every_block_has_a_nonce_of_its_own() -> None:
-    assert len({nonces.wrap("the same", KEY) for _ in range(50)}) == 50
+    assert len({injected_blocks.wrap("the same", KEY) for _ in range(50)}) == 50
 
 
 def test_time_is_linear_with_many_blocks_unclosed_ones_and_closing_ones() -> None:
     # A quadratic way would take minutes here: 20,000 markers of each kind.
-    first, last = markers(nonces.wrap("x", KEY))
-    assert nonces.strip(first * 20_000, KEY) == ""
-    assert nonces.strip(last * 20_000 + "kept", KEY) == "kept"
-    assert nonces.strip(first * 20_000 + "gone" + last * 20_000 + "kept", KEY) == "kept"
-    assert nonces.strip("<ember-memory " * 20_000, KEY) == "<ember-memory " * 20_000
-    many = [nonces.wrap("x", KEY) for _ in range(2_000)]
-    assert nonces.strip("y".join(many), KEY) == "y" * 1_999
+    first, last = markers(injected_blocks.wrap("x", KEY))
+    assert injected_blocks.strip(first * 20_000, KEY) == ""
+    assert injected_blocks.strip(last * 20_000 + "kept", KEY) == "kept"
+    assert injected_blocks.strip(first * 20_000 + "gone" + last * 20_000 + "kept", KEY) == "kept"
+    assert injected_blocks.strip("<ember-memory " * 20_000, KEY) == "<ember-memory " * 20_000
+    many = [injected_blocks.wrap("x", KEY) for _ in range(2_000)]
+    assert injected_blocks.strip("y".join(many), KEY) == "y" * 1_999
 
 
 # ------------------------------------------------------------------------------------------------ what comes in
@@ -99,7 +101,7 @@ def test_time_is_linear_with_many_blocks_unclosed_ones_and_closing_ones() -> Non
 
 def block(memory: Memory, text: str = "#1 alice: I live in Lyon.") -> str:
     """A block as this memory puts it into a prompt."""
-    return nonces.wrap(text, memory.nonce_key())
+    return injected_blocks.wrap(text, memory.nonce_key())
 
 
 def said(owner: OwnerMemory) -> list[str]:

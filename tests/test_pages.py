@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory, Page
-from embermem.errors import InputError, KeyReused
-from embermem.paging import PageTail, joins, tier_of
-from embermem.types import PageId, Role, Tier
+from embermem.core.errors import InputError, KeyReused
+from embermem.core.paging import PageTail, joins, tier_of
+from embermem.core.types import PageId, Role, Tier
 from proofs import bounded
 from scripted import NOW, Clock, Opener
 

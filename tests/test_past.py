@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from embermem import Memory, OwnerMemory
-from embermem.errors import InputError, NotFound
-from embermem.types import Fact
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import Fact
 from readings import all_read
 from scripted import NOW, SMALL, Clock, Opener, Place
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from embermem import Memory
-from embermem.errors import StoreError
+from embermem.core.errors import StoreError
 from proofs import bounded
 from scripted import Opener, Place
 from soundness import assert_sound, assert_tiers
@@ -141,7 +141,7 @@ import sys, time
 from contextlib import suppress
 from datetime import UTC, datetime
 from embermem import Memory
-from embermem.errors import KeyReused, NotFound
+from embermem.core.errors import KeyReused, NotFound
 memory = Memory(sys.argv[1], embedder="hashed", background=False, busy_timeout_s=30.0)
 alice, worker = memory.of("alice"), sys.argv[2]
 print("ready", flush=True)

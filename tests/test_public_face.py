@@ -14,7 +14,7 @@ import pytest
 
 import embermem
 from embermem import Memory
-from embermem.errors import ConfigError, EmberError, InputError, NotFound
+from embermem.core.errors import ConfigError, EmberError, InputError, NotFound
 from scripted import Opener, Place
 
 
@@ -240,7 +240,7 @@ def test_a_wrong_zone_is_refused_and_kept_nowhere(memory: Memory) -> None:
 
 
 def test_every_error_is_one_of_ours() -> None:
-    from embermem import errors
+    from embermem.core import errors
 
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert all(issubclass(kind, EmberError) for kind in kinds)

@@ -15,12 +15,12 @@ import pytest
 
 from bench_of import ALICE, LINES, Bench
 from embermem import OwnerMemory, Tier
-from embermem.changes import Cause
-from embermem.errors import BudgetSpent
+from embermem.core.changes import Cause
+from embermem.core.errors import BudgetSpent
+from embermem.core.types import Annotation
+from embermem.memoryos.rebuild import begin_anew, replay, understand_anew
 from embermem.protocols import Analyst, ModelReply, ModelRequest
-from embermem.rebuilding import begin_anew, replay, understand_anew
-from embermem.stores import schema
-from embermem.types import Annotation
+from embermem.store import schema
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, looking, meddle, rows
 

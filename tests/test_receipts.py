@@ -12,12 +12,12 @@ import pytest
 
 from embermem import Forgotten, Memory, OwnerMemory
 from embermem.bootstrap import copy_store, wall_clock
-from embermem.changes import TextsBarred
-from embermem.config import load
-from embermem.errors import InputError
+from embermem.core.changes import TextsBarred
+from embermem.core.config import load
+from embermem.core.errors import InputError
+from embermem.core.types import UtteranceId
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
-from embermem.types import UtteranceId
 from scripted import SMALL, Clock, Opener, Place
 from soundness import meddle, rows
 from test_forgetting import SECRET, WORDS, holds, lived, tell

@@ -10,10 +10,10 @@ import pytest
 
 from bench_of import ALICE, LINES, Bench
 from embermem import Tier
-from embermem.changes import Analysed, Cause, Noted, SegmentWritten
-from embermem.errors import AnalystError, BudgetSpent
+from embermem.core.changes import Analysed, Cause, Noted, SegmentWritten
+from embermem.core.errors import AnalystError, BudgetSpent
+from embermem.core.types import Annotation, PersonaChange
 from embermem.protocols import Analyst
-from embermem.types import Annotation, PersonaChange
 from scripted import Clock, Place, ScriptedAnalyst
 from soundness import assert_sound, rows
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import embermem
-from embermem import Memory, errors
+from embermem import Memory
+from embermem.core import errors
 from scripted import NOW, SMALL, Clock
 
 Results = Mapping[str, Any]

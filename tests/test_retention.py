@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory
-from embermem.changes import Cause
-from embermem.config import Settings
-from embermem.errors import InputError
+from embermem.core.changes import Cause
+from embermem.core.config import Settings
+from embermem.core.errors import InputError
+from embermem.core.types import About, Fact, FactId, Segment, SegmentId
+from embermem.memoryos.ingest import decay as curve
 from embermem.protocols import Use
-from embermem.systems.memoryos import retention as curve
-from embermem.types import About, Fact, FactId, Segment, SegmentId
 from scripted import NOW, Clock, Opener
 from test_transfer import exported, file_of, imported, lines_of
 

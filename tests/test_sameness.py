@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from embermem.systems.memoryos.sameness import same_value
+from embermem.memoryos.ingest.value_equality import same_value
 
 SAME = [
     ("hiking in the hills", "to hike in hills", "likes"),

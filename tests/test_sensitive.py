@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from embermem import Memory, Owner, OwnerMemory, open_system
-from embermem.errors import InputError
-from embermem.messages import Inbox
-from embermem.sensitive import Finder, Found, Redacted, iban, luhn, redacted, secrets
-from embermem.types import OwnerId
+from embermem.core.errors import InputError
+from embermem.core.messages import Inbox
+from embermem.core.sensitive import Finder, Found, Redacted, iban, luhn, redacted, secrets
+from embermem.core.types import OwnerId
 from proofs import bounded
 from scripted import Opener, Place
 from test_forgetting import kept

@@ -20,8 +20,8 @@ from test_serve import served
 from embermem import Memory
 from embermem.bootstrap import on_a_server, store_exists
 from embermem.client import Client
-from embermem.config import load
-from embermem.errors import AccessRefused, EmberError, SchemaMismatch, StoreError, StoreReadOnly
+from embermem.core.config import load
+from embermem.core.errors import AccessRefused, EmberError, SchemaMismatch, StoreError, StoreReadOnly
 from scripted import SMALL, Opener, Place
 from soundness import assert_sound, assert_tiers, meddle, written
 

@@ -19,27 +19,28 @@ import pytest
 from typer.main import get_command
 
 import embermem
-from embermem import Memory, changes, errors, protocols, types
+from embermem import Memory, protocols
 from embermem.analysts import model
-from embermem.apps.cli import app
-from embermem.apps.http import connections, problems
-from embermem.apps.http.api import items, working
-from embermem.apps.http.app import create_app
-from embermem.apps.http.inspector import imports
-from embermem.apps.http.proxy import upstream
-from embermem.apps.mcp.server import make_server
+from embermem.baselines import amem, mem0, mem0g, memorybank, readagent, tim
+from embermem.baselines.memgpt import functions
+from embermem.baselines.memgpt import system as memgpt
+from embermem.baselines.records import Record
 from embermem.bench import asking
-from embermem.changes import BY_TAG, Decision, api_kind
+from embermem.cli.main import app
 from embermem.client import wire
-from embermem.errors import EmberError
+from embermem.core import changes, errors, types
+from embermem.core.changes import BY_TAG, Decision, api_kind
+from embermem.core.errors import EmberError
+from embermem.http import connections, problems
+from embermem.http.api import items, working
+from embermem.http.app import create_app
+from embermem.http.inspector import imports
+from embermem.http.proxy import upstream
 from embermem.llms import recorded
 from embermem.llms.structured import reply_schema
+from embermem.mcp.server import make_server
 from embermem.owner_memory import OwnerMemory
-from embermem.records import Record
-from embermem.stores.codec import decisions_from
-from embermem.systems import amem, mem0, mem0g, memorybank, readagent, tim
-from embermem.systems.memgpt import functions
-from embermem.systems.memgpt import system as memgpt
+from embermem.store.codec import decisions_from
 from embermem.transfer import lines
 
 DECISIONS = {
@@ -96,7 +97,7 @@ ERRORS = """
     store-busy store-closed store-conflict store-corrupt store-error store-full store-moved store-read-only
     store-unreachable
 """
-"""The types of problems that a client takes for errors of `embermem.errors`."""
+"""The types of problems that a client takes for errors of `embermem.core.errors`."""
 OF_A_CLIENT = "access-refused server-busy server-error server-timeout server-unreachable"
 """Errors that only a client raises: no server sends them."""
 OF_A_SERVER: dict[str, type[EmberError]] = {

@@ -14,12 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from embermem.bootstrap import open_store
-from embermem.changes import Cause
-from embermem.config import load
-from embermem.stores.sql import SqlStore
-from embermem.systems.memoryos.long_term import Knowledge
-from embermem.traits import dimensions
-from embermem.types import (
+from embermem.core.changes import Cause
+from embermem.core.config import load
+from embermem.core.traits import dimensions
+from embermem.core.types import (
     About,
     Fact,
     FactProposal,
@@ -35,6 +33,8 @@ from embermem.types import (
     TraitProposal,
     Utterance,
 )
+from embermem.memoryos.ingest.long_term import Knowledge
+from embermem.store.sql import SqlStore
 from proofs import bounded
 from scripted import NOW, Place
 from soundness import looking

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory, Tier
 from embermem.bootstrap import choose_embedder, open_store
-from embermem.config import load
+from embermem.core.config import load
+from embermem.core.errors import InputError
 from embermem.embedders.hashed import HashedNgrams
-from embermem.errors import InputError
-from embermem.stores.sql import SqlStore
+from embermem.store.sql import SqlStore
 from embermem.transfer.export import export
 from embermem.transfer.importing import Imported, import_owners
 from lives import live, store_of, thoughts

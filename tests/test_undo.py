@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory
-from embermem.changes import (
+from embermem.core.changes import (
     BegunAnew,
     Cause,
     Change,
@@ -37,10 +37,10 @@ from embermem.changes import (
     Undone,
     Unlinked,
 )
-from embermem.config import load
-from embermem.errors import InputError, NotFound
-from embermem.systems.memoryos.undoing import undo_plan, undoing
-from embermem.types import About, FactId, LinkId, PageId, SegmentId, Source, UtteranceId
+from embermem.core.config import load
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import About, FactId, LinkId, PageId, SegmentId, Source, UtteranceId
+from embermem.memoryos.correct.undoing import undo_plan, undoing
 from scripted import NOW, SMALL, Opener, Place
 from soundness import assert_sound, rows
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from embermem import OwnerMemory
 from embermem.analysts import ExtractiveAnalyst
 from embermem.analysts.guards import span_of
-from embermem.changes import Cause, FactsConflict
-from embermem.errors import NotFound
+from embermem.core.changes import Cause, FactsConflict
+from embermem.core.errors import NotFound
+from embermem.core.text import sentences
+from embermem.core.types import Chain, Owner, OwnerId, Quote, Role, Segment, Utterance, UtteranceId, Why
 from embermem.testing.answers import linking_answer
 from embermem.testing.model_server import ModelServer
-from embermem.text import sentences
-from embermem.types import Chain, Owner, OwnerId, Quote, Role, Segment, Utterance, UtteranceId, Why
 from lives import store_of
 from scripted import NOW, Clock, Opener, Place, page
 from soundness import meddle

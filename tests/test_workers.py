@@ -24,14 +24,14 @@ from running import command, environment
 from bench_of import ALICE, LINES, Bench
 from embermem import Memory, Tier
 from embermem.background import Background
-from embermem.changes import Cause
-from embermem.config import Settings
+from embermem.core.changes import Cause
+from embermem.core.config import Settings
+from embermem.core.errors import StaleLease, StoreBusy, StoreError
+from embermem.core.types import Owner, OwnerId, Role, Vectors
 from embermem.embedders.hashed import HashedNgrams
-from embermem.errors import StaleLease, StoreBusy, StoreError
 from embermem.llms import ModelAsker
+from embermem.memoryos.ingest.leases import Leases
 from embermem.protocols import Analyst, ChatMessage, Lease, ModelReply, ModelRequest, Purpose
-from embermem.systems.memoryos.leases import Leases
-from embermem.types import Owner, OwnerId, Role, Vectors
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 

@@ -25,9 +25,9 @@ from systems import GROUPS, SYSTEMS, Kind, spoken
 
 from embermem.bench import metrics
 from embermem.bench.datasets import Dataset, load
+from embermem.core.errors import InputError
 from embermem.embedders.minilm import MiniLM
 from embermem.embedders.weights import find_weights
-from embermem.errors import InputError
 
 HERE = Path(__file__).resolve().parent
 SINGLY = 100

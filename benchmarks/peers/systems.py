@@ -18,7 +18,7 @@ from embermem.embedders.minilm import DIM, MiniLM
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 NOWHERE = "http://127.0.0.1:9/v1"
 """Where mem0's language model would be: it is never called with infer=False, and measure.py refuses all calls."""
@@ -94,7 +94,7 @@ class Bm25:
     """Ember's BM25 over "Speaker: text", in memory, and nothing else."""
 
     def __init__(self, folder: Path, embedder: Known) -> None:
-        from embermem.config import Settings
+        from embermem.core.config import Settings
         from embermem.index.bm25 import Postings
 
         self._k_1, self._b = Settings().k_1, Settings().b
@@ -103,7 +103,7 @@ class Bm25:
         self._items: dict[str, list[Item]] = {}
 
     def store(self, user: str, threads: Sequence[Sequence[Item]]) -> None:
-        from embermem.text import terms
+        from embermem.core.text import terms
 
         postings = self._postings[user] = self._new()
         items = self._items[user] = [item for thread in threads for item in thread]
@@ -111,7 +111,7 @@ class Bm25:
             postings.add(terms(item.text))
 
     def search(self, user: str, query: str, hidden: Hidden | None, k: int) -> list[str]:
-        from embermem.text import terms
+        from embermem.core.text import terms
 
         n = len(self._items[user]) if hidden is None else hidden.since
         scores = self._postings[user].scores(terms(query), n, self._k_1, self._b)
@@ -177,8 +177,8 @@ class Ember:
         self._seqs[user] = {places[u.id]: u.seq for page in owner.pages() for u in page.utterances}
 
     def search(self, user: str, query: str, hidden: Hidden | None, k: int) -> list[str]:
+        from embermem.core.types import ThreadId
         from embermem.protocols import Scope
-        from embermem.types import ThreadId
 
         scope = hidden and Scope(
             before_seq=self._seqs[user][hidden.since], not_threads=frozenset({ThreadId(hidden.thread)})

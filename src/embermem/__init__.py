@@ -2,11 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from embermem.errors import EmberError
-from embermem.memory import Memory, OwnerMemory
-from embermem.protocols import Scope
-from embermem.system_memory import OwnerSystem, SystemMemory, open_system
-from embermem.types import (
+from embermem.core.errors import EmberError
+from embermem.core.types import (
     About,
     Added,
     Chain,
@@ -23,6 +20,9 @@ from embermem.types import (
     Trait,
     Utterance,
 )
+from embermem.memory import Memory, OwnerMemory
+from embermem.protocols import Scope
+from embermem.system_memory import OwnerSystem, SystemMemory, open_system
 
 if TYPE_CHECKING:
     from embermem.aio import AsyncMemory, AsyncOwnerMemory

@@ -1,6 +1,6 @@
 """`python -m embermem`: the command line, as `embermem` is."""
 
-from embermem.apps.cli import main
+from embermem.cli.main import main
 
 if __name__ == "__main__":
     main()

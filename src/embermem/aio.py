@@ -28,16 +28,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
 from embermem.arguments import checked
-from embermem.errors import StoreClosed
+from embermem.core.errors import StoreClosed
+from embermem.core.messages import At
+from embermem.core.types import Context, Owner, PageId
 from embermem.memory import Memory, OwnerMemory
-from embermem.messages import At
-from embermem.types import Context, Owner, PageId
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
-    from embermem.config import Settings
+    from embermem.core.config import Settings
+    from embermem.core.sensitive import Finder
     from embermem.protocols import LanguageModel
-    from embermem.sensitive import Finder
     from embermem.telemetry import Done
 
 __all__ = ["AsyncChatStream", "AsyncMemory", "AsyncOwnerMemory"]

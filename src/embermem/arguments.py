@@ -14,10 +14,10 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
-from embermem import messages
-from embermem.errors import InputError
+from embermem.core import messages
+from embermem.core.errors import InputError
+from embermem.core.types import Forgotten, Hit, Owner, Segment
 from embermem.protocols import Scope
-from embermem.types import Forgotten, Hit, Owner, Segment
 
 __all__ = ["checked"]
 

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from embermem.errors import kind
+from embermem.core.errors import kind
 
 logger = logging.getLogger(__name__)
 

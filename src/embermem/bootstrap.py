@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from embermem.config import THETA, THETA_OTHER, Settings
-from embermem.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
+from embermem.core.config import THETA, THETA_OTHER, Settings
+from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
+from embermem.core.types import Page, Source
+from embermem.memoryos.ingest.pipeline import Clock, Parts
+from embermem.memoryos.system import MemoryOS
 from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, MemorySystem, Store
-from embermem.systems.memoryos.consolidate import Clock, Parts
-from embermem.systems.memoryos.system import MemoryOS
-from embermem.types import Page, Source
 
 if TYPE_CHECKING:
     from embermem.llms.asking import Ledger
-    from embermem.stores.copying import Copied, Progress
-    from embermem.stores.database import Database
-    from embermem.stores.postgres import Postgres
-    from embermem.stores.sql import SqlStore
+    from embermem.store.admin.copying import Copied, Progress
+    from embermem.store.engines.database import Database
+    from embermem.store.engines.postgres import Postgres
+    from embermem.store.sql import SqlStore
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +41,8 @@ def wall_clock() -> datetime:
 
 def open_store(place: str | Path, settings: Settings, *, read_only: bool = False) -> SqlStore:
     """The store at a path or URL; made, or migrated, unless it is to be read only. Raises ConfigError, StoreError."""
-    from embermem.stores import copying
-    from embermem.stores.sql import SqlStore
+    from embermem.store.admin import copying
+    from embermem.store.sql import SqlStore
 
     database = _database(place, settings, read_only=read_only)
     store = SqlStore(database)
@@ -63,7 +63,7 @@ def migrate_store(place: str | Path, settings: Settings) -> tuple[str, str]:
     """Bring an older store's schema up to date: the schema before and after. Raises ConfigError, StoreError."""
     if on_a_server(place):
         return _postgres(str(place), settings).migrate()
-    from embermem.stores.sqlite import Sqlite
+    from embermem.store.engines.sqlite import Sqlite
 
     return Sqlite(store_path(place), settings.busy_timeout_s).migrate()
 
@@ -71,11 +71,11 @@ def migrate_store(place: str | Path, settings: Settings) -> tuple[str, str]:
 def copy_store(
     source: str | Path, target: str | Path, settings: Settings, now: datetime, told: Callable[[Progress], None]
 ) -> Copied:
-    """A whole store in another place, which holds nothing or an unfinished copy of it; see stores/copying.py.
+    """A whole store in another place, which holds nothing or an unfinished copy of it; see store/admin/copying.py.
 
     Raises NotFound where there is no store to copy, ConfigError, StoreError.
     """
-    from embermem.stores import copying
+    from embermem.store.admin import copying
 
     if not store_exists(source, settings):
         raise NotFound(f"there is no store at {source}")
@@ -94,7 +94,7 @@ def on_a_server(place: object) -> bool:
 
 def _database(place: str | Path, settings: Settings, *, read_only: bool = False) -> Database:
     """What is at a path or URL. Raises ConfigError, and StoreError for a folder, or a file in one that is not there."""
-    from embermem.stores.sqlite import Sqlite
+    from embermem.store.engines.sqlite import Sqlite
 
     if on_a_server(place):
         return _postgres(str(place), settings, read_only=read_only)
@@ -107,7 +107,7 @@ def _database(place: str | Path, settings: Settings, *, read_only: bool = False)
 
 
 def _postgres(url: str, settings: Settings, *, read_only: bool = False) -> Postgres:
-    from embermem.stores.postgres import Postgres
+    from embermem.store.engines.postgres import Postgres
 
     key_file = Path(settings.forgotten_key_file).expanduser() if settings.forgotten_key_file else None
     return Postgres(url, settings.busy_timeout_s, key_file, read_only=read_only)
@@ -218,10 +218,10 @@ def _best() -> str:
 
 def _setting_for(name: str) -> str:
     """The setting that gives an embedder of this name. Raises EmbedderMissing if it cannot be had here."""
+    from embermem.core.errors import EmbedderMissing
     from embermem.embedders.hashed import HashedNgrams
     from embermem.embedders.minilm import MiniLM
     from embermem.embedders.weights import find_weights
-    from embermem.errors import EmbedderMissing
 
     if name == MiniLM().name:
         if find_weights() is None:
@@ -283,23 +283,23 @@ def extractive_name() -> str:
 def summarise(before: str, page: Page) -> tuple[str, tuple[Source, ...]]:
     """A chain's summary after a page, by extraction, and where its new sentences stand."""
     from embermem.analysts.summary import summarise as extract
-    from embermem.config import ExtractiveSettings
+    from embermem.core.config import ExtractiveSettings
 
     return extract(before, page, ExtractiveSettings())
 
 
 SYSTEMS: Mapping[str, tuple[str, str, str]] = {
-    "memoryos": ("embermem.systems.memoryos.system", "MemoryOS", ""),
-    "full_context": ("embermem.systems.full_context", "FullContext", "FullContextNumbers"),
-    "readagent": ("embermem.systems.readagent", "ReadAgent", "ReadAgentNumbers"),
-    "memorybank": ("embermem.systems.memorybank", "MemoryBank", "MemoryBankNumbers"),
-    "tim": ("embermem.systems.tim", "ThinkInMemory", "TimNumbers"),
-    "memgpt": ("embermem.systems.memgpt.system", "MemGpt", "MemGptNumbers"),
-    "amem": ("embermem.systems.amem", "AMem", "AMemNumbers"),
-    "mem0": ("embermem.systems.mem0", "Mem0", "Mem0Numbers"),
-    "mem0g": ("embermem.systems.mem0g", "Mem0Graph", "Mem0GraphNumbers"),
+    "memoryos": ("embermem.memoryos.system", "MemoryOS", ""),
+    "full_context": ("embermem.baselines.full_context", "FullContext", "FullContextNumbers"),
+    "readagent": ("embermem.baselines.readagent", "ReadAgent", "ReadAgentNumbers"),
+    "memorybank": ("embermem.baselines.memorybank", "MemoryBank", "MemoryBankNumbers"),
+    "tim": ("embermem.baselines.tim", "ThinkInMemory", "TimNumbers"),
+    "memgpt": ("embermem.baselines.memgpt.system", "MemGpt", "MemGptNumbers"),
+    "amem": ("embermem.baselines.amem", "AMem", "AMemNumbers"),
+    "mem0": ("embermem.baselines.mem0", "Mem0", "Mem0Numbers"),
+    "mem0g": ("embermem.baselines.mem0g", "Mem0Graph", "Mem0GraphNumbers"),
 }
-"""The nine memory systems: module, class, and its numbers in systems/numbers.py (MemoryOS's are settings)."""
+"""The nine memory systems: module, class, and its numbers in baselines/numbers.py (MemoryOS's are settings)."""
 
 _SYSTEM = "system"
 """The store's setting that names the system it was made by; MemoryOS sets none."""
@@ -324,9 +324,9 @@ def make_named_system(
     if name == "memoryos":
         return make_system(store, embedder, settings, clock, asker)
     from embermem.analysts import ExtractiveAnalyst, condense, keywords
-    from embermem.ids import new_id
-    from embermem.systems import numbers
-    from embermem.systems.recorded import Kit, RecordedSystem
+    from embermem.baselines import numbers
+    from embermem.baselines.recorded import Kit, RecordedSystem
+    from embermem.core.ids import new_id
 
     module, kind, numbers_kind = SYSTEMS[name] if name in SYSTEMS else (*_own(name), "")
     try:
@@ -334,7 +334,7 @@ def make_named_system(
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"the memory system {name!r} cannot be imported: {error}") from error
     if not (isinstance(made, type) and issubclass(made, RecordedSystem)):
-        raise ConfigError(f"{name} is no embermem.systems.recorded.RecordedSystem")
+        raise ConfigError(f"{name} is no embermem.baselines.recorded.RecordedSystem")
     kit = Kit(
         store=store,
         embedder=embedder,

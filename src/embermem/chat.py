@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from embermem import nonces, prompts
-from embermem.errors import ModelMissing, ModelReplyError
+from embermem import prompts
+from embermem.core import injected_blocks
+from embermem.core.errors import ModelMissing, ModelReplyError
+from embermem.core.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
 from embermem.index.tokens import counter
 from embermem.prompts import data
 from embermem.protocols import ChatMessage
-from embermem.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
 
 __all__ = ["ChatReply", "ChatStream", "compose", "no_model", "turns", "without"]
 
@@ -102,7 +103,7 @@ def compose(
         agent=" ".join(data.seen("; ".join(told)).split()) or _NOTHING,
         style=style or _NOTHING,
         now=now.strftime("%Y-%m-%d (%a) %H:%M"),
-        memory=nonces.wrap(memory or _NOTHING, key),
+        memory=injected_blocks.wrap(memory or _NOTHING, key),
     )
     return (ChatMessage(role=Role.SYSTEM, text=first), *_joined([*shown, asked]))
 
@@ -132,7 +133,7 @@ def cleaned(text: str, key: bytes) -> str:
 
     Raises ModelReplyError if nothing is left.
     """
-    kept = nonces.strip(text, key).replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
+    kept = injected_blocks.strip(text, key).replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
     if not kept:
         raise ModelReplyError("the model's reply says nothing; ask again", text)
     return kept

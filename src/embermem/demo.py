@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.text import Text
 
 from embermem import Context, EmberError, Fact, Memory, OwnerMemory, Segment, Tier
-from embermem.types import Source
+from embermem.core.types import Source
 
 CONVERSATION = "data/demo_conversation.jsonl"
 USER, AGENT = "mei", "companion"

@@ -10,20 +10,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from embermem import config as configuration
-from embermem import ids, messages, nonces, sensitive, telemetry
+from embermem import telemetry
 from embermem.arguments import checked
-from embermem.config import Settings
-from embermem.errors import StoreError
+from embermem.core import config as configuration
+from embermem.core import ids, injected_blocks, messages, sensitive
+from embermem.core.config import Settings
+from embermem.core.errors import StoreError
+from embermem.core.sensitive import Finder
+from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory, Parts, zone_of
-from embermem.sensitive import Finder
-from embermem.types import Owner
 
 if TYPE_CHECKING:
+    from embermem.core.types import Forgotten, Vectors
+    from embermem.memoryos.rebuild import Difference
+    from embermem.memoryos.system import MemoryOS
     from embermem.protocols import Bounds, Call, Finding, KeyStore, LanguageModel, Stats, Store
-    from embermem.rebuilding import Difference
-    from embermem.systems.memoryos.system import MemoryOS
-    from embermem.types import Forgotten, Vectors
 
 __all__ = ["Memory", "OwnerMemory"]
 
@@ -32,14 +33,14 @@ logger = logging.getLogger(__name__)
 _REINDEXING = "reindexing"
 """The store's setting that names the embedder of a reindex not yet finished."""
 _NONCE_KEY = "nonce_key"
-"""The store's setting that holds the key of `embermem.nonces`, in hexadecimal."""
+"""The store's setting that holds the key of `embermem.core.injected_blocks`, in hexadecimal."""
 
 
 @checked
 class Memory:
     """A store of memories: a path or an sqlite:/// URL, and settings.
 
-    Settings are taken from argument > `EMBERMEM_*` > file > preset; see `embermem.config.Settings` for all of them.
+    Settings are taken from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`.
     `clock` gives the time (with a zone) and is asked for nothing else than now. `reindex` opens a store whose vectors
     are of another embedder than the one set: until `reindex()` is called, recall goes by words. `model` is the setting
     of that name, or a language model of your own; without one, memory is understood by extraction. `read_only` opens
@@ -152,7 +153,7 @@ class Memory:
 
     def marked(self, text: str) -> str:
         """The text between two markers of this store, as an agent is shown it: added again, it is taken out."""
-        return nonces.wrap(text, self.nonce_key())
+        return injected_blocks.wrap(text, self.nonce_key())
 
     def nonce_key(self) -> bytes:
         """The key of the blocks that this store puts into prompts (`marked`); made by the first who needs it.
@@ -160,7 +161,7 @@ class Memory:
         Where several processes make one at the same moment, all are given the one that stands.
         """
         known = self._parts.store.setting(_NONCE_KEY)
-        return bytes.fromhex(known or self._parts.store.remember_once(_NONCE_KEY, nonces.new_key().hex()))
+        return bytes.fromhex(known or self._parts.store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
 
     def work(
         self,
@@ -209,10 +210,10 @@ class Memory:
 
         That is nothing (`same`), or the store was damaged and is mended by it. No model is asked.
         """
-        from embermem import rebuilding
+        from embermem.memoryos import rebuild
 
         owners = self.owners() if owner is None else (owner,)
-        return tuple(rebuilding.replay(self._parts.store, one, self.settings.short_term_pages) for one in owners)
+        return tuple(rebuild.replay(self._parts.store, one, self.settings.short_term_pages) for one in owners)
 
     def stats(self) -> Stats:
         """Counts of the whole store."""

@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
-from embermem.changes import Cause, Change, Decision, KeywordCount, SummaryPart
-from embermem.types import (
+from embermem.core.changes import Cause, Change, Decision, KeywordCount, SummaryPart
+from embermem.core.types import (
     About,
     Added,
     Annotation,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from embermem.types import Vector, Vectors
+    from embermem.core.types import Vector, Vectors
 
     IntArray = NDArray[np.int64]
 

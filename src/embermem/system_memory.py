@@ -18,15 +18,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from embermem import config as configuration
-from embermem import ids, messages, sensitive
 from embermem.arguments import checked
-from embermem.messages import At, Inbox
+from embermem.core import config as configuration
+from embermem.core import ids, messages, sensitive
+from embermem.core.messages import At, Inbox
+from embermem.core.types import Added, Context, Hit, Owner
 from embermem.protocols import Scope
-from embermem.types import Added, Context, Hit, Owner
 
 if TYPE_CHECKING:
-    from embermem.config import Settings
+    from embermem.core.config import Settings
     from embermem.protocols import Call, LanguageModel, MemorySystem
 
 __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
@@ -45,7 +45,7 @@ def open_system(
     """A memory system by its name, on a store of its own at a path or an sqlite:/// URL.
 
     `name` is one of `embermem.bootstrap.SYSTEMS`, or `module:Class` of your own. `options` are numbers of the system
-    (`systems/numbers.py`), settings those of `Memory`. Without a model each does what it can without.
+    (`baselines/numbers.py`), settings those of `Memory`. Without a model each does what it can without.
 
     Raises ConfigError for an unknown name, option or setting, and for a store of another system; StoreError.
     """

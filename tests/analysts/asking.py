@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from embermem.errors import ModelReplyError
+from embermem.core.errors import ModelReplyError
+from embermem.core.types import Owner
 from embermem.protocols import ChatMessage, Purpose
-from embermem.types import Owner
 
 Reply = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any]]
 _Answer = TypeVar("_Answer")

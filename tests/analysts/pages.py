@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from embermem.types import Owner, OwnerId, Page, PageId, PageView, Role, ThreadId, Utterance, UtteranceId
+from embermem.core.types import Owner, OwnerId, Page, PageId, PageView, Role, ThreadId, Utterance, UtteranceId
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 OWNER = Owner(id=OwnerId("o"), user="alice", agent="default")

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem.analysts import ExtractiveAnalyst, ExtractiveSettings, condense, keywords
+from embermem.core.traits import dimensions
+from embermem.core.types import ChainId, ChainTail, PageView, Persona, Segment, SegmentId, ThreadId
 from embermem.protocols import Analyst, ProfileRequest
-from embermem.traits import dimensions
-from embermem.types import ChainId, ChainTail, PageView, Persona, Segment, SegmentId, ThreadId
 from proofs import bounded
 
 from .pages import NOW, OWNER, page

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from embermem.analysts import ExtractiveAnalyst
-from embermem.types import About, FactProposal
+from embermem.core.types import About, FactProposal
 
 from .pages import NOW, page
 from .sentences import NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows

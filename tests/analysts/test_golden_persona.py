@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from embermem.analysts.model import ModelAnalyst
-from embermem.changes import Cause
-from embermem.config import load
+from embermem.core.changes import Cause
+from embermem.core.config import load
+from embermem.core.types import Message, Owner, OwnerId, PageView, Role, ThreadId
+from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import ProfileRequest
-from embermem.stores.sql import SqlStore
-from embermem.stores.sqlite import Sqlite
-from embermem.systems.memoryos.long_term import Knowledge
-from embermem.types import Message, Owner, OwnerId, PageView, Role, ThreadId
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
 
 from .asking import ScriptedAsker
 from .pages import NOW

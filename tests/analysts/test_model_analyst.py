@@ -15,12 +15,9 @@ from embermem.analysts import keywords
 from embermem.analysts.guards import no_summary, orders, stated
 from embermem.analysts.model import ModelAnalyst, nearest
 from embermem.analysts.showing import language
-from embermem.config import LinkNumbers, ModelReadingSettings, load
-from embermem.errors import AnalystError, ModelReplyError
-from embermem.prompts.data import nonce, one_line
-from embermem.protocols import Analyst, ProfileRequest, Purpose
-from embermem.testing.answers import answer
-from embermem.types import (
+from embermem.core.config import LinkNumbers, ModelReadingSettings, load
+from embermem.core.errors import AnalystError, ModelReplyError
+from embermem.core.types import (
     About,
     Annotation,
     ChainId,
@@ -36,6 +33,9 @@ from embermem.types import (
     ThreadId,
     UtteranceId,
 )
+from embermem.prompts.data import nonce, one_line
+from embermem.protocols import Analyst, ProfileRequest, Purpose
+from embermem.testing.answers import answer
 
 from .asking import ScriptedAsker, body
 from .pages import NOW, OWNER, page

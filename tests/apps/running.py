@@ -14,7 +14,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from embermem.apps.cli import app
+from embermem.cli.main import app
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +45,7 @@ def heeds_ctrl_c() -> None:
 
 def command(*arguments: str) -> list[str]:
     """The command line of `embermem` with this interpreter."""
-    return [sys.executable, "-m", "embermem.apps.cli", *arguments]
+    return [sys.executable, "-m", "embermem.cli.main", *arguments]
 
 
 def run(store: Path, *arguments: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> Ended:

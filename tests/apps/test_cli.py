@@ -17,7 +17,7 @@ from running import command, environment, run, write
 from typer.testing import CliRunner
 
 from embermem import __version__
-from embermem.apps.cli import app
+from embermem.cli.main import app
 
 COMMANDS = "add ingest model recall show settle stats worker reindex doctor bench".split()
 
@@ -41,7 +41,7 @@ def test_help_lists_every_command_and_imports_nothing_heavy() -> None:
     assert done.returncode == 0
     assert [name for name in COMMANDS if not re.search(rf"\b{name}\b", done.stdout)] == []
     heavy = ("numpy", "sqlalchemy", "onnxruntime", "fastapi", "httpx2", "mcp", "openai", "msgspec")
-    code = f"import sys, embermem.apps.cli; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, embermem.cli.main; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 

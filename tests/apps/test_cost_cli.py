@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import run, write
 
-from embermem import config
-from embermem.apps import cost
-from embermem.apps.estimate import pages_a_promotion
+from embermem.core import config
+from embermem.core.types import OwnerId
 from embermem.protocols import Call, Purpose
+from embermem.reports import cost
+from embermem.reports.estimate import pages_a_promotion
 from embermem.testing import answers
 from embermem.testing.model_server import ModelServer
-from embermem.types import OwnerId
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 

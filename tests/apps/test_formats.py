@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from embermem.apps.formats import BadLine, Entry, Format, Source, read
-from embermem.errors import InputError
+from embermem.core.errors import InputError
+from embermem.transfer.formats import BadLine, Entry, Format, Source, read
 
 
 def sources(text: str | bytes, form: Format = Format.AUTO, me: str | None = None) -> list[Source]:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from running import command, environment, heeds_ctrl_c, run, said, write
 
-from embermem.apps.formats import BadLine, Entry
-from embermem.apps.ingest import BATCH_MESSAGES, BadInput, ingest
 from embermem.memory import Memory, OwnerMemory
+from embermem.transfer.formats import BadLine, Entry
+from embermem.transfer.ingest import BATCH_MESSAGES, BadInput, ingest
 from proofs import bounded
 
 

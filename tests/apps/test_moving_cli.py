@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from running import run, run_process, said
 
-from embermem.stores import copying, migrations
-from embermem.stores.ddl import ddl
+from embermem.store import migrations
+from embermem.store.admin import copying
+from embermem.store.admin.ddl import ddl
 from soundness import rows
 
 

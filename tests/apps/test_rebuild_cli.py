@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import command, environment, heeds_ctrl_c, run, said, write
 
-from embermem.apps import show
-from embermem.changes import Cause, Change, Decision
+from embermem.core.changes import Cause, Change, Decision
+from embermem.reports import show
 from embermem.testing import answers
 from embermem.testing.model_server import ModelServer
 from soundness import assert_sound

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.apps import render
-from embermem.types import About, Page, PageId, ProfileField, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.core.types import About, Page, PageId, ProfileField, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.reports import render
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 

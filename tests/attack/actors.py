@@ -22,10 +22,11 @@ from attack.engines import Engine
 from attack.journal import Journal
 from attack.plan import NAMES, Action, Plan, own_word, said_by
 from attack.words import found_in
-from embermem import Memory, OwnerMemory, bootstrap, config
-from embermem.errors import EmberError
+from embermem import Memory, OwnerMemory, bootstrap
+from embermem.core import config
+from embermem.core.errors import EmberError
+from embermem.core.types import Forgotten, Page
 from embermem.transfer.export import export
-from embermem.types import Forgotten, Page
 from lives import store_of
 
 BEGINS = datetime(2026, 5, 2, 10, tzinfo=UTC)

@@ -18,8 +18,9 @@ from attack.compared import Rows, taken
 from attack.expected import Expected, by_text
 from attack.outcome import Outcome
 from attack.plan import NAMES, Plan
-from embermem import Memory, OwnerMemory, ids
-from embermem.errors import EmberError, InputError, NotFound
+from embermem import Memory, OwnerMemory
+from embermem.core import ids
+from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.transfer.export import export
 from lives import store_of
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from attack.words import found_in
-from embermem.stores import schema
-from embermem.text import terms
-from embermem.types import Forgotten
+from embermem.core.text import terms
+from embermem.core.types import Forgotten
+from embermem.store import schema
 from soundness import looking
 
 Row = dict[str, Any]

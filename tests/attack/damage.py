@@ -13,8 +13,8 @@ from attack.actors import BEGINS, Room
 from attack.outcome import Outcome
 from attack.plan import NAMES, Plan
 from embermem import Memory
-from embermem.errors import EmberError
-from embermem.stores import schema
+from embermem.core.errors import EmberError
+from embermem.store import schema
 
 Texts = dict[str, list[tuple[object, ...]]]
 

@@ -26,7 +26,8 @@ from embermem.testing.model_server import ModelServer
 _LIFE_S = 600.0
 _NUMBERS = count()
 _IMPORTED = (
-    *("embermem.rebuilding", "embermem.stores.copying", "embermem.stores.migrations", "embermem.differing"),
+    *("embermem.memoryos.rebuild", "embermem.store.admin.copying", "embermem.store.migrations"),
+    "embermem.memoryos.history.diff",
     *("embermem.llms.openai_chat", "openai", "openai.resources.chat", "psycopg", "pgvector.psycopg"),
 )
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
+from embermem.baselines.recorded import Piece, RecordedSystem
+from embermem.baselines.records import Record, Written
+from embermem.core.types import Context, Owner, Page, Role, ThreadId
 from embermem.protocols import ChatMessage, Purpose, Scope
-from embermem.records import Record, Written
-from embermem.systems.recorded import Piece, RecordedSystem
-from embermem.types import Context, Owner, Page, Role, ThreadId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,8 +16,8 @@ from embermem.bench.cost import DUE, EACH, Row, Said, chosen, costs, pages_of, w
 from embermem.bench.datasets import Conversation, Thread, Turn, load
 from embermem.bench.results import Spent
 from embermem.bootstrap import SYSTEMS
-from embermem.errors import InputError
-from embermem.types import Role
+from embermem.core.errors import InputError
+from embermem.core.types import Role
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HERE = [name for name, (module, _, _) in SYSTEMS.items() if importlib.util.find_spec(module)]

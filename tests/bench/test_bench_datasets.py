@@ -13,8 +13,8 @@ import pytest
 from small import locomo, recall_set
 
 from embermem.bench.datasets import Conversation, load, parse
-from embermem.errors import InputError
-from embermem.types import Role
+from embermem.core.errors import InputError
+from embermem.core.types import Role
 
 
 def one(document: object) -> Conversation:

@@ -15,8 +15,8 @@ from small import locomo, recall_set
 
 from embermem.bench import recall
 from embermem.bench.datasets import parse
+from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
 from embermem.memory import Memory
-from embermem.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
 
 KEYS = (
     "name questions rec@1 rec@5 rec@10 rec@20 any@1 any@5 any@10 any@20 all@1 all@5 all@10 all@20 mrr rec@300w "
@@ -163,7 +163,7 @@ def test_the_context_of_preset_paper_is_cut_and_only_whole_utterances_count(
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "EMBERMEM_EMBEDDER": "hashed", "PYTHONUTF8": "1"}
     return subprocess.run(
-        [sys.executable, "-m", "embermem.apps.cli", "bench", *arguments],
+        [sys.executable, "-m", "embermem.cli.main", "bench", *arguments],
         capture_output=True,
         text=True,
         env=environment,

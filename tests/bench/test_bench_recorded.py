@@ -14,9 +14,9 @@ from test_bench_recall import command
 from embermem.bench import recall
 from embermem.bench.datasets import Conversation, parse
 from embermem.bench.recorded import reading_with
-from embermem.errors import InputError
+from embermem.core.errors import InputError
+from embermem.core.types import About
 from embermem.memory import Memory
-from embermem.types import About
 
 GREENHOUSE = "Kit repaired the glass house before the frost."
 

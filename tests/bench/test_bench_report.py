@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from embermem.bench import report, results
 from embermem.bench.results import Header, Ingest, Result, Results, Source, Spent, Verdict
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 HOSTILE = "<script>alert(1)</script> | `x` [link](javascript:alert(1)) \x1b[31m\n# heading & \"quotes\" 'too'"
 

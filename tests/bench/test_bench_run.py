@@ -21,11 +21,12 @@ from running import command, environment
 from running import run as cli
 from small import locomo, recall_set
 
-from embermem import bootstrap, config
-from embermem.bench import keeping, results
+from embermem import bootstrap
+from embermem.bench import results, workspace
 from embermem.bench.results import Ingest, Result, Results
 from embermem.bench.running import Left, Plan, SystemSpec, calls_file, estimate, run
-from embermem.errors import BudgetSpent, ConfigError, InputError, ModelMissing, ModelUnreachable
+from embermem.core import config
+from embermem.core.errors import BudgetSpent, ConfigError, InputError, ModelMissing, ModelUnreachable
 from embermem.protocols import LanguageModel
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
@@ -327,7 +328,7 @@ def test_of_a_file_that_ends_anywhere_the_whole_lines_are_kept(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject
 ) -> None:
     file = tmp_path_factory.mktemp("lines") / "l.jsonl"
-    with keeping.Lines(file) as lines:
+    with workspace.Lines(file) as lines:
         for text in texts:
             lines.add(text)
     whole = file.read_bytes()
@@ -335,7 +336,7 @@ def test_of_a_file_that_ends_anywhere_the_whole_lines_are_kept(
     file.write_bytes(whole[:end])
     kept = texts[: whole[:end].count(b"\n")]
     assert list(results.lines(file, str)) == kept
-    with keeping.Lines(file) as lines:
+    with workspace.Lines(file) as lines:
         lines.add("more")
     assert list(results.lines(file, str)) == [*kept, "more"]
 
@@ -552,10 +553,10 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path, data: Path) -> No
 
 
 def test_a_second_process_in_a_folder_is_told_so(tmp_path: Path, data: Path) -> None:
-    with keeping.held(tmp_path / "r"), pytest.raises(keeping.FolderBusy, match="another process"):
+    with workspace.held(tmp_path / "r"), pytest.raises(workspace.FolderBusy, match="another process"):
         run(plan(data), tmp_path / "r", **QUICK)
     run(plan(data), tmp_path / "r", **QUICK)
-    with pytest.raises(keeping.FolderBusy), keeping.held(tmp_path / "r"), keeping.held(tmp_path / "r"):
+    with pytest.raises(workspace.FolderBusy), workspace.held(tmp_path / "r"), workspace.held(tmp_path / "r"):
         raise AssertionError("held twice")
 
 

@@ -13,8 +13,8 @@ from embermem.bench import places
 from embermem.bench.places import Copies, Place, copying
 from embermem.bench.scale import AGENT, COPIES, Plan, ScaleReport, run
 from embermem.bench.synthetic import exchanges
-from embermem.errors import ConfigError, StoreError
-from embermem.types import Owner
+from embermem.core.errors import ConfigError, StoreError
+from embermem.core.types import Owner
 
 SHORT = Plan(
     processes=(2,),

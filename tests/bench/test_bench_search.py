@@ -16,7 +16,7 @@ from embermem.embedders.hashed import HashedNgrams
 from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 SHORT, LONG = (20, 60), (150, 400)
 

@@ -11,8 +11,8 @@ import pytest
 
 from embermem.bench import recall
 from embermem.bench.datasets import load
-from embermem.errors import InputError
-from embermem.types import Role
+from embermem.core.errors import InputError
+from embermem.core.types import Role
 
 
 def bank() -> dict[str, Any]:

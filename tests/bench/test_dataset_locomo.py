@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem.bench.datasets import Conversation, Turn, parse
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 from embermem.memory import Memory, OwnerMemory
 from proofs import bounded
 

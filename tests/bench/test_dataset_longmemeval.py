@@ -12,8 +12,8 @@ import pytest
 
 from embermem.bench import recall
 from embermem.bench.datasets import Conversation, is_longmemeval, parse
-from embermem.errors import InputError
-from embermem.types import Role
+from embermem.core.errors import InputError
+from embermem.core.types import Role
 
 
 def instance(**more: object) -> dict[str, Any]:

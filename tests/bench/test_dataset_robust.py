@@ -16,7 +16,7 @@ from test_dataset_locomo import difficult
 from test_dataset_longmemeval import abstention, instance
 
 from embermem.bench.datasets import Dataset, load, parse
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 from proofs import bounded
 
 WHOLE = [recall_set(), locomo(), [difficult()], [instance(), abstention()]]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem.bench.datasets import Conversation, Dataset, Question, subset
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 
 def talk(name: str, count: int) -> Conversation:

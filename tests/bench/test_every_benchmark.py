@@ -18,7 +18,7 @@ from test_studies import talk as longer
 from typer.main import get_command
 
 from embermem import Memory
-from embermem.apps.cli import app
+from embermem.cli.main import app
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 
@@ -131,7 +131,7 @@ def test_a_benchmark_runs_to_its_end(name: str, arguments: str, places: dict[str
     elif name.endswith(".py"):
         command = [sys.executable, BENCHMARKS / name]
     else:
-        command = [sys.executable, "-m", "embermem.apps.cli", "bench", name]
+        command = [sys.executable, "-m", "embermem.cli.main", "bench", name]
     with ModelServer(scripts.answer) as server:
         done = ended([*command, *words], server)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -25,7 +25,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from embermem.bench import scoring
 from embermem.bench.categories import ADVERSARIAL, CATEGORIES, MULTI_HOP, OPEN_DOMAIN, SINGLE_HOP
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 PORTER = PorterStemmer(mode=PorterStemmer.ORIGINAL_ALGORITHM)
 ARTICLES = {"a", "an", "the", "and"}

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import run
 
-from embermem import OwnerMemory, bootstrap, config, open_system
+from embermem import OwnerMemory, bootstrap, open_system
 from embermem.bench import figures
 from embermem.bench.datasets import parse
 from embermem.bench.plan import SystemSpec
@@ -26,7 +26,8 @@ from embermem.bench.studies.comparing import rows
 from embermem.bench.studies.comparisons import Comparison, Variant
 from embermem.bench.studies.memory_map import Memories, connected, nearness
 from embermem.bench.studies.writing import document
-from embermem.errors import ConfigError, InputError
+from embermem.core import config
+from embermem.core.errors import ConfigError, InputError
 from embermem.protocols import LanguageModel
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer

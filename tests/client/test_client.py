@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 from serving import running
 
-from embermem import Memory, OwnerMemory
-from embermem.apps.http import keys
+from embermem import Memory, OwnerMemory, api_keys
 from embermem.client import AsyncClient, AsyncOwnerClient, Client, OwnerClient
-from embermem.errors import (
+from embermem.core.errors import (
     AccessRefused,
     ConfigError,
     NotFound,
@@ -30,7 +29,7 @@ from embermem.errors import (
     StoreClosed,
     StoreFull,
 )
-from embermem.types import Context, Hit
+from embermem.core.types import Context, Hit
 from loopback import DROPPED, NEVER, losing, reply, saying
 
 PAGE_GONE = json.dumps({"type": "urn:embermem:problem:not-found", "status": 404, "detail": "no page 'p1' of a/b"})
@@ -305,7 +304,7 @@ def test_a_closed_client_says_so(url: str) -> None:
 
 
 def test_a_key_reaches_its_owners_alone_and_none_reaches_nobody(memory: Memory) -> None:
-    key, text = keys.make("test", ["alice"], read_only=False, now=datetime(2026, 5, 2, tzinfo=UTC))
+    key, text = api_keys.make("test", ["alice"], read_only=False, now=datetime(2026, 5, 2, tzinfo=UTC))
     memory.keys.add_key(key)
     with running(memory, require_keys=True) as address:
         with Client(address, key=text) as client:
@@ -370,7 +369,7 @@ assert "httpx2" not in sys.modules
 sys.modules["httpx2"] = None
 try:
     embermem.client.Client("http://127.0.0.1:8765")
-except embermem.errors.ConfigError as error:
+except embermem.core.errors.ConfigError as error:
     print(error)
 """
 

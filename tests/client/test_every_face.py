@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from embermem import OwnerMemory
-from embermem.changes import Cause, FactAdded
-from embermem.errors import InputError, KeyReused, NotFound
-from embermem.types import About, Role, Tier
+from embermem.core.changes import Cause, FactAdded
+from embermem.core.errors import InputError, KeyReused, NotFound
+from embermem.core.types import About, Role, Tier
 from scripted import Clock
 
 Of = Callable[..., OwnerMemory]

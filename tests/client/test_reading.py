@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import counts, levels, records, texts, times
-from embermem.apps.http.api import models, views
-from embermem.changes import Cause, Change, Decision
-from embermem.client import reading
-from embermem.errors import ServerError
-from embermem.types import (
+from embermem.client import decode
+from embermem.core.changes import Cause, Change, Decision
+from embermem.core.errors import ServerError
+from embermem.core.types import (
     About,
     Fact,
     FactId,
@@ -35,6 +34,7 @@ from embermem.types import (
     Utterance,
     UtteranceId,
 )
+from embermem.http.api import models, serializers
 from proofs import bounded
 
 ALICE = Owner(id=OwnerId("o1"), user="alice", agent="tutor")
@@ -107,26 +107,26 @@ traits = st.builds(
 
 @given(page=pages())
 def test_a_page_and_its_utterances(page: Page) -> None:
-    told = reading.read(views.page(ALICE, page).model_dump_json().encode(), reading.PageItem)
+    told = decode.read(serializers.page(ALICE, page).model_dump_json().encode(), decode.PageItem)
     assert told.made() == page
 
 
 @given(page=pages(), score=st.floats(0, 9), tier=st.sampled_from(Tier))
 def test_a_hit(page: Page, score: float, tier: Tier) -> None:
     hit = Hit(utterance=page.utterances[0], score=score, rank=1, tier=tier, segment_id=page.segment_id)
-    body = models.Found(results=[views.hit(ALICE, hit)]).model_dump_json().encode()
-    assert reading.read(body, reading.Found).made() == (hit,)
+    body = models.Found(results=[serializers.hit(ALICE, hit)]).model_dump_json().encode()
+    assert decode.read(body, decode.Found).made() == (hit,)
 
 
 @given(fact=facts)
 def test_a_fact(fact: Fact) -> None:
-    assert reading.read(views.fact(ALICE, fact).model_dump_json().encode(), reading.FactItem).made() == fact
+    assert decode.read(serializers.fact(ALICE, fact).model_dump_json().encode(), decode.FactItem).made() == fact
 
 
 @given(trait=traits)
 def test_a_trait(trait: Trait) -> None:
-    body = models.Traits(results=[views.trait(trait)]).model_dump_json().encode()
-    assert reading.read(body, reading.Traits).made() == (trait,)
+    body = models.Traits(results=[serializers.trait(trait)]).model_dump_json().encode()
+    assert decode.read(body, decode.Traits).made() == (trait,)
 
 
 lines = st.builds(
@@ -143,8 +143,8 @@ lines = st.builds(
 
 @given(line=lines)
 def test_a_line_of_a_profile(line: ProfileField) -> None:
-    body = views.profile((), (line,)).model_dump_json().encode()
-    assert reading.read(body, reading.Profile).made(About.AGENT) == (line,)
+    body = serializers.profile((), (line,)).model_dump_json().encode()
+    assert decode.read(body, decode.Profile).made(About.AGENT) == (line,)
 
 
 @given(words=st.lists(texts, max_size=3), at=times, visits=counts, heat=st.floats(0, 1e9), rests_on=many_sources)
@@ -164,7 +164,7 @@ def test_a_segment(words: list[str], at: Any, visits: int, heat: float, rests_on
         said_to=at,
         sources=rests_on,
     )
-    told = reading.read(views.segment(segment, heat).model_dump_json().encode(), reading.SegmentItem)
+    told = decode.read(serializers.segment(segment, heat).model_dump_json().encode(), decode.SegmentItem)
     assert (told.made(), told.heat) == (segment, heat)
 
 
@@ -174,8 +174,8 @@ def test_every_kind_of_decision_is_known(kind: type[Any]) -> None:
     @given(decision=records(kind), cause=st.sampled_from(Cause), at=times)
     def holds(decision: Decision, cause: Cause, at: datetime) -> None:
         change = Change(no=3, cause=cause, analyst="extractive-v1", recorded_at=at, decisions=(decision,))
-        body = views.change(change).model_dump_json().encode()
-        assert reading.read(body, reading.ChangeItem).made() == change
+        body = serializers.change(change).model_dump_json().encode()
+        assert decode.read(body, decode.ChangeItem).made() == change
 
     holds()
 
@@ -183,4 +183,4 @@ def test_every_kind_of_decision_is_known(kind: type[Any]) -> None:
 @given(body=st.binary(max_size=40))
 def test_what_is_no_answer_is_an_error_of_ours(body: bytes) -> None:
     with pytest.raises(ServerError, match="cannot be read"):
-        reading.read(body, reading.PageItem)
+        decode.read(body, decode.PageItem)

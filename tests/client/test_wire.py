@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem import errors
-from embermem.apps.http.problems import problem_of
 from embermem.client import wire
 from embermem.client.wire import Broken, Problem, Reply, Request
-from embermem.errors import EmberError, ModelBusy, ModelReplyError, ModelWait, ServerError
+from embermem.core import errors
+from embermem.core.errors import EmberError, ModelBusy, ModelReplyError, ModelWait, ServerError
+from embermem.http.problems import problem_of
 
 NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)
 READ = Request(method="GET", path="/v1/pages", repeatable=True)

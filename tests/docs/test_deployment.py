@@ -13,7 +13,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from embermem.apps.cli import app
+from embermem.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

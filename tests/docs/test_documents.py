@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from embermem import Context, Memory, OwnerMemory
-from embermem.apps.cli import app
+from embermem.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "embermem"

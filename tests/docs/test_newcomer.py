@@ -41,7 +41,7 @@ def test_the_newcomer_s_commands_do_what_is_printed(tmp_path: Path) -> None:
     assert command[0] == ".venv/bin/embermem"
     kept = {key: value for key, value in os.environ.items() if not key.startswith("EMBERMEM_")}
     server = subprocess.Popen(
-        [sys.executable, "-m", "embermem.apps.cli", *command[1:], "--port", port],
+        [sys.executable, "-m", "embermem.cli.main", *command[1:], "--port", port],
         cwd=tmp_path,
         env=kept,
         stderr=subprocess.PIPE,

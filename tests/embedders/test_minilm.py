@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from embermem.core.errors import EmbedderError, EmbedderMissing
 from embermem.embedders.minilm import MiniLM, plan, read_safetensors
 from embermem.embedders.weights import MODEL, VOCABULARY, find_weights
-from embermem.errors import EmbedderError, EmbedderMissing
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,7 +120,7 @@ def test_the_graph_passes_onnx_checks_once_it_has_weights(weights: Path) -> None
 
 def test_missing_weights_name_the_command_that_installs_them(tmp_path: Path) -> None:
     code = (
-        "from embermem.embedders.minilm import MiniLM; from embermem.errors import EmbedderMissing\n"
+        "from embermem.embedders.minilm import MiniLM; from embermem.core.errors import EmbedderMissing\n"
         "try: MiniLM().embed(['a'])\n"
         "except EmbedderMissing as error: print(error)"
     )

@@ -31,7 +31,7 @@ from embermem.embedders.weights import VOCABULARY, find_weights
 from embermem.protocols import TokenEmbedder, TokenVectors
 
 if TYPE_CHECKING:
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 ROOT = Path(__file__).parents[2]
 ROOM = MAX_PIECES - 2

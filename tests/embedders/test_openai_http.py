@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from embedding_server import KEY, EmbeddingServer, Reply, reply_with
 
+from embermem.core.errors import ConfigError, EmbedderError, EmbedderMissing
 from embermem.embedders.openai_http import MAX_WAIT_S, OpenAIEmbedder
-from embermem.errors import ConfigError, EmbedderError, EmbedderMissing
 
 
 def client(server: EmbeddingServer, **settings: Any) -> OpenAIEmbedder:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from embermem.core.errors import EmbedderMissing
 from embermem.embedders.weights import (
     MODEL,
     SHARE,
@@ -18,7 +19,6 @@ from embermem.embedders.weights import (
     is_whole,
     run_installer,
 )
-from embermem.errors import EmbedderMissing
 
 PINNED = Path("weights.txt")
 SHARED = Path("prefix/share/embermem/weights")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from embermem.core.errors import EmbedderError
 from embermem.embedders.weights import VOCABULARY, find_weights
 from embermem.embedders.wordpiece import WINDOW, WordPiece
-from embermem.errors import EmbedderError
 
 ALL = sys.maxsize
 

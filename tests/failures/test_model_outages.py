@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from embermem import Memory
-from embermem.errors import ModelError
+from embermem.core.errors import ModelError
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 from soundness import assert_sound
@@ -46,7 +46,7 @@ def test_after_its_tries_the_extractive_analyst_takes_over_and_the_model_reads_t
 
 def analysts(alice: Any) -> set[str]:
     """Who reads the pages that are in segments now: the last note of each."""
-    from embermem.changes import Noted, Placed
+    from embermem.core.changes import Noted, Placed
 
     last: dict[str, str] = {}
     placed: set[str] = set()

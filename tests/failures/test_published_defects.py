@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from embermem import OwnerMemory
-from embermem.changes import Cause
-from embermem.errors import ModelError
+from embermem.core.changes import Cause
+from embermem.core.errors import ModelError
+from embermem.core.types import Fact, Tier
 from embermem.testing import wire
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
-from embermem.types import Fact, Tier
 from proofs import bounded
 from scripted import Clock
 from soundness import assert_sound, assert_tiers

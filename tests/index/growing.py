@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.types import OwnerId, PageId, Persona, Role, Segment, ThreadId, Utterance, UtteranceId
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import Delta, PageMark
-from embermem.types import OwnerId, PageId, Persona, Role, Segment, ThreadId, Utterance, UtteranceId
 
 if TYPE_CHECKING:
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 DIM = 4
 TOKEN_DIM = 8

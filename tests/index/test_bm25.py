@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem import equations
+from embermem.core import equations
 from embermem.index.bm25 import Links, Postings
 
 K_1, B = 1.2, 0.75

@@ -12,15 +12,15 @@ from growing import DIM, delta, empty, said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem import equations
-from embermem.errors import EmbedderMismatch
+from embermem.core import equations
+from embermem.core.errors import EmbedderMismatch
+from embermem.core.types import About, Fact, FactId, PageId, Persona, Segment, SegmentId, Utterance
 from embermem.index.segments import SegmentTable
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import PageMark
-from embermem.types import About, Fact, FactId, PageId, Persona, Segment, SegmentId, Utterance
 
 if TYPE_CHECKING:
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 WORDS = ["park", "wetland", "heron", "tea", "Lyon", "book", "公园"]
 

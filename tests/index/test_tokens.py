@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from embermem.errors import ConfigError
+from embermem.core.errors import ConfigError
 from embermem.index.tokens import Approx, by_pieces, counter
 
 

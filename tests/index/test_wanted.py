@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embermem.index.wanted import asks_for_number, asks_for_several, asks_for_time, says_number
+from embermem.index.question_type import asks_for_number, asks_for_several, asks_for_time, says_number
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from serving import Server, key_for, running
 
 from embermem import Memory, OwnerMemory, demo
-from embermem.types import Fact
+from embermem.core.types import Fact
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import Memory
-from embermem.apps.http.inspector import charts
-from embermem.config import load
-from embermem.types import ChannelScore, Hit, PageId, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.core.config import load
+from embermem.core.types import ChannelScore, Hit, PageId, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.http.inspector import charts
 from scripted import NOW, Clock
 
 _NUMBERS = st.floats(-50, 50, allow_nan=False).map(lambda x: round(x, 3))

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from serving import Server, key_for, running
 
 from embermem import Memory
-from embermem.apps.http.events import Event, Feeds, Mark, _news
+from embermem.http.events import Event, Feeds, Mark, _news
 from proofs import bounded
 from scripted import Opener
 
@@ -224,7 +224,7 @@ def test_when_the_server_goes_every_stream_ends(memory: Memory) -> None:
 @pytest.mark.proof
 def test_a_server_that_is_told_to_stop_does_not_wait_for_those_who_listen(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EMBERMEM_")}
-    serve = [sys.executable, "-m", "embermem.apps.cli", "--store", str(tmp_path / "memory.db"), "serve", "--port", "0"]
+    serve = [sys.executable, "-m", "embermem.cli.main", "--store", str(tmp_path / "memory.db"), "serve", "--port", "0"]
     settings = {"EMBERMEM_EMBEDDER": "hashed", "EMBERMEM_HTTP_STOP_S": "600"}
     with subprocess.Popen(serve, env={**kept, **settings}, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from serving import Server, key_for, running
 
 from embermem import Memory, OwnerMemory
-from embermem.apps.http.inspector import words
-from embermem.apps.http.inspector.assets import assets
+from embermem.http.inspector import words
+from embermem.http.inspector.assets import assets
 from scripted import Opener
 
 OWNER = {"user": "alice", "agent": "default"}

@@ -11,9 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from embermem.errors import BudgetSpent, ModelUnreachable, StoreBusy
+from embermem.core.errors import BudgetSpent, ModelUnreachable, StoreBusy
+from embermem.core.types import Owner, OwnerId, Role
 from embermem.protocols import Call, ChatMessage, Limits, ModelReply, ModelRequest
-from embermem.types import Owner, OwnerId, Role
 
 ALICE = Owner(id=OwnerId("a" * 32), user="alice", agent="default")
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_llms import ALICE, MemoryLedger, ScriptedModel, Turn
 
-from embermem.config import Settings
-from embermem.errors import (
+from embermem.core.config import Settings
+from embermem.core.errors import (
     BudgetSpent,
     ModelBusy,
     ModelError,
@@ -25,10 +25,10 @@ from embermem.errors import (
     ModelUnreachable,
     ModelWait,
 )
+from embermem.core.types import Role
 from embermem.llms import ModelAsker, OpenAIChat
 from embermem.protocols import ChatMessage, LanguageModel, ModelReply, Purpose
 from embermem.testing.model_server import ModelServer
-from embermem.types import Role
 from scripted import Clock
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.errors import ModelResting
+from embermem.core.errors import ModelResting
 from embermem.llms.breaker import Breaker
 from scripted import Clock
 

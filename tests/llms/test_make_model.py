@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from scripted_llms import question
 
-from embermem.config import Settings
-from embermem.errors import ConfigError, ModelMissing
+from embermem.core.config import Settings
+from embermem.core.errors import ConfigError, ModelMissing
 from embermem.llms import OpenAIChat, RecordedModel, make_model
 from embermem.testing.model_server import ModelServer
 

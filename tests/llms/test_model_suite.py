@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelResponse as TheirResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from scripted_llms import question
 
-from embermem.errors import ModelReplyError
+from embermem.core.errors import ModelReplyError
 from embermem.llms import OpenAIChat, PydanticAIChat, RecordedModel
 from embermem.protocols import LanguageModel, ModelReply, ModelRequest
 from embermem.testing.model_server import ModelServer

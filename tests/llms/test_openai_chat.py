@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from scripted_llms import Raw, RawServer, completion, question
 
-from embermem.errors import (
+from embermem.core.errors import (
     ConfigError,
     ModelBusy,
     ModelError,
@@ -21,11 +21,11 @@ from embermem.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from embermem.core.types import Role
 from embermem.llms import OpenAIChat
 from embermem.llms.structured import read_answer, reply_schema
 from embermem.protocols import ChatMessage, ModelReply, ModelRequest
 from embermem.testing.model_server import ModelServer
-from embermem.types import Role
 
 KEY = "sk-secret-7"
 

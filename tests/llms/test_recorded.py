@@ -11,7 +11,7 @@ import pytest
 from scripted_llms import ScriptedModel, question
 from test_asking import City
 
-from embermem.errors import ConfigError, ModelMissing, ModelTimeout
+from embermem.core.errors import ConfigError, ModelMissing, ModelTimeout
 from embermem.llms import RecordedModel
 from embermem.llms.structured import reply_schema
 

@@ -17,8 +17,8 @@ import pytest
 from mcp_talk import environment, over_http, told
 from typer.testing import CliRunner
 
-from embermem.apps.cli import app
-from embermem.apps.mcp.clients import CLIENTS, Started
+from embermem.cli.main import app
+from embermem.cli.mcp_clients import CLIENTS, Started
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
@@ -88,7 +88,7 @@ def test_wrong_usage_is_told(tmp_path: Path) -> None:
 
 
 def test_without_the_package_it_says_how_to_install_it() -> None:
-    code = "import sys; sys.modules['mcp'] = None; from embermem.apps.cli import main; main(['mcp'])"
+    code = "import sys; sys.modules['mcp'] = None; from embermem.cli.main import main; main(['mcp'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=False)
     assert done.returncode == 1
     assert done.stdout == ""
@@ -99,7 +99,7 @@ def test_without_the_package_it_says_how_to_install_it() -> None:
 def test_over_http_the_address_is_told_and_sigterm_ends_it(tmp_path: Path) -> None:
     options = ["--store", str(tmp_path / "m.db"), "--user", "alice", "mcp", "--transport", "http", "--port", "0"]
     server = subprocess.Popen(
-        [sys.executable, "-m", "embermem.apps.cli", *options],
+        [sys.executable, "-m", "embermem.cli.main", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),

@@ -15,7 +15,7 @@ from mcp_talk import over_http, read, refused, resource, told
 from serving import key_for, running, served
 
 from embermem import Memory
-from embermem.apps.mcp.http import PATH, create_app
+from embermem.http.mcp import PATH, create_app
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}

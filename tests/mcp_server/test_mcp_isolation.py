@@ -15,9 +15,9 @@ from mcp_talk import over_http, resource, text_of
 from serving import key_for, served
 
 from embermem import Memory
-from embermem.apps.mcp.http import PATH, create_app
-from embermem.apps.mcp.server import make_server
-from embermem.errors import InputError
+from embermem.core.errors import InputError
+from embermem.http.mcp import PATH, create_app
+from embermem.mcp.server import make_server
 from lives import contents, fill_every_table, store_of
 from scripted import SMALL, Clock
 

@@ -19,7 +19,7 @@ NOISE = """
 import atexit, os, sys, threading, time
 
 def chatter():
-    while "embermem.apps.mcp.running" not in sys.modules:
+    while "embermem.cli.mcp_server" not in sys.modules:
         time.sleep(0.001)
     while True:
         print("a stray print", flush=True)
@@ -33,7 +33,7 @@ threading.Thread(target=chatter, daemon=True).start()
 
 def command(store: Path, *options: str) -> list[str]:
     """The command line, with this interpreter."""
-    return [sys.executable, "-m", "embermem.apps.cli", "--store", str(store), *options]
+    return [sys.executable, "-m", "embermem.cli.main", "--store", str(store), *options]
 
 
 def test_a_client_adds_and_recalls_and_what_was_said_is_understood_meanwhile(tmp_path: Path) -> None:

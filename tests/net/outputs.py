@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from embermem import Memory, OwnerMemory, open_system
-from embermem.errors import EmberError
+from embermem.core.errors import EmberError
 from net.life import END, FADED, MIDDLE, QUESTIONS, Clock
 from net.plain import Names, masked, plain
 

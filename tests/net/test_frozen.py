@@ -11,10 +11,10 @@ import pytest
 from running import run
 
 from embermem import Memory, OwnerMemory
-from embermem.changes import Cause, Decision
+from embermem.core.changes import Cause, Decision
+from embermem.core.errors import InputError
 from embermem.embedders.weights import find_weights
-from embermem.errors import InputError
-from embermem.stores import migrations
+from embermem.store import migrations
 from net import outputs, stores
 from net.golden import OUTPUTS, compare
 from net.life import BEN_SECOND, MIDDLE, QUESTIONS, said

@@ -123,7 +123,8 @@ def on_postgresql(file: Path) -> bytes:
     import psycopg
 
     import postgres
-    from embermem import bootstrap, config
+    from embermem import bootstrap
+    from embermem.core import config
 
     folder = Path(tempfile.gettempdir()) / "embermem-net-frozen"
     key = file.with_name("postgresql.key")

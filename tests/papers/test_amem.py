@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
-from embermem import equations as eq
-from embermem.errors import ModelError, ModelReplyError
-from embermem.systems.amem import AMem, Note, Version
-from embermem.systems.numbers import AMemNumbers
+from embermem.baselines.amem import AMem, Note, Version
+from embermem.baselines.numbers import AMemNumbers
+from embermem.core import equations as eq
+from embermem.core.errors import ModelError, ModelReplyError
 from embermem.testing.model_server import ModelServer
 from papers.answered import Answered
 from papers.conftest import SystemOpener

@@ -10,7 +10,7 @@ import pytest
 
 from embermem import OwnerSystem, Scope, open_system
 from embermem.bootstrap import SYSTEMS
-from embermem.errors import ConfigError, EmberError, InputError, ModelError
+from embermem.core.errors import ConfigError, EmberError, InputError, ModelError
 from embermem.index.tokens import Approx
 from embermem.testing.model_server import ModelServer
 from papers.conftest import SystemOpener

@@ -18,11 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, Scope, SystemMemory
+from embermem.baselines.mem0 import Candidate, Desk, Mem0, Memory, Summary
+from embermem.baselines.mem0_shared import ranked, stacked
+from embermem.baselines.records import RecordId
+from embermem.core.errors import ModelError, ModelReplyError
 from embermem.embedders.hashed import HashedNgrams
-from embermem.errors import ModelError, ModelReplyError
-from embermem.records import RecordId
-from embermem.systems.mem0 import Candidate, Desk, Mem0, Memory, Summary
-from embermem.systems.mem0_shared import ranked, stacked
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from papers.conftest import SystemOpener

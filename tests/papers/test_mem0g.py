@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from embermem import OwnerSystem, Scope
-from embermem.errors import ModelError, ModelReplyError
-from embermem.systems.mem0g import Entity, Mem0Graph, Relation
+from embermem.baselines.mem0g import Entity, Mem0Graph, Relation
+from embermem.core.errors import ModelError, ModelReplyError
 from embermem.testing.model_server import ModelServer
 from papers.conftest import SystemOpener
 from papers.test_mem0 import NANTES, Json, Said, Script, facts, memories, opened, told

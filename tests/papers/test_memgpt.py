@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, Scope, SystemMemory, prompts
-from embermem.errors import ModelError
-from embermem.systems.memgpt.functions import page_of
-from embermem.systems.memgpt.kept import Entry, Line, Passage, Summary, Voice
-from embermem.systems.memgpt.storage import RecallStorage
-from embermem.systems.memgpt.system import MemGpt
-from embermem.systems.memgpt.window import WARNING, Usage, evicted, fitting
+from embermem.baselines.memgpt.functions import page_of
+from embermem.baselines.memgpt.kept import Entry, Line, Passage, Summary, Voice
+from embermem.baselines.memgpt.storage import RecallStorage
+from embermem.baselines.memgpt.system import MemGpt
+from embermem.baselines.memgpt.window import WARNING, Usage, evicted, fitting
+from embermem.core.errors import ModelError
+from embermem.core.types import OwnerId
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
-from embermem.types import OwnerId
 from papers.conftest import SystemOpener
 from scripted import Clock, page
 

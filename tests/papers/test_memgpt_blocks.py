@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, Scope, SystemMemory
-from embermem.errors import InputError, ModelError
-from embermem.records import RecordId
-from embermem.systems.memgpt.blocks import Block, Edit, Refused, edited
-from embermem.systems.memgpt.kept import Line
-from embermem.systems.memgpt.system import MemGpt
+from embermem.baselines.memgpt.blocks import Block, Edit, Refused, edited
+from embermem.baselines.memgpt.kept import Line
+from embermem.baselines.memgpt.system import MemGpt
+from embermem.baselines.records import RecordId
+from embermem.core.errors import InputError, ModelError
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from papers.conftest import SystemOpener

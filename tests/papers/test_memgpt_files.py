@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, SystemMemory
-from embermem.errors import InputError
-from embermem.systems.memgpt.files import Loaded, cut
-from embermem.systems.memgpt.kept import Passage
-from embermem.systems.memgpt.system import MemGpt
+from embermem.baselines.memgpt.files import Loaded, cut
+from embermem.baselines.memgpt.kept import Passage
+from embermem.baselines.memgpt.system import MemGpt
+from embermem.core.errors import InputError
 from papers.conftest import SystemOpener
 
 GUIDE = "The marsh opens at six.\n\nHerons nest in the old alder by the lock.\n\n\nDogs stay outside.\n"

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
-from embermem.equations import retention
-from embermem.errors import ModelError
-from embermem.records import Record, RecordId
-from embermem.systems.memorybank import Day, Exchange, MemoryBank, Overview, Portrait, lot
+from embermem.baselines.memorybank import Day, Exchange, MemoryBank, Overview, Portrait, lot
+from embermem.baselines.records import Record, RecordId
+from embermem.core.equations import retention
+from embermem.core.errors import ModelError
 from embermem.testing.model_server import ModelServer
 from papers.answered import Answered
 from papers.conftest import SystemOpener

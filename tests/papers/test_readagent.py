@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, SystemMemory, open_system
-from embermem.errors import ModelError, ModelReplyError
-from embermem.systems.readagent import Episode, ReadAgent, words
+from embermem.baselines.readagent import Episode, ReadAgent, words
+from embermem.core.errors import ModelError, ModelReplyError
 from embermem.testing.model_server import ModelServer
 from papers.answered import Answered
 from papers.conftest import SystemOpener

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
-from embermem import equations as eq
-from embermem.errors import ConfigError, ModelError, ModelReplyError
-from embermem.systems.tim import ThinkInMemory, Thought
+from embermem.baselines.tim import ThinkInMemory, Thought
+from embermem.core import equations as eq
+from embermem.core.errors import ConfigError, ModelError, ModelReplyError
 from embermem.testing.model_server import ModelServer
 from papers.answered import Answered
 from papers.conftest import SystemOpener

@@ -9,7 +9,7 @@ import pytest
 
 from embermem import open_system
 from embermem.bootstrap import SYSTEMS
-from embermem.errors import ConfigError
+from embermem.core.errors import ConfigError
 from papers.test_contract import told
 
 PAGE = Path(__file__).parents[2] / "docs" / "systems" / "your-own.md"

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import prompts
-from embermem.analysts.attributes import attributes
 from embermem.analysts.showing import trait_lines, trait_names
-from embermem.errors import InputError
+from embermem.core.attributes import attributes
+from embermem.core.errors import InputError
+from embermem.core.traits import dimensions
 from embermem.index.tokens import Approx
-from embermem.traits import dimensions
 
 NAMES = sorted(f.name.removesuffix(".md") for f in files("embermem.prompts").iterdir() if f.name.endswith(".md"))
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.index.snapshot import Snapshot
-from embermem.protocols import Delta, PageMark
-from embermem.types import (
+from embermem.core.types import (
     About,
     Fact,
     FactId,
@@ -27,9 +25,11 @@ from embermem.types import (
     Utterance,
     UtteranceId,
 )
+from embermem.index.snapshot import Snapshot
+from embermem.protocols import Delta, PageMark
 
 if TYPE_CHECKING:
-    from embermem.types import Vector
+    from embermem.core.types import Vector
 
 DIM = 4
 START = datetime(2026, 5, 2, 9, tzinfo=UTC)

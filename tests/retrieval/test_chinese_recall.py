@@ -12,13 +12,13 @@ from talking import Line, snapshot
 
 from embermem.bench.datasets import load
 from embermem.bench.recall import run
-from embermem.config import Settings
+from embermem.core.config import Settings
+from embermem.core.text import cjk_share, terms
 from embermem.embedders.minilm import MiniLM
 from embermem.embedders.weights import find_weights
 from embermem.index.channels import speaker
-from embermem.index.view import Query, View
+from embermem.index.query_context import Query, View
 from embermem.protocols import TokenVectors
-from embermem.text import cjk_share, terms
 
 SET = Path(__file__).parent / "data" / "recall_zh.json"
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from talking import DIM, Line, snapshot, unit
 
-from embermem.config import load
+from embermem.core.config import load
+from embermem.core.types import OwnerId, Utterance
 from embermem.index.late import packed
+from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
-from embermem.index.view import Query, View
+from embermem.memoryos.recall.confidence import Signs, confidence, signs
+from embermem.memoryos.recall.retrieval import rank
 from embermem.protocols import Delta, Scope, TokenVectors
-from embermem.systems.memoryos.confidence import Signs, confidence, signs
-from embermem.systems.memoryos.retrieval import rank
-from embermem.types import OwnerId, Utterance
 
 DEFAULT = load()
 SMALL_TALK = [Line(f"nothing of note on walk {i}", thread=f"t{i}", vector=(0, 1, i / 40)) for i in range(20)]

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from talking import DIM, Line, fact, profile, segment, snapshot, unit
 
-from embermem.config import load
-from embermem.errors import EmbedderMismatch
+from embermem.core.config import load
+from embermem.core.errors import EmbedderMismatch
+from embermem.core.types import OwnerId, Persona, ThreadId, Tier
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
+from embermem.memoryos.recall.retrieval import Query, Ranking, rank, recall
 from embermem.protocols import Scope
-from embermem.systems.memoryos.retrieval import Query, Ranking, rank, recall
-from embermem.types import OwnerId, Persona, ThreadId, Tier
 
 DEFAULT = load()
 SMALL_TALK = [Line(f"nothing of note on walk {i}", thread=f"t{i}", vector=(0, 1, i / 40)) for i in range(20)]

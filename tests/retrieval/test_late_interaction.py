@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from talking import Line, snapshot, unit
 
-from embermem.config import load
+from embermem.core.config import load
 from embermem.index.late import packed, stem_of
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
+from embermem.memoryos.recall.retrieval import Query, Ranking, rank, recall
 from embermem.protocols import TokenVectors
-from embermem.systems.memoryos.retrieval import Query, Ranking, rank, recall
 
 DEFAULT = load()
 ALONE = replace(DEFAULT, recall_late_window=0.0)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem.index.tokens import counter
-from embermem.systems.memoryos.lines import CUT, cut
+from embermem.prompts.rendering import CUT, cut
 
 WORDS = counter("words")
 PLAN = """Here is the plan for the weekend:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from talking import Line, fact, snapshot
 
-from embermem.config import load
+from embermem.core.config import load
+from embermem.core.types import Persona, ThreadId
+from embermem.memoryos.recall.retrieval import Query, rank
 from embermem.protocols import Scope
-from embermem.systems.memoryos.retrieval import Query, rank
-from embermem.types import Persona, ThreadId
 
 DEFAULT = load()
 LINES = [

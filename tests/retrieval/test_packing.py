@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talking import START, Line, fact, profile, snapshot
 
-from embermem.config import load
+from embermem.core.config import load
+from embermem.core.types import Context, Persona, Role
+from embermem.index.query_context import View
 from embermem.index.tokens import counter
-from embermem.index.view import View
-from embermem.systems.memoryos.lines import CUT
-from embermem.systems.memoryos.packing import Packing, pack
-from embermem.systems.memoryos.retrieval import Query, recall
-from embermem.types import Context, Persona, Role
+from embermem.memoryos.recall.packing import Packing, pack
+from embermem.memoryos.recall.retrieval import Query, recall
+from embermem.prompts.rendering import CUT
 
 DEFAULT = load()
 HEADER = re.compile(r"\d{4}-\d\d-\d\d \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\), .*:")

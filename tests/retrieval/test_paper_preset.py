@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 from talking import Line, fact, profile, segment, snapshot, unit
 
-from embermem.config import load
+from embermem.core.config import load
+from embermem.core.types import About, Persona, Tier
 from embermem.index.tokens import counter
+from embermem.memoryos.recall.retrieval import Query, rank, recall
 from embermem.protocols import Scope
-from embermem.systems.memoryos.retrieval import Query, rank, recall
-from embermem.types import About, Persona, Tier
 
 PAPER = load("paper", top_m=2, top_k=2, short_term_pages=2, top_facts=1)
 ASKED = Query(text="heron", vector=unit(1), keywords=frozenset({"heron"}), budget=1)

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from embermem import Context, OwnerMemory
-from embermem.config import Preset
-from embermem.errors import InputError
+from embermem.core.config import Preset
+from embermem.core.errors import InputError
 from lives import live, store_of, ties
 from scripted import NOW, Clock, Opener
 

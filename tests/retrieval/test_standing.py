@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from talking import START, Line, fact, snapshot
 
 from embermem import Memory
-from embermem.analysts.attributes import attributes
-from embermem.config import load
+from embermem.core.attributes import attributes
+from embermem.core.config import load
+from embermem.core.types import About, Context, Fact, Persona, ThreadId
+from embermem.index.query_context import View
 from embermem.index.tokens import counter
-from embermem.index.view import View
+from embermem.memoryos.recall.active_goals import asks_of_the_past, standing
+from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.protocols import Scope
-from embermem.systems.memoryos.retrieval import Query, recall
-from embermem.systems.memoryos.standing import asks_of_the_past, standing
-from embermem.types import About, Context, Fact, Persona, ThreadId
 from proofs import bounded
 
 LATER = START + timedelta(days=30)

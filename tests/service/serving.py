@@ -11,10 +11,9 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from embermem import Memory
-from embermem.apps import serve
-from embermem.apps.http import keys
-from embermem.apps.http.app import create_app
+from embermem import Memory, api_keys
+from embermem.cli import serve
+from embermem.http.app import create_app
 from embermem.protocols import ApiKey
 
 
@@ -73,6 +72,6 @@ def client(url: str, key: str | None = None) -> httpx2.Client:
 
 def key_for(memory: Memory, *owners: str, read_only: bool = False) -> tuple[ApiKey, str]:
     """A new key of a memory, and the text that its holder sends."""
-    key, text = keys.make("test", owners, read_only=read_only, now=memory.now())
+    key, text = api_keys.make("test", owners, read_only=read_only, now=memory.now())
     memory.keys.add_key(key)
     return key, text

@@ -12,7 +12,7 @@ import pytest
 from serving import Server, client, key_for, running, served
 
 from embermem import Memory
-from embermem.apps.mcp.http import create_app as create_mcp
+from embermem.http.mcp import create_app as create_mcp
 from embermem.testing.model_server import ModelServer
 from scripted import Opener
 

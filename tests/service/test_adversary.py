@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from serving import Server, client, key_for, running, served
 
 from embermem import Memory
-from embermem.apps import logs
-from embermem.apps.http.api import cursors, listing
-from embermem.apps.http.app import create_app
-from embermem.apps.http.events import STREAMS, STREAMS_OF_A_KEY, Feeds
-from embermem.apps.http.limits import STRANGERS_BYTES
-from embermem.apps.http.problems import TooManyRequests
+from embermem.cli import logs
+from embermem.http.api import cursors, listing
+from embermem.http.app import create_app
+from embermem.http.events import STREAMS, STREAMS_OF_A_KEY, Feeds
+from embermem.http.limits import STRANGERS_BYTES
+from embermem.http.problems import TooManyRequests
 from embermem.testing.model_server import ModelServer
 from proofs import bounded
 from scripted import Opener

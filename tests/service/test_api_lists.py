@@ -16,9 +16,9 @@ from pydantic import BaseModel
 from serving import Server, client, running
 
 from embermem import Memory, OwnerMemory
-from embermem.apps.http.api import cursors, listing
-from embermem.errors import InputError
-from embermem.types import Page
+from embermem.core.errors import InputError
+from embermem.core.types import Page
+from embermem.http.api import cursors, listing
 from proofs import bounded
 from scripted import SMALL, Clock
 

@@ -10,10 +10,10 @@ import httpx2
 import pytest
 from serving import Server
 
-from embermem import ids
-from embermem.apps.http.api.working import Operation, Operations, Progress, Status, TooManyOperations, Work
-from embermem.errors import StoreBusy
-from embermem.types import Owner
+from embermem.core import ids
+from embermem.core.errors import StoreBusy
+from embermem.core.types import Owner
+from embermem.http.api.working import Operation, Operations, Progress, Status, TooManyOperations, Work
 
 ALICE = {"user_id": "alice"}
 

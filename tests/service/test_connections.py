@@ -18,8 +18,8 @@ from running import command, environment
 from serving import client, running
 
 from embermem import Memory
-from embermem.apps import serve
-from embermem.errors import ConfigError
+from embermem.cli import serve
+from embermem.core.errors import ConfigError
 from scripted import Opener
 
 WAIT_S = 0.5
@@ -228,7 +228,7 @@ def test_a_server_outlives_more_half_sent_requests_than_it_may_open_files(tmp_pa
 
 @pytest.mark.parametrize("given", ["caddy", "10.0.0.0/33", "127.0.0.1, *", "127.0.0.1:8765"])
 def test_a_trusted_proxy_is_an_address_or_a_network(memory: Memory, opened: Opener, given: str) -> None:
-    from embermem.apps.http.app import create_app
+    from embermem.http.app import create_app
 
     settings = opened("other.db", http_trusted_proxies=given).settings
     with pytest.raises(ConfigError, match="http_trusted_proxies"):

@@ -21,11 +21,11 @@ from serving import running
 
 import embermem
 from embermem import Memory
-from embermem.apps.http.inspector import words
+from embermem.http.inspector import words
 from proofs import bounded
 from scripted import SMALL
 
-TEMPLATES = Path(embermem.__file__).parent / "apps/http/inspector/templates"
+TEMPLATES = Path(embermem.__file__).parent / "http/inspector/templates"
 JSON = {"Content-Type": "application/json"}
 
 ATTACKS = (

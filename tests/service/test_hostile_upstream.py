@@ -17,7 +17,7 @@ from serving import client, running
 
 import loopback
 from embermem import Memory
-from embermem.apps.http.proxy.replies import StreamedReply
+from embermem.http.proxy.replies import StreamedReply
 from scripted import Opener
 
 MIB = 2**20

@@ -20,10 +20,9 @@ from hypothesis import strategies as st
 from running import run
 from serving import client, key_for, running
 
-from embermem import Memory
-from embermem.apps.http import keys
-from embermem.apps.http.app import create_app
-from embermem.errors import InputError
+from embermem import Memory, api_keys
+from embermem.core.errors import InputError
+from embermem.http.app import create_app
 from embermem.protocols import ApiKey, Grant, KeyStore
 from scripted import Opener
 
@@ -51,10 +50,10 @@ def test_only_a_hash_of_a_key_is_in_the_file(memory: Memory, tmp_path: Path) -> 
 
 def test_a_key_is_found_again_by_its_text_and_by_no_other(memory: Memory) -> None:
     key, text = key_for(memory, "alice/tutor", "bob", "*/helper")
-    assert keys.verified(text, memory.keys) == key
+    assert api_keys.verified(text, memory.keys) == key
     for wrong in (text[:-1], text + "x", text.upper(), f"ember_{key.id}_", f"ember_{key.id}", "ember_", "", "x" * 9999):
-        assert keys.verified(wrong, memory.keys) is None
-    assert [keys.shown(grant) for grant in key.grants] == ["alice/tutor", "bob/*", "*/helper"]
+        assert api_keys.verified(wrong, memory.keys) is None
+    assert [api_keys.shown(grant) for grant in key.grants] == ["alice/tutor", "bob/*", "*/helper"]
 
 
 def test_an_unknown_id_costs_the_same_work_as_a_wrong_secret(memory: Memory) -> None:
@@ -70,7 +69,7 @@ def test_an_unknown_id_costs_the_same_work_as_a_wrong_secret(memory: Memory) -> 
         "revoked": old,
     }
     store = cast(KeyStore, Known(known))
-    work = {name: done(partial(keys.verified, one, store)) for name, one in given.items()}
+    work = {name: done(partial(api_keys.verified, one, store)) for name, one in given.items()}
     costly = [name for name in work["right"] if "sha256" in name or "compare" in name or "Known" in name]
     assert costly == ["Known.key", "openssl_sha256", "compare_digest"]
     assert work["wrong secret"] == work["unknown id"] == work["right"] == work["revoked"]
@@ -109,7 +108,7 @@ def test_a_revoked_key_keeps_the_time_it_was_first_revoked(memory: Memory) -> No
     key, text = key_for(memory, "*")
     memory.keys.revoke_key(key.id, NOW)
     assert memory.keys.revoke_key(key.id, datetime(2027, 1, 1, tzinfo=UTC)).revoked_at == NOW
-    assert keys.verified(text, memory.keys) is None
+    assert api_keys.verified(text, memory.keys) is None
 
 
 names = st.text(min_size=1, max_size=20).filter(lambda text: text.strip() not in ("", "*") and "\0" not in text)
@@ -118,17 +117,17 @@ names = st.text(min_size=1, max_size=20).filter(lambda text: text.strip() not in
 @given(user=names, agent=names.filter(lambda text: "/" not in text))
 def test_an_owner_that_is_written_out_is_read_as_the_same(user: str, agent: str) -> None:
     try:
-        grant = keys.grant_of(f"{user}/{agent}")
+        grant = api_keys.grant_of(f"{user}/{agent}")
     except InputError:
         return
     assert grant == Grant(user=user, agent=agent)
-    assert keys.grant_of(keys.shown(grant)) == grant
+    assert api_keys.grant_of(api_keys.shown(grant)) == grant
 
 
 @pytest.mark.parametrize("owner", ["", " ", "/x", "alice/", "/"])
 def test_an_owner_without_a_name_is_refused(owner: str) -> None:
     with pytest.raises(InputError):
-        keys.make("test", [owner], read_only=False, now=NOW)
+        api_keys.make("test", [owner], read_only=False, now=NOW)
 
 
 # --------------------------------------------------------------------------------------------- what they hold

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import Server, client, key_for, running
 
-from embermem.apps.http.rates import RateLimit
+from embermem.http.rates import RateLimit
 from scripted import Opener
 
 NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)

@@ -16,8 +16,8 @@ import pytest
 from serving import client, key_for, running
 
 from embermem import Memory
-from embermem.apps import logs
-from embermem.errors import InputError, StoreError
+from embermem.cli import logs
+from embermem.core.errors import InputError, StoreError
 from embermem.testing.model_server import ModelServer
 from scripted import Opener
 

@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from serving import Server, client, running
 
 from embermem import Memory
-from embermem.apps.http.app import create_app
+from embermem.http.app import create_app
 from scripted import Opener
 
 

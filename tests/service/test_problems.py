@@ -12,11 +12,11 @@ from fastapi import Request
 from serving import Server, client
 from starlette.responses import Response
 
-from embermem import errors
-from embermem.apps.http import problems
-from embermem.apps.http.app import create_app
-from embermem.apps.http.problems import Problem, problem_of
-from embermem.errors import EmberError
+from embermem.core import errors
+from embermem.core.errors import EmberError
+from embermem.http import problems
+from embermem.http.app import create_app
+from embermem.http.problems import Problem, problem_of
 from scripted import Opener
 
 LATER = datetime.now(UTC) + timedelta(seconds=90)

@@ -16,10 +16,10 @@ import pytest
 from proxying import Proxied, ask, assistant, proxied, streamed, texts, user
 from serving import key_for
 
-from embermem import nonces
-from embermem.apps.http.proxy.upstream import returned, upstream
-from embermem.config import load
-from embermem.errors import ConfigError
+from embermem.core import injected_blocks
+from embermem.core.config import load
+from embermem.core.errors import ConfigError
+from embermem.http.proxy.upstream import returned, upstream
 from embermem.testing.model_server import Call, ModelServer
 from scripted import Opener
 
@@ -72,9 +72,9 @@ def test_the_model_is_told_what_other_conversations_held(proxy: Proxied) -> None
     first, asked = proxy.shown()
     assert asked == user("What is my heron called?")
     assert first["role"] == "system"
-    assert first["content"].startswith(f"You are brief.\n\n<{nonces.MARK}")
+    assert first["content"].startswith(f"You are brief.\n\n<{injected_blocks.MARK}")
     assert "Bartholomew" in first["content"]
-    assert first["content"].count(f"<{nonces.MARK}") == 1
+    assert first["content"].count(f"<{injected_blocks.MARK}") == 1
 
 
 def test_without_a_system_message_one_is_put_first(proxy: Proxied) -> None:
@@ -227,12 +227,12 @@ def test_a_block_of_ours_that_the_model_repeats_is_not_kept(proxy: Proxied) -> N
 
     def echo(request: dict[str, Any]) -> str:
         first = str(request["messages"][0]["content"])
-        return first[first.index(f"<{nonces.MARK}") :] + "\nIn Lyon."
+        return first[first.index(f"<{injected_blocks.MARK}") :] + "\nIn Lyon."
 
     proxy.model.reply_with(echo)
     client = proxy.client()
     said = ask(client, [user("Where do I live?")])
-    assert nonces.MARK in said
+    assert injected_blocks.MARK in said
     proxy.model.reply_with("Yes.")
     ask(client, [user("Where do I live?"), assistant(said), user("Sure?")])
     kept = [text for page in texts(proxy.owner())[1:] for text in page]

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 from serving import Server
 
 from embermem import Memory, OwnerMemory
-from embermem.apps.http.app import create_app
+from embermem.http.app import create_app
 from proofs import bounded
 from scripted import SMALL, Clock
 

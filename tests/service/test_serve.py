@@ -19,8 +19,8 @@ from running import command, environment, run
 from serving import client
 
 from embermem import Memory
-from embermem.apps import serve
-from embermem.errors import ConfigError
+from embermem.cli import serve
+from embermem.core.errors import ConfigError
 from scripted import SMALL
 
 
@@ -211,7 +211,7 @@ def test_the_log_is_json_and_holds_no_word_of_what_was_said_or_of_a_key(tmp_path
 
 
 def test_without_its_packages_it_says_how_to_install_them(tmp_path: Path) -> None:
-    hides = "import sys; sys.modules['uvicorn'] = None; from embermem.apps.cli import main; main()"
+    hides = "import sys; sys.modules['uvicorn'] = None; from embermem.cli.main import main; main()"
     done = subprocess.run(
         [*command()[:1], "-c", hides, "serve"], env=environment(tmp_path / "m.db"), capture_output=True, timeout=60
     )

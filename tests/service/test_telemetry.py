@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from embermem.errors import InputError, NotFound
+from embermem.core.errors import InputError, NotFound
 from scripted import Opener
 
 _EXPORTER = InMemorySpanExporter()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from embermem.bootstrap import open_store
-from embermem.config import load
-from embermem.stores.sql import SqlStore
+from embermem.core.config import load
+from embermem.store.sql import SqlStore
 from scripted import Place
 
 

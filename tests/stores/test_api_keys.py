@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from embermem.errors import NotFound, StoreError
+from embermem.core.errors import NotFound, StoreError
 from embermem.protocols import ApiKey, Grant, Store
 
 NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)

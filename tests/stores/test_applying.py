@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
-from embermem import ids
-from embermem.changes import (
+from embermem.core import ids
+from embermem.core.changes import (
     Analysed,
     BegunAnew,
     Cause,
@@ -35,10 +35,7 @@ from embermem.changes import (
     TraitCleared,
     TraitSet,
 )
-from embermem.stores import schema
-from embermem.stores.apply import Applying
-from embermem.stores.sql import SqlStore
-from embermem.types import (
+from embermem.core.types import (
     About,
     ChainId,
     FactId,
@@ -51,6 +48,9 @@ from embermem.types import (
     ThreadId,
     UtteranceId,
 )
+from embermem.store import schema
+from embermem.store.projector import Applying
+from embermem.store.sql import SqlStore
 from proofs import bounded
 from scripted import NOW
 

@@ -21,10 +21,10 @@ from typing import Any
 import pytest
 
 from embermem import Memory
-from embermem.errors import EmberError, StoreCorrupt
+from embermem.core.errors import EmberError, StoreCorrupt
 from embermem.protocols import Finding
-from embermem.stores.sql import SqlStore
-from embermem.stores.sqlite import Sqlite
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
 from scripted import NOW, SMALL
 from soundness import assert_sound, meddle
 

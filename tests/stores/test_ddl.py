@@ -13,11 +13,11 @@ from psycopg.rows import tuple_row
 
 import postgres
 from embermem import Memory
-from embermem.errors import ConfigError
-from embermem.stores import schema
-from embermem.stores.ddl import ddl
-from embermem.stores.sql import SqlStore
-from embermem.stores.sqlite import Sqlite
+from embermem.core.errors import ConfigError
+from embermem.store import schema
+from embermem.store.admin.ddl import ddl
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
 from scripted import SMALL, Place
 
 COLUMNS = """

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from embermem import ids
-from embermem.errors import BudgetSpent
+from embermem.core import ids
+from embermem.core.errors import BudgetSpent
+from embermem.core.types import Owner
 from embermem.protocols import Call, Limits, Purpose, Store
-from embermem.types import Owner
 from proofs import bounded
 from scripted import NOW, Place
 from soundness import rows
@@ -111,7 +111,7 @@ def test_a_day_is_that_of_utc_whatever_zone_the_time_came_in(store: Store) -> No
 
 
 def test_the_ledger_holds_no_text() -> None:
-    from embermem.stores import schema
+    from embermem.store import schema
 
     assert {c.name for c in schema.call.columns} == {
         *("owner_id", "id", "at", "purpose", "model", "outcome"),
@@ -153,10 +153,10 @@ import json
 import sys
 from datetime import datetime, UTC
 from embermem.bootstrap import open_store
-from embermem.config import load
-from embermem.errors import BudgetSpent
+from embermem.core.config import load
+from embermem.core.errors import BudgetSpent
 from embermem.protocols import Call, Limits, Purpose
-from embermem.types import Owner, OwnerId
+from embermem.core.types import Owner, OwnerId
 place, name, number, limits = sys.argv[1], sys.argv[2], sys.argv[3], Limits(**json.loads(sys.argv[4]))
 owner = Owner(id=OwnerId(name), user=name, agent="default")
 store = open_store(place, load(busy_timeout_s=30.0))

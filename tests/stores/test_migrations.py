@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from embermem import Memory
-from embermem.errors import StoreError
-from embermem.stores import migrations, sqlite_file
-from embermem.stores.sql import SqlStore
-from embermem.stores.sqlite import Sqlite
+from embermem.core.errors import StoreError
+from embermem.store import migrations, sqlite_file
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
 from older import VERSION, content, older
 from scripted import NOW, SMALL
 from soundness import assert_sound, rows

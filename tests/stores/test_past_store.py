@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from embermem import ids
-from embermem.changes import (
+from embermem.core import ids
+from embermem.core.changes import (
     BegunAnew,
     Cause,
     ChainSummarised,
@@ -33,11 +33,9 @@ from embermem.changes import (
     TraitCleared,
     TraitSet,
 )
-from embermem.errors import InputError
-from embermem.protocols import Moment
-from embermem.stores.sql import SqlStore
-from embermem.traits import dimensions
-from embermem.types import (
+from embermem.core.errors import InputError
+from embermem.core.traits import dimensions
+from embermem.core.types import (
     About,
     ChainId,
     FactId,
@@ -51,6 +49,8 @@ from embermem.types import (
     Tier,
     UtteranceId,
 )
+from embermem.protocols import Moment
+from embermem.store.sql import SqlStore
 from scripted import NOW
 
 ALICE = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default")

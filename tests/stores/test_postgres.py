@@ -21,8 +21,8 @@ from sqlalchemy import make_url, text
 import postgres
 from embermem import Memory
 from embermem.bootstrap import migrate_store, open_store, store_exists
-from embermem.config import load
-from embermem.errors import (
+from embermem.core.config import load
+from embermem.core.errors import (
     ConfigError,
     SchemaMismatch,
     StoreBusy,
@@ -31,7 +31,7 @@ from embermem.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
-from embermem.stores import migrations
+from embermem.store import migrations
 from lives import store_of
 from scripted import NOW, SMALL, Place
 from soundness import assert_sound, meddle, rows
@@ -225,7 +225,7 @@ def test_a_vector_of_any_length_is_kept_and_a_record_may_have_none(url: str) -> 
         "('o', 'r3', 'k', 3, 1, false, '', 0, 0, '[0.5]')",
     )
     with closing(open_store(url, load())) as store, store._read() as c:
-        from embermem.stores import schema
+        from embermem.store import schema
 
         kept = [row.vector for row in c.execute(schema.record.select().order_by(schema.record.c.no))]
     assert [None if data is None else np.frombuffer(data, "<f2").tolist() for data in kept] == [[1, 2, 3], None, [0.5]]
@@ -405,7 +405,7 @@ def test_two_who_wait_for_each_other_are_tried_again_and_both_done(url: str) -> 
                         met.wait(30)
                     c.execute(text(grown), {"key": second})
 
-            from embermem.stores.transactions import again
+            from embermem.store.transactions import again
 
             again(once)()
 

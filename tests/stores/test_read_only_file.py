@@ -24,7 +24,7 @@ if os.geteuid() == 0:  # whom no rights stop but for what is taken from him here
     if ctypes.CDLL(None, use_errno=True).capset(header, (ctypes.c_uint32 * 6)()) != 0:
         sys.exit(77)
 from embermem import Memory
-from embermem.errors import EmberError
+from embermem.core.errors import EmberError
 memory_at = lambda **more: Memory(sys.argv[1], embedder="hashed", background=False, **more)
 """
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from embermem.errors import RevisionMoved
-from embermem.ids import new_id, owner_id
-from embermem.records import Record, RecordId, Written
-from embermem.stores.sql import SqlStore
-from embermem.types import Owner
+from embermem.baselines.records import Record, RecordId, Written
+from embermem.core.errors import RevisionMoved
+from embermem.core.ids import new_id, owner_id
+from embermem.core.types import Owner
+from embermem.store.sql import SqlStore
 from proofs import bounded
 from scripted import NOW, Place
 from soundness import rows
 
 if TYPE_CHECKING:
-    from embermem.types import Vector
+    from embermem.core.types import Vector
 
 NUMBERS = itertools.count()
 ALICE, BOB = (Owner(id=owner_id(user, "default"), user=user, agent="default") for user in ("alice", "bob"))

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem import Memory
-from embermem.stores.sqlite_slack import Damaged, RawFile, slack, wipe
+from embermem.store.engines.sqlite_slack import Damaged, RawFile, slack, wipe
 from proofs import bounded
 from scripted import SMALL, Clock
 

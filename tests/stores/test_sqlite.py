@@ -16,10 +16,19 @@ import pytest
 from sqlalchemy import Engine, Index, PrimaryKeyConstraint, UniqueConstraint, event
 
 from embermem import Memory
-from embermem.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreMoved, StoreReadOnly
-from embermem.stores import migrations, schema, sqlite, sqlite_file
-from embermem.stores.sql import SqlStore
-from embermem.stores.sqlite import Sqlite
+from embermem.core.errors import (
+    SchemaMismatch,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreMoved,
+    StoreReadOnly,
+)
+from embermem.store import migrations, schema, sqlite_file
+from embermem.store.engines import sqlite
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
 from scripted import NOW, SMALL
 from soundness import assert_sound
 

@@ -22,17 +22,17 @@ from sqlalchemy.sql.operators import eq
 
 from embermem import Memory, open_system
 from embermem.bootstrap import SYSTEMS, copy_store
-from embermem.config import load
+from embermem.core.config import load
+from embermem.core.errors import BudgetSpent
+from embermem.core.types import PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
-from embermem.errors import BudgetSpent
 from embermem.protocols import Call, Limits, Purpose
-from embermem.stores import schema
-from embermem.stores.sql import SqlStore
+from embermem.store import schema
+from embermem.store.sql import SqlStore
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from embermem.transfer.export import export
 from embermem.transfer.importing import import_owners
-from embermem.types import PageId, SegmentId
 from lives import Thought, fill_every_table, store_of
 from scripted import NOW, SMALL, Clock, Opener, Place
 
@@ -61,7 +61,7 @@ WHOLE: Mapping[str, str] = {
     "_Copying.begin": "`copy` counts whom to copy",
     "_refuse_rows": "`copy` looks whether its target is empty",
 }
-"""The functions of stores/ whose statements may look over all owners, and why."""
+"""The functions of store/ whose statements may look over all owners, and why."""
 
 
 # ---------------------------------------------------------------------------------------------------------- the schema
@@ -102,7 +102,7 @@ def test_nothing_is_left_to_the_database_to_make_up() -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
-    """A statement as it was sent: its text, the function of stores/ that made it, the store's method that was called,
+    """A statement as it was sent: its text, the function of store/ that made it, the store's method that was called,
     the owners' tables that no condition ties to an owner's id, and the ids that it names."""
 
     text: str
@@ -143,7 +143,7 @@ def listening() -> Iterator[list[Sent]]:
 
 
 def callers() -> tuple[str, str | None]:
-    """The innermost function of stores/ below this one, and the store's method that it all began with."""
+    """The innermost function of store/ below this one, and the store's method that it all began with."""
     inner, method = None, None
     frame = sys._getframe(2)
     while frame is not None:

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embermem import ids
-from embermem.changes import (
+from embermem.core import ids
+from embermem.core.changes import (
     BegunAnew,
     Cause,
     ChainSummarised,
@@ -38,12 +38,9 @@ from embermem.changes import (
     TraitSet,
     Undone,
 )
-from embermem.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed, StoreError
-from embermem.protocols import Delta, Erasure, Lease, Store, VectorBatch
-from embermem.stores.sql import SqlStore
-from embermem.stores.sqlite import Sqlite
-from embermem.traits import dimensions
-from embermem.types import (
+from embermem.core.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed, StoreError
+from embermem.core.traits import dimensions
+from embermem.core.types import (
     About,
     Added,
     ChainId,
@@ -58,6 +55,9 @@ from embermem.types import (
     Tier,
     UtteranceId,
 )
+from embermem.protocols import Delta, Erasure, Lease, Store, VectorBatch
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
 from proofs import bounded
 from scripted import NOW
 

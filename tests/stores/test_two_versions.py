@@ -13,12 +13,12 @@ import pytest
 
 from embermem import Memory, OwnerMemory
 from embermem.bootstrap import migrate_store
-from embermem.config import load
-from embermem.errors import SchemaMismatch, StoreBusy, StoreError
-from embermem.stores import migrations
-from embermem.stores.postgres import Postgres
-from embermem.stores.sql import SqlStore
-from embermem.stores.sqlite import Sqlite
+from embermem.core.config import load
+from embermem.core.errors import SchemaMismatch, StoreBusy, StoreError
+from embermem.store import migrations
+from embermem.store.engines.postgres import Postgres
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
 from lives import contents
 from older import VERSION, content, older
 from scripted import SMALL, Opener, Place

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 from embermem.index.tokens import counter
 from embermem.testing import faults, wire
 from embermem.testing.model_server import ModelServer

@@ -3,6 +3,6 @@
 from embermem.analysts.extractive import ExtractiveAnalyst
 from embermem.analysts.keywords import keywords
 from embermem.analysts.summary import condense
-from embermem.config import ExtractiveSettings
+from embermem.core.config import ExtractiveSettings
 
 __all__ = ["ExtractiveAnalyst", "ExtractiveSettings", "condense", "keywords"]

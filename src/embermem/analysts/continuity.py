@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from embermem.config import ExtractiveSettings
-from embermem.text import terms
-from embermem.types import PageView
+from embermem.core.config import ExtractiveSettings
+from embermem.core.text import terms
+from embermem.core.types import PageView
 
 _READ = 4_000
 """Characters of a side that are compared: topic shows early, and the cost stays bounded."""

@@ -14,16 +14,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from embermem.analysts import facts_en, facts_zh
-from embermem.analysts.attributes import attribute
 from embermem.analysts.continuity import continues
 from embermem.analysts.finding import USER, Finding
 from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
 from embermem.analysts.summary import condense, generic_speaker, summarise
 from embermem.analysts.traits import traits_of
-from embermem.config import ExtractiveSettings
-from embermem.protocols import ProfileRequest
-from embermem.types import (
+from embermem.core.attributes import attribute
+from embermem.core.config import ExtractiveSettings
+from embermem.core.types import (
     About,
     Annotation,
     ChainTail,
@@ -39,6 +38,7 @@ from embermem.types import (
     TraitProposal,
     Utterance,
 )
+from embermem.protocols import ProfileRequest
 
 _Tail = tuple[PageView, str, tuple[Source, ...]]
 """The page before, its chain's summary, and where that stands."""

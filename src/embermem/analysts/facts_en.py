@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
-from embermem.analysts.attributes import OPPOSITE, standing
 from embermem.analysts.finding import USER, Finding
 from embermem.analysts.goals import FOODS, HABITS, goal, lasting, named_goal, of_them
 from embermem.analysts.lexicon import words
 from embermem.analysts.when import When, find_en
-from embermem.text import sentences
+from embermem.core.attributes import OPPOSITE, standing
+from embermem.core.text import sentences
 
 _SENTENCE_CHARS = 400
 _MAX_WORDS = 8

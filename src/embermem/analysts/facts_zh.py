@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache, lru_cache
 
-from embermem.analysts.attributes import OPPOSITE, standing
 from embermem.analysts.finding import USER, Finding
 from embermem.analysts.goals import EXAM_ZH, GOAL_ZH, lasting_zh
 from embermem.analysts.lexicon import words
 from embermem.analysts.when import find_zh, number_zh
+from embermem.core.attributes import OPPOSITE, standing
 
 _SENTENCE_CHARS = 200
 _SENTENCE = re.compile(r"[^。！？!?\n；;]+[。！？!?；;]?")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from embermem.analysts.screening import screen
-from embermem.text import fold, has_cjk, runs, terms
+from embermem.core.text import fold, has_cjk, runs, terms
 
 _FIELDS_EN = (
     r"(?:name|profile|memory|memories|facts?|traits?|gender|home|address|occupation|job|birth ?year|age|persona)"

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import lru_cache
 
 from embermem.analysts.lexicon import words
-from embermem.text import CJK_STOP, STOP_WORDS, fold, has_cjk, runs
+from embermem.core.text import CJK_STOP, STOP_WORDS, fold, has_cjk, runs
 
 _MAX_WORD = 40
 _MAX_RUN = 2_000

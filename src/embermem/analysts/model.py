@@ -16,7 +16,6 @@ from typing import ClassVar, Literal
 import msgspec
 
 from embermem import prompts
-from embermem.analysts.attributes import FAVORITE_PREFIX, attributes
 from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
 from embermem.analysts.guards import (
     GENDERS,
@@ -39,13 +38,12 @@ from embermem.analysts.showing import (
     trait_names,
 )
 from embermem.analysts.summary import generic_speaker
-from embermem.config import LinkNumbers, ModelReadingSettings, Settings
-from embermem.equations import idf
-from embermem.prompts.data import nonce, one_line
-from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
-from embermem.text import fold, has_cjk, terms
-from embermem.traits import dimensions_by_name
-from embermem.types import (
+from embermem.core.attributes import FAVORITE_PREFIX, attributes
+from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
+from embermem.core.equations import idf
+from embermem.core.text import fold, has_cjk, terms
+from embermem.core.traits import dimensions_by_name
+from embermem.core.types import (
     About,
     Annotation,
     ChainTail,
@@ -65,6 +63,8 @@ from embermem.types import (
     TraitProposal,
     Utterance,
 )
+from embermem.prompts.data import nonce, one_line
+from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
 
 logger = logging.getLogger(__name__)
 

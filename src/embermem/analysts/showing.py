@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from embermem.analysts.summary import generic_speaker
-from embermem.config import LinkNumbers, ModelReadingSettings
+from embermem.core.config import LinkNumbers, ModelReadingSettings
+from embermem.core.text import STOP_WORDS, fold, has_cjk, runs
+from embermem.core.traits import Dimension, dimensions
+from embermem.core.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
 from embermem.prompts.data import one_line
-from embermem.text import STOP_WORDS, fold, has_cjk, runs
-from embermem.traits import Dimension, dimensions
-from embermem.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
 
 _KANA = re.compile("[\u3040-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")

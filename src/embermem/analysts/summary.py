@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from embermem.config import ExtractiveSettings
-from embermem.text import has_cjk, is_chinese_like, sentences, terms
-from embermem.types import Page, Role, Source, Utterance
+from embermem.core.config import ExtractiveSettings
+from embermem.core.text import has_cjk, is_chinese_like, sentences, terms
+from embermem.core.types import Page, Role, Source, Utterance
 
 _MAX_SENTENCES = 60
 """Sentences of a page that compete: from its utterances in turn, the first ones."""

@@ -8,9 +8,9 @@ from functools import cache
 
 from embermem.analysts.keywords import singular
 from embermem.analysts.lexicon import read
-from embermem.text import fold, has_cjk
-from embermem.traits import dimensions_by_name
-from embermem.types import FactProposal, TraitProposal
+from embermem.core.text import fold, has_cjk
+from embermem.core.traits import dimensions_by_name
+from embermem.core.types import FactProposal, TraitProposal
 
 _LIKES = 0.6
 """One plain "I like it": well above neutral, short of the pole."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from embermem.text import fold
+from embermem.core.text import fold
 
 LOCOMO_PHRASES = ("no information available", "not mentioned")
 """What LoCoMo's own evaluation looks for in answers to category 5 (snap-research/locomo, task_eval/evaluation.py)."""

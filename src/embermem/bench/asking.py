@@ -13,9 +13,9 @@ from typing import ClassVar, Final, Literal
 from embermem import prompts
 from embermem.bench.datasets import Conversation
 from embermem.bench.results import Verdict
+from embermem.core.types import Owner, OwnerId, Role
 from embermem.prompts.data import enclosed, one_line
 from embermem.protocols import Asker, Call, ChatMessage, Limits, Purpose
-from embermem.types import Owner, OwnerId, Role
 
 ANSWER_CHARS: Final = 4_000
 """Of an answer so much is kept and judged; a short one was asked for."""

@@ -16,18 +16,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from embermem import bootstrap, config, prompts
+from embermem import bootstrap, prompts
 from embermem.bench.datasets import Conversation, Turn
+from embermem.bench.load_conversation import message
 from embermem.bench.results import Spent
-from embermem.bench.telling import message
-from embermem.bench.working import Clock
-from embermem.errors import InputError, ModelMissing
-from embermem.paging import PageTail, joins
+from embermem.bench.unit import Clock
+from embermem.core import config
+from embermem.core.errors import InputError, ModelMissing
+from embermem.core.paging import PageTail, joins
+from embermem.core.types import Added, PageId, Role
 from embermem.protocols import ChatMessage, LanguageModel, ModelRequest
 from embermem.system_memory import open_system
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
-from embermem.types import Added, PageId, Role
 
 __all__ = [
     "PUBLISHED",

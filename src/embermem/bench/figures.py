@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embermem.errors import ConfigError
+from embermem.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

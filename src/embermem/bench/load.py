@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from embermem.bench.metrics import percentile
 from embermem.bench.synthetic import queries
-from embermem.errors import ConfigError
+from embermem.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from embermem.types import Page
+    from embermem.core.types import Page
 
 USERS = 20
 """Owners among whom the clients are spread: some share one."""
@@ -211,7 +211,7 @@ class _Server:
 
     def start(self) -> None:
         """Starts it, and waits until it takes connections."""
-        command = [sys.executable, "-m", "embermem.apps.cli", "--store", str(self._store), "serve"]
+        command = [sys.executable, "-m", "embermem.cli.main", "--store", str(self._store), "serve"]
         self._process = subprocess.Popen(
             [*command, "--port", str(self._port), "--log-level", "warning"],
             env={**os.environ, "EMBERMEM_HTTP_RATE_PER_MINUTE": "0", **self._environment},

@@ -21,9 +21,9 @@ from embermem.bench.metrics import percentile
 from embermem.bench.synthetic import Exchange, exchanges, queries
 
 if TYPE_CHECKING:
+    from embermem.core.types import FactId
     from embermem.memory import Memory, OwnerMemory
     from embermem.protocols import Store
-    from embermem.types import FactId
 
 EMBEDDER = "hashed"
 """What is measured is no embedder's work."""

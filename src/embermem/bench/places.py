@@ -20,8 +20,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, exc, inspect, make_url, text
 
 from embermem.bench.metrics import percentile
-from embermem.errors import ConfigError, StoreError
-from embermem.types import Owner
+from embermem.core.errors import ConfigError, StoreError
+from embermem.core.types import Owner
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 _SHOWN = ("server_version", "fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "max_wal_size")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from embermem.bootstrap import SYSTEMS
-from embermem.errors import ConfigError
+from embermem.core.errors import ConfigError
 
 JUDGES: Final = ("strict", "lenient", "gvd")
 """The judges, by the prompts `bench_judge_*.md`. `gvd` judges answers that have no gold one."""

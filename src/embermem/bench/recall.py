@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from embermem.bench import metrics
 from embermem.bench.datasets import Conversation, Dataset, Question
 from embermem.bench.evidence import KS, ranking_names, ranking_values
+from embermem.bench.load_conversation import Stored, messages_of
 from embermem.bench.recorded import reading_with
-from embermem.bench.telling import Stored, messages_of
-from embermem.errors import EmberError, InputError
+from embermem.core.errors import EmberError, InputError
+from embermem.core.types import Context, UtteranceId
 from embermem.protocols import MemorySystem
-from embermem.types import Context, UtteranceId
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory

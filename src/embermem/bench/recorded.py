@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from embermem.bench.datasets import Conversation, Observation
-from embermem.protocols import Analyst, MemorySystem, ProfileRequest
-from embermem.types import (
+from embermem.core.types import (
     About,
     Annotation,
     ChainTail,
@@ -27,6 +26,7 @@ from embermem.types import (
     ThreadId,
     Utterance,
 )
+from embermem.protocols import Analyst, MemorySystem, ProfileRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from typing import Final
 from embermem.bench import results as figures
 from embermem.bench.categories import CATEGORIES
 from embermem.bench.results import Header, Interval, Result, Results
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 from embermem.prompts.data import one_line
 
 __all__ = ["Block", "Heading", "Table", "Text", "blocks", "brief", "html_page", "markdown"]

@@ -17,7 +17,7 @@ from embermem.bench import metrics, statistics
 from embermem.bench.evidence import KS, ranking_names
 from embermem.bench.scoring import NAMES as TOKEN_METRICS
 from embermem.bench.statistics import Interval
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 Kind = TypeVar("Kind")
 

@@ -21,15 +21,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import embermem
-from embermem import bootstrap, config
-from embermem.bench import datasets, keeping, results
+from embermem import bootstrap
+from embermem.bench import datasets, results, workspace
 from embermem.bench.datasets import Conversation, Dataset, gvd
 from embermem.bench.plan import JUDGES, Plan, SystemSpec
 from embermem.bench.results import Header, Ingest, Result, Source
 from embermem.bench.tracing import Asked, Trace
-from embermem.bench.working import COUNTER, STORE, Clock, Terms, Unit, Working, opened
-from embermem.config import Settings
-from embermem.errors import ConfigError, InputError
+from embermem.bench.unit import COUNTER, STORE, Clock, Terms, Unit, Working, opened
+from embermem.core import config
+from embermem.core.config import Settings
+from embermem.core.errors import ConfigError, InputError
 from embermem.index.tokens import counter
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def run(
         judges=plan.judges,
         made_by=_made_by(),
     )
-    with keeping.held(folder):
+    with workspace.held(folder):
         asked = None if model is None or replay else Asked(model, most_calls)
         name = _recorded_name(folder, plan, model) if replay else "" if model is None else model.name
         header = _header(plan, sets, name, embedder.name, loaded)
@@ -174,8 +175,8 @@ class _Run:
     def work(self) -> None:
         """All units that are not done, in order: every system has a conversation before the next one comes."""
         with ExitStack() as stack:
-            self._ingest = stack.enter_context(keeping.Lines(self._folder / results.INGEST))
-            self._results = stack.enter_context(keeping.Lines(self._folder / results.RESULTS))
+            self._ingest = stack.enter_context(workspace.Lines(self._folder / results.INGEST))
+            self._results = stack.enter_context(workspace.Lines(self._folder / results.RESULTS))
             for one in results.lines(self._folder / results.INGEST, Ingest):
                 self._learnt.setdefault(one.unit, one)
             for result in results.lines(self._folder / results.RESULTS, Result):
@@ -341,10 +342,10 @@ def _begin(folder: Path, header: Header) -> None:
                 f"the plan in its {results.PLAN}"
             )
         return
-    others = sorted(p.name for p in folder.iterdir() if not p.name.startswith((keeping.LOCK, "calls-")))
+    others = sorted(p.name for p in folder.iterdir() if not p.name.startswith((workspace.LOCK, "calls-")))
     if [name for name in others if not name.endswith(".part")]:
         raise ConfigError(f"{folder} holds other things ({others[0]}) and no run of the bench; name another folder")
-    keeping.write_whole(folder / results.PLAN, msgspec.json.format(msgspec.json.encode(header), indent=2) + b"\n")
+    workspace.write_whole(folder / results.PLAN, msgspec.json.format(msgspec.json.encode(header), indent=2) + b"\n")
 
 
 def _recorded_name(folder: Path, plan: Plan, model: LanguageModel | None) -> str:

@@ -26,11 +26,11 @@ from embermem.bench import places
 from embermem.bench.metrics import percentile
 from embermem.bench.places import Place, TableSize
 from embermem.bench.synthetic import Exchange, exchanges, queries
-from embermem.errors import ConfigError, StoreBusy, StoreError
+from embermem.core.errors import ConfigError, StoreBusy, StoreError
 
 if TYPE_CHECKING:
+    from embermem.core.types import Owner
     from embermem.memory import Memory, OwnerMemory
-    from embermem.types import Owner
 
 PARTS = ("adds", "understanding", "recall")
 """What may be measured alone. Size comes with recall."""

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING
 import Stemmer
 
 from embermem.bench.categories import ADVERSARIAL, MULTI_HOP, OPEN_DOMAIN
-from embermem.equations import cosine
-from embermem.errors import InputError
-from embermem.text import has_cjk
+from embermem.core.equations import cosine
+from embermem.core.errors import InputError
+from embermem.core.text import has_cjk
 
 if TYPE_CHECKING:
-    from embermem.types import Vector
+    from embermem.core.types import Vector
 
 NAMES = ("f1_locomo", "f1_squad", "f1_set", "bleu1", "rouge1", "rouge2", "rougeL", "meteor_es", "similarity")
 """The names in reports, in their order."""

@@ -32,9 +32,9 @@ from embermem.bench.synthetic import Said, questions, talk
 from embermem.protocols import TokenEmbedder, TokenVectors
 
 if TYPE_CHECKING:
+    from embermem.core.types import Vectors
     from embermem.memory import OwnerMemory
     from embermem.protocols import Embedder
-    from embermem.types import Vectors
 
 CHUNK_PAGES = 1000
 """Pages stored and settled at once, between two looks at the clock."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

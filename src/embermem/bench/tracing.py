@@ -11,7 +11,7 @@ from pathlib import Path
 
 from embermem import bootstrap
 from embermem.bench.results import Spent
-from embermem.errors import BudgetSpent, ModelError, ModelReplyError, ModelWait
+from embermem.core.errors import BudgetSpent, ModelError, ModelReplyError, ModelWait
 from embermem.protocols import LanguageModel, ModelReply, ModelRequest
 
 __all__ = ["Asked", "Trace"]

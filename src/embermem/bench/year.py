@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embermem.bench.metrics import percentile
-from embermem.errors import EmberError, InputError
-from embermem.text import fold
+from embermem.core.errors import EmberError, InputError
+from embermem.core.text import fold
 
 if TYPE_CHECKING:
+    from embermem.core.types import Conflict, Fact
     from embermem.memory import Memory, OwnerMemory
     from embermem.protocols import LanguageModel
-    from embermem.types import Conflict, Fact
 
 SCRIPT, QUESTIONS = "data/year.jsonl", "data/year_questions.json"
 USER, AGENT, ZONE = "signe", "companion", "Europe/Copenhagen"

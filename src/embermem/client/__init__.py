@@ -1,5 +1,5 @@
 """Ember over HTTP: the methods of `Memory`, answered by a server."""
 
-from embermem.client.senders import AsyncClient, AsyncOwnerClient, Client, OwnerClient
+from embermem.client.transports import AsyncClient, AsyncOwnerClient, Client, OwnerClient
 
 __all__ = ["AsyncClient", "AsyncOwnerClient", "Client", "OwnerClient"]

@@ -11,13 +11,12 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
-from embermem import ids
-from embermem.changes import Change
-from embermem.client import reading, wire
+from embermem.client import decode, wire
 from embermem.client.wire import Pause, Request, Steps
-from embermem.errors import InputError, KeyReused, NotFound
-from embermem.protocols import OwnerStats
-from embermem.types import (
+from embermem.core import ids
+from embermem.core.changes import Change
+from embermem.core.errors import InputError, KeyReused, NotFound
+from embermem.core.types import (
     About,
     Added,
     Conflict,
@@ -40,6 +39,7 @@ from embermem.types import (
     Verified,
     Why,
 )
+from embermem.protocols import OwnerStats
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
@@ -69,7 +69,7 @@ class _Part(Protocol[_Told]):
 
 def owners() -> Steps[tuple[Owner, ...]]:
     """Everyone with a memory on the server whom the key may reach."""
-    found = yield from _listed("/v1/owners", {}, reading.Owners)
+    found = yield from _listed("/v1/owners", {}, decode.Owners)
     return tuple(owner_of(one.user_id, one.agent_id) for one in found)
 
 
@@ -132,7 +132,7 @@ class OwnerCalls:
         times = {"at": at, "expires_at": _end(expires_at)}
         body = wire.encoded({"messages": messages, "run_id": thread, "fresh": bool(fresh), **times, **self._owner})
         answer = yield Request(method="POST", path="/v1/memories", headers=headers, body=body, repeatable=True)
-        added = reading.read(answer, reading.Added)
+        added = decode.read(answer, decode.Added)
         return Added(
             page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results), redactions=added.redactions
         )
@@ -144,7 +144,7 @@ class OwnerCalls:
         """
         answer = yield self._post("/v1/settle", {}, repeatable=True)
         pause = FIRST_LOOK_S
-        while (operation := reading.read(answer, reading.Operation)).status == "running":
+        while (operation := decode.read(answer, decode.Operation)).status == "running":
             if progress is not None and operation.total is not None:
                 progress(operation.done, operation.total)
             yield Pause(seconds=pause)
@@ -176,13 +176,13 @@ class OwnerCalls:
             _whole(budget, "budget")
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
         body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
-        return reading.read((yield self._post("/v1/context", body)), reading.ContextAnswer).made(query)
+        return decode.read((yield self._post("/v1/context", body)), decode.ContextAnswer).made(query)
 
     def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
         """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
         nothing."""
         body = {"query": query, "top_k": _whole(k, "k"), "as_of": as_of, "valid_at": valid_at}
-        return reading.read((yield self._post("/v1/search", body, repeatable=True)), reading.Found).made()
+        return decode.read((yield self._post("/v1/search", body, repeatable=True)), decode.Found).made()
 
     def pages(
         self,
@@ -196,23 +196,23 @@ class OwnerCalls:
         """Pages in order of arrival; of one tier; of one thread; the newest `limit`. At a time: as they stood `as_of`
         it; what was said by `valid_at`."""
         asked = {"tier": tier, "run_id": thread, **_then(as_of, valid_at)}
-        found = yield from self._list("/v1/pages", asked, reading.Pages, limit)
+        found = yield from self._list("/v1/pages", asked, decode.Pages, limit)
         return tuple(one.made() for one in reversed(found))
 
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Page]:
         """One page; as it stood at a time. Raises NotFound."""
         answer = yield self._get(f"/v1/pages/{_path(page_id, 'page')}", _then(as_of, valid_at))
-        return reading.read(answer, reading.PageItem).made()
+        return decode.read(answer, decode.PageItem).made()
 
     def utterance(self, utterance_id: str) -> Steps[Utterance]:
         """One utterance. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{_path(utterance_id, 'utterance')}")
-        return reading.read(answer, reading.UtteranceItem).made()
+        return decode.read(answer, decode.UtteranceItem).made()
 
     def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Segment, ...]]:
         """The segments of mid-term memory, or of the archive, oldest first; as they stood at a time, without visits."""
         asked = {"archived": "true" if archived else None, **_then(as_of, valid_at)}
-        found = yield from self._list("/v1/segments", asked, reading.Segments)
+        found = yield from self._list("/v1/segments", asked, decode.Segments)
         return tuple(one.made() for one in reversed(found))
 
     def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Segment]:
@@ -252,12 +252,12 @@ class OwnerCalls:
     def fact(self, fact_id: str, *, as_of: At = None) -> Steps[Fact]:
         """One fact, in whatever state; as it stood at a time. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{_path(fact_id, 'fact')}", _then(as_of, None))
-        return reading.read(answer, reading.FactItem).made()
+        return decode.read(answer, decode.FactItem).made()
 
     def traits(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Trait, ...]]:
         """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
         `valid_at` one."""
-        return reading.read((yield self._get("/v1/traits", _then(as_of, valid_at))), reading.Traits).made()
+        return decode.read((yield self._get("/v1/traits", _then(as_of, valid_at))), decode.Traits).made()
 
     def profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
         """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
@@ -291,7 +291,7 @@ class OwnerCalls:
         them."""
         numbered = isinstance(since, int) and not isinstance(since, bool)
         asked = {"since": str(since)} if numbered else {"recorded_after": _time(since, "since")}
-        found = yield from self._list("/v1/changes", asked, reading.Changes, limit)
+        found = yield from self._list("/v1/changes", asked, decode.Changes, limit)
         return tuple(one.made() for one in found)
 
     def change(self, no: int) -> Steps[Change]:
@@ -304,28 +304,28 @@ class OwnerCalls:
     def history(self, item_id: str) -> Steps[tuple[Change, ...]]:
         """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{_path(item_id, 'memory')}/history")
-        return tuple(one.made() for one in reading.read(answer, reading.History).results)
+        return tuple(one.made() for one in decode.read(answer, decode.History).results)
 
     def stats(self) -> Steps[OwnerStats]:
         """Counts of this memory."""
-        return reading.read((yield self._get("/v1/stats")), OwnerStats)
+        return decode.read((yield self._get("/v1/stats")), OwnerStats)
 
     # ------------------------------------------------------------------------------------- corrected and forgotten
 
     def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Steps[Fact]:
         """A fact was wrong: the new one, which takes its place. Raises NotFound, InputError."""
         path = f"/v1/facts/{_path(fact_id, 'fact')}/correct"
-        return reading.read((yield self._post(path, {"text": text, "value": value})), reading.FactItem).made()
+        return decode.read((yield self._post(path, {"text": text, "value": value})), decode.FactItem).made()
 
     def pin(self, fact_id: str, pinned: bool = True) -> Steps[Fact]:
         """Keep a fact from the cap of 100, or no longer; the fact as it is then. Raises NotFound, InputError."""
         path = f"/v1/facts/{_path(fact_id, 'fact')}/pin"
-        return reading.read((yield self._post(path, {"pinned": bool(pinned)})), reading.FactItem).made()
+        return decode.read((yield self._post(path, {"pinned": bool(pinned)})), decode.FactItem).made()
 
     def retire(self, fact_id: str) -> Steps[Fact]:
         """A fact is true no longer, from now on. Raises NotFound, InputError."""
         path = f"/v1/facts/{_path(fact_id, 'fact')}/retire"
-        return reading.read((yield self._post(path, {})), reading.FactItem).made()
+        return decode.read((yield self._post(path, {})), decode.FactItem).made()
 
     def forget(
         self,
@@ -359,7 +359,7 @@ class OwnerCalls:
             if not str(one).startswith(kind[0]):  # the API tells them apart by their ids alone
                 raise _none_such(one, kind)
             asked = self._delete(f"/v1/memories/{_path(one, kind)}", {}, dry_run)
-        return reading.read((yield asked), Forgotten)
+        return decode.read((yield asked), Forgotten)
 
     def verify(self, receipt: Forgotten | str) -> Steps[Verified]:
         """Whether what a receipt says is gone is gone from the server's store. The receipt is what `forget` and
@@ -368,11 +368,11 @@ class OwnerCalls:
             told = Forgotten.from_json(receipt) if isinstance(receipt, str) else receipt
         except ValueError as error:
             raise InputError(str(error)) from error
-        return reading.read((yield self._post("/v1/verify", {"receipt": told}, repeatable=True)), Verified)
+        return decode.read((yield self._post("/v1/verify", {"receipt": told}, repeatable=True)), Verified)
 
     def forget_owner(self, *, dry_run: bool = False) -> Steps[Forgotten]:
         """Take all of this memory away, for good; what went. With `dry_run`, say what would go."""
-        return reading.read((yield self._delete("/v1/memories", {"confirm": "true"}, dry_run)), Forgotten)
+        return decode.read((yield self._delete("/v1/memories", {"confirm": "true"}, dry_run)), Forgotten)
 
     def undo(self, change_no: int) -> Steps[int]:
         """Take back what a change taught the persona; the number of the change that does so.
@@ -380,7 +380,7 @@ class OwnerCalls:
         Raises NotFound for no such change, InputError where nothing can be taken back.
         """
         answer = yield self._post(f"/v1/changes/{_path(str(change_no), 'change')}/undo", {})
-        return reading.read(answer, reading.Undoing).change_no
+        return decode.read(answer, decode.Undoing).change_no
 
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 
@@ -388,11 +388,11 @@ class OwnerCalls:
         """Why something is remembered: the words said that it rests on, the changes that made it, what it replaced and
         what replaced it. `item_id` is that of a fact, segment, chain or link, a trait's dimension, or a profile line
         such as "user.home". Raises NotFound."""
-        return reading.read((yield self._get(f"/v1/why/{_item(item_id)}")), Why)
+        return decode.read((yield self._get(f"/v1/why/{_item(item_id)}")), Why)
 
     def conflicts(self, as_of: At = None) -> Steps[tuple[Conflict, ...]]:
         """Facts that are both held and cannot both be so, in the order in which that was found; those of a moment."""
-        return reading.read((yield self._get("/v1/conflicts", _then(as_of, None))), reading.Conflicts).results
+        return decode.read((yield self._get("/v1/conflicts", _then(as_of, None))), decode.Conflicts).results
 
     def settle_conflict(self, fact_id: str, other_id: str) -> Steps[None]:
         """Both facts of a conflict may stand: they are not marked as one again. Raises NotFound for no such facts,
@@ -411,34 +411,34 @@ class OwnerCalls:
                 "facts must be a list of mappings such as {'text': 'lives in Lyon', 'attribute': 'lives_in'}"
             )
         answer = yield self._post("/v1/facts", {"facts": [_brought(one) for one in facts]})
-        return tuple(one.made() for one in reading.read(answer, reading.Learnt).results)
+        return tuple(one.made() for one in decode.read(answer, decode.Learnt).results)
 
     def links(self, item_id: str | None = None, *, as_of: At = None) -> Steps[tuple[Link, ...]]:
         """The links that stand, oldest first; those of one fact or segment; those that stood at a time. Raises
         InputError, and NotFound for no such fact or segment."""
         one = {} if item_id is None else {"item_id": _path(item_id, "fact or segment")}
-        return reading.read((yield self._get("/v1/links", {**one, **_then(as_of, None)})), reading.Links).results
+        return decode.read((yield self._get("/v1/links", {**one, **_then(as_of, None)})), decode.Links).results
 
     def link(self, from_id: str, to_id: str, reason: str) -> Steps[Link]:
         """Link two memories, facts or segments, and say why. `unlink` takes it back. Raises NotFound, InputError."""
         ends = {"from_id": _path(from_id, "fact or segment"), "to_id": _path(to_id, "fact or segment")}
-        return reading.read((yield self._post("/v1/links", {**ends, "reason": reason})), Link)
+        return decode.read((yield self._post("/v1/links", {**ends, "reason": reason})), Link)
 
     def unlink(self, link_id: str) -> Steps[Link]:
         """Take a link back; the link as it was. Raises NotFound, InputError for one that was taken back before."""
-        return reading.read((yield self._delete(f"/v1/links/{_path(link_id, 'link')}", {}, False)), Link)
+        return decode.read((yield self._delete(f"/v1/links/{_path(link_id, 'link')}", {}, False)), Link)
 
     def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:
         """How much of each fact and segment is retained now or at another time, the least first. Writes nothing."""
         told = _time(at, "at")
         answer = yield self._get("/v1/retention", {} if told is None else {"at": told})
-        return reading.read(answer, reading.Retained).results
+        return decode.read(answer, decode.Retained).results
 
     def fade(self, *, dry_run: bool = False) -> Steps[Faded]:
         """Move to the archive what is retained less than the server's setting `retention_floor`; with `dry_run`, say
         what would go."""
         asked = self._post("/v1/fade", {"dry_run": bool(dry_run)}, repeatable=bool(dry_run))
-        return reading.read((yield asked), Faded)
+        return decode.read((yield asked), Faded)
 
     def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> Steps[None]:
         """Say when a fact or a page ends by itself: a time, or a timedelta from now; None takes that back. Raises
@@ -475,15 +475,15 @@ class OwnerCalls:
         given = {name: value for name, value in filters.items() if value is not None}
         return (yield from _listed(path, {**self._owner, **given}, kind, limit))
 
-    def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[reading.SegmentItem]:
+    def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[decode.SegmentItem]:
         asked = self._get(f"/v1/segments/{_path(segment_id, 'segment')}", then)
-        return reading.read((yield asked), reading.SegmentItem)
+        return decode.read((yield asked), decode.SegmentItem)
 
-    def _profiles(self, as_of: At, valid_at: At) -> Steps[reading.Profile]:
-        return reading.read((yield self._get("/v1/profile", _then(as_of, valid_at))), reading.Profile)
+    def _profiles(self, as_of: At, valid_at: At) -> Steps[decode.Profile]:
+        return decode.read((yield self._get("/v1/profile", _then(as_of, valid_at))), decode.Profile)
 
     def _facts(self, about: About | str | None, state: str, then: Mapping[str, str]) -> Steps[tuple[Fact, ...]]:
-        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, reading.Facts)
+        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, decode.Facts)
         return tuple(one.made() for one in reversed(found))
 
 
@@ -508,7 +508,7 @@ def _listed(
     while limit is None or len(found) < limit:
         wanted = MOST_AT_ONCE if limit is None else min(MOST_AT_ONCE, limit - len(found))
         asked = {**params, **cursor, "limit": str(wanted)}
-        part = reading.read((yield Request(method="GET", path=path, params=asked, repeatable=True)), kind)
+        part = decode.read((yield Request(method="GET", path=path, params=asked, repeatable=True)), kind)
         found += part.results
         if part.next_cursor is None:
             break

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
-from embermem import errors
-from embermem.errors import (
+from embermem.core import errors
+from embermem.core.errors import (
     AccessRefused,
     EmberError,
     InputError,
@@ -27,7 +27,7 @@ from embermem.errors import (
     ServerTimeout,
     ServerUnreachable,
 )
-from embermem.retry_after import Headers, retry_after_s
+from embermem.core.retry_after import Headers, retry_after_s
 
 _T = TypeVar("_T")
 
@@ -169,7 +169,7 @@ class Problem:
 
 
 def failure(problem: Problem, *, status: int | None, wait_s: float | None, now: datetime) -> EmberError:
-    """The error that a problem tells of: that of `embermem.errors` where it is one, else a ServerError."""
+    """The error that a problem tells of: that of `embermem.core.errors` where it is one, else a ServerError."""
     kind = _KINDS.get(problem.type.removeprefix(_PROBLEM)) if problem.type.startswith(_PROBLEM) else None
     said = problem.detail or f"the server answered with HTTP status {status}"
     if kind is not None:

@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.types import Vector, Vectors
+    from embermem.core.types import Vector, Vectors
 
 __all__ = ["HashedNgrams"]
 

@@ -24,15 +24,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from embermem.core.errors import EmbedderError, EmbedderMissing
 from embermem.embedders.weights import MODEL, VOCABULARY, find_weights
 from embermem.embedders.wordpiece import WordPiece
-from embermem.errors import EmbedderError, EmbedderMissing
 from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 __all__ = ["MiniLM"]
 

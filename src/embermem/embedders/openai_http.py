@@ -19,11 +19,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from embermem.errors import ConfigError, EmbedderError, EmbedderMissing
-from embermem.retry_after import retry_after_s
+from embermem.core.errors import ConfigError, EmbedderError, EmbedderMissing
+from embermem.core.retry_after import retry_after_s
 
 if TYPE_CHECKING:
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 __all__ = ["OpenAIEmbedder"]
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from embermem.errors import EmbedderMissing
+from embermem.core.errors import EmbedderMissing
 
 __all__ = ["find_weights", "install_weights"]
 

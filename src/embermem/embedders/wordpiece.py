@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from embermem.errors import EmbedderError
+from embermem.core.errors import EmbedderError
 
 __all__ = ["WordPiece"]
 

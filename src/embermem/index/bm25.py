@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from embermem import equations
-from embermem.index.columns import Column
+from embermem.core import equations
+from embermem.index.growable_array import Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.config import Settings
-from embermem.index import late, wanted
+from embermem.core.config import Settings
+from embermem.core.text import fold, has_cjk, terms
+from embermem.index import late, question_type
 from embermem.index.products import cosines
-from embermem.index.view import View
-from embermem.text import fold, has_cjk, terms
+from embermem.index.query_context import View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -176,9 +176,9 @@ def _question(view: View) -> Floats:
 def _kind(view: View) -> Floats:
     """1 where the kind of answer asked for stands in the text: a day for "when", a number for "how many"."""
     found = np.zeros(view.n)
-    if wanted.asks_for_time(view.query.text):
+    if question_type.asks_for_time(view.query.text):
         found[view.snapshot.dates.dated(view.n)] = 1.0
-    elif wanted.asks_for_number(view.query.text):
+    elif question_type.asks_for_number(view.query.text):
         found[view.snapshot.says_number(view.n)] = 1.0
     return found
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.dates import DateSpan, date_spans
-from embermem.index.columns import Column
+from embermem.index.growable_array import Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

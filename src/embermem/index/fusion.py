@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from embermem import equations
-from embermem.index import wanted
+from embermem.core import equations
+from embermem.core.types import ChannelScore
+from embermem.index import question_type
 from embermem.index.channels import EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
 from embermem.index.linking import FOLLOWED_FROM, Followed, follow, shares_of
-from embermem.index.view import View
-from embermem.types import ChannelScore
+from embermem.index.query_context import View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ def fuse(view: View) -> Fused:
             scores += weights[-1] * normal
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
-    if wanted.asks_for_several(view.query.text):
+    if question_type.asks_for_several(view.query.text):
         names.append("hop")
         weights.append(view.settings.recall_hop)
         measured, normal = _measured(view, hop_among(view, scores, _best(scores, view.settings.late_candidates)))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.index.view import View
-from embermem.types import Link
+from embermem.core.types import Link
+from embermem.index.query_context import View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from embermem.core.text import terms
+from embermem.core.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
 from embermem.index.facts import FactTable, Sources
 from embermem.index.snapshot import Snapshot
-from embermem.text import terms
-from embermem.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from numpy.typing import NDArray
 
+    from embermem.core.types import Vector
     from embermem.index.facts import Rows
     from embermem.protocols import PersonaTimeline, SegmentTimeline, Version
-    from embermem.types import Vector
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
     Floats = NDArray[np.float64]
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from embermem.core.types import OwnerId, Utterance
 from embermem.index.past import PersonaHistory, SegmentHistory
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import Delta, Moment, PersonaTimeline, SegmentTimeline
-from embermem.types import OwnerId, Utterance
 
 if TYPE_CHECKING:
-    from embermem.types import Vectors
+    from embermem.core.types import Vectors
 
 Fetch = Callable[[OwnerId, int, int, str], Delta]
 """What is newer than (seq, revision), where what was read there has this mark."""

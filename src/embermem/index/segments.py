@@ -15,7 +15,7 @@ from embermem.index.products import cosines
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.types import Segment, SegmentId, Vector
+    from embermem.core.types import Segment, SegmentId, Vector
 
     Floats = NDArray[np.float64]
 

@@ -19,25 +19,25 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from embermem.errors import EmbedderMismatch
-from embermem.expiry import Hidden
+from embermem.core.errors import EmbedderMismatch
+from embermem.core.expiry import Hidden
+from embermem.core.text import terms
+from embermem.core.types import Fact, OwnerId, PageId, Persona, ThreadId, Utterance
 from embermem.index.bm25 import Links, Postings
-from embermem.index.columns import Column
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
+from embermem.index.growable_array import Column
 from embermem.index.late import inverse_norms
 from embermem.index.products import cosines
+from embermem.index.question_type import says_number
 from embermem.index.segments import Segments, SegmentTable
 from embermem.index.vectors import indexed_text
-from embermem.index.wanted import says_number
-from embermem.text import terms
-from embermem.types import Fact, OwnerId, PageId, Persona, ThreadId, Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from embermem.core.types import SegmentId, Vector, Vectors
     from embermem.protocols import Delta, PageMark
-    from embermem.types import SegmentId, Vector, Vectors
 
     Floats = NDArray[np.float64]
 

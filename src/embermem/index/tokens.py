@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from embermem.errors import ConfigError
+from embermem.core.errors import ConfigError
+from embermem.core.text import has_cjk
 from embermem.protocols import TokenCounter
-from embermem.text import has_cjk
 
 __all__ = ["Approx", "Words", "by_pieces", "counter"]
 

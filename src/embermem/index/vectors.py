@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from embermem.core.text import date_words, has_cjk
 from embermem.index.late import packed
 from embermem.protocols import TokenEmbedder
-from embermem.text import date_words, has_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from embermem.core.types import Utterance, Vectors
     from embermem.protocols import Embedder
-    from embermem.types import Utterance, Vectors
 
 __all__ = ["embedded", "embedded_text", "indexed_text"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from embermem.config import Settings
+from embermem.core.config import Settings
 from embermem.llms.asking import Ledger, ModelAsker
 from embermem.llms.openai_chat import OpenAIChat
 from embermem.llms.pydantic_ai import PREFIXES, PydanticAIChat

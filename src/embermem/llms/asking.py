@@ -16,9 +16,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from embermem import ids
-from embermem.config import Settings
-from embermem.errors import (
+from embermem.core import ids
+from embermem.core.config import Settings
+from embermem.core.errors import (
     ModelBusy,
     ModelError,
     ModelRefused,
@@ -28,6 +28,7 @@ from embermem.errors import (
     ModelWait,
     StoreError,
 )
+from embermem.core.types import Owner, OwnerId, Role
 from embermem.llms import estimate
 from embermem.llms.breaker import Breaker
 from embermem.llms.structured import WrongAnswer, read_answer, reply_schema, shown
@@ -41,7 +42,6 @@ from embermem.protocols import (
     Purpose,
     ReplySchema,
 )
-from embermem.types import Owner, OwnerId, Role
 
 __all__ = ["Ledger", "ModelAsker"]
 

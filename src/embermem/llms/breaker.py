@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from embermem.errors import ModelResting
+from embermem.core.errors import ModelResting
 
 __all__ = ["Breaker", "Permit"]
 

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from embermem.errors import (
+from embermem.core.errors import (
     ConfigError,
     ModelBusy,
     ModelError,
@@ -30,12 +30,12 @@ from embermem.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from embermem.core.retry_after import retry_after_s
+from embermem.core.types import Role
 from embermem.llms import estimate
 from embermem.llms.structured import shown
 from embermem.llms.thinking import ThinkingFilter, without_thinking
 from embermem.protocols import ChatMessage, ModelReply, ModelRequest
-from embermem.retry_after import retry_after_s
-from embermem.types import Role
 
 if TYPE_CHECKING:
     import openai

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
 
-from embermem.errors import (
+from embermem.core.errors import (
     ConfigError,
     ModelBusy,
     ModelError,
@@ -25,11 +25,11 @@ from embermem.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from embermem.core.types import Role
 from embermem.llms import estimate
 from embermem.llms.openai_chat import with_schema
 from embermem.llms.thinking import ThinkingFilter, without_thinking
 from embermem.protocols import ModelReply, ModelRequest
-from embermem.types import Role
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse

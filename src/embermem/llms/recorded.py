@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from embermem.errors import ConfigError, ModelMissing
+from embermem.core.errors import ConfigError, ModelMissing
 from embermem.protocols import LanguageModel, ModelReply, ModelRequest
 
 __all__ = ["RecordedModel"]

@@ -8,20 +8,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from embermem import messages, telemetry
+from embermem import telemetry
 from embermem.arguments import checked
-from embermem.errors import InputError, KeyReused, StoreError
-from embermem.messages import At, Expiry, Given
+from embermem.core import messages
+from embermem.core.errors import InputError, KeyReused, StoreError
+from embermem.core.messages import At, Expiry, Given
+from embermem.core.types import Added, Context, PageId, Tier
 from embermem.owner_memory.forgetting import Forgetting
 from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
 from embermem.owner_memory.retaining import Retaining
 from embermem.owner_memory.ruling import Ruling
-from embermem.types import Added, Context, PageId, Tier
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
-    from embermem.rebuilding import Difference
+    from embermem.memoryos.rebuild import Difference
 
 __all__ = ["OwnerMemory", "Parts", "zone_of"]
 
@@ -101,14 +102,14 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         What callers set stays. With `dry_run` that happens in a copy of this owner's memory, which is held in memory
         and written to no file: here nothing changes, but for the ledger, since a model's calls are made, and count.
         """
-        from embermem import rebuilding
+        from embermem.memoryos import rebuild
 
         parts = self._parts
         short = parts.settings.short_term_pages
         if not dry_run:
-            return rebuilding.understand_anew(parts.store, parts.system, self.owner, short, parts.clock, progress)
+            return rebuild.understand_anew(parts.store, parts.system, self.owner, short, parts.clock, progress)
         with parts.copied(self.owner) as (store, system):
-            return rebuilding.understand_anew(store, system, self.owner, short, parts.clock, progress)
+            return rebuild.understand_anew(store, system, self.owner, short, parts.clock, progress)
 
     def _observe(self, given: Given, key: str | None, *, fresh: bool, expires_at: datetime | None) -> Added:
         made, digest, took = given

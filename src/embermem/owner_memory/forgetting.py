@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from embermem import messages, telemetry
+from embermem import telemetry
 from embermem.arguments import checked
-from embermem.errors import InputError
-from embermem.messages import At
+from embermem.core import messages
+from embermem.core.errors import InputError
+from embermem.core.messages import At
+from embermem.core.types import Forgotten, Role, Verified
 from embermem.owner_memory.handle import Handle
-from embermem.types import Forgotten, Role, Verified
 
 
 @checked
@@ -57,7 +58,7 @@ class Forgetting(Handle):
         Keyed hashes of the messages and of the keys of `add` are kept, so that a retry brings nothing back. What is
         said anew, at another time, is stored and learnt from. `readmit` throws the hashes away.
         """
-        from embermem.systems.memoryos import forgetting
+        from embermem.memoryos.forget import forgetting
 
         return forgetting.forget_owner(self._store, self.owner, now=self._parts.clock(), dry_run=dry_run)
 
@@ -72,7 +73,7 @@ class Forgetting(Handle):
         The receipt is what `forget` and `forget_owner` gave, or its JSON. Raises InputError for one of a dry run,
         and for what is none.
         """
-        from embermem.systems.memoryos import forgetting
+        from embermem.memoryos.forget import forgetting
 
         try:
             told = Forgotten.from_json(receipt) if isinstance(receipt, str) else receipt
@@ -82,7 +83,7 @@ class Forgetting(Handle):
 
     def _forget(self, named: Mapping[str, Any], *, dry_run: bool) -> Forgotten:
         from embermem import bootstrap
-        from embermem.systems.memoryos import forgetting
+        from embermem.memoryos.forget import forgetting
 
         if named.get("before") is not None:
             named = {"before": self._inbox().moment(named["before"], "before")}
@@ -99,7 +100,7 @@ class Forgetting(Handle):
 
     def _matching(self, query: str, limit: int | None) -> Mapping[str, frozenset[str]]:
         """The pages that hold every word of a query, and some that search finds for it."""
-        from embermem.systems.memoryos import forgetting
+        from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
         pages = self._store.pages(self.owner.id, 0, tier=None, before=None, limit=None)

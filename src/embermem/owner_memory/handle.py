@@ -11,18 +11,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from embermem import messages, sensitive, telemetry
-from embermem.errors import ConfigError, NotFound, RevisionMoved
-from embermem.messages import At
+from embermem import telemetry
+from embermem.core import messages, sensitive
+from embermem.core.errors import ConfigError, NotFound, RevisionMoved
+from embermem.core.messages import At
+from embermem.core.types import Owner
 from embermem.protocols import Moment
-from embermem.types import Owner
 
 if TYPE_CHECKING:
-    from embermem.changes import Cause, Decision
-    from embermem.config import Settings
+    from embermem.core.changes import Cause, Decision
+    from embermem.core.config import Settings
+    from embermem.core.sensitive import Finder
+    from embermem.memoryos.system import MemoryOS
     from embermem.protocols import Asker, Store
-    from embermem.sensitive import Finder
-    from embermem.systems.memoryos.system import MemoryOS
 
 logger = logging.getLogger(__name__)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from embermem import messages, telemetry
+from embermem import telemetry
 from embermem.arguments import checked
-from embermem.errors import InputError
-from embermem.messages import At
+from embermem.core import messages
+from embermem.core.errors import InputError
+from embermem.core.messages import At
+from embermem.core.types import FactId, ItemId, Link, LinkId, SegmentId, Source, Why
 from embermem.owner_memory.reading import Reading
-from embermem.types import FactId, ItemId, Link, LinkId, SegmentId, Source, Why
 
 _LONGEST_REASON = 500
 
@@ -36,7 +37,7 @@ class Linking(Reading):
         Raises NotFound, and InputError for a memory and itself, for two that are linked, and for a fact that no longer
         holds.
         """
-        from embermem.changes import Cause, Decision, Linked
+        from embermem.core.changes import Cause, Decision, Linked
 
         why = " ".join(messages.checked(reason, "reason", _LONGEST_REASON).split())
         if not why:
@@ -61,7 +62,7 @@ class Linking(Reading):
     def unlink(self, link_id: str) -> Link:
         """Take a link back; the link as it was. No analyst makes it again between the same two. Raises NotFound, and
         InputError for one that was taken back before."""
-        from embermem.changes import Cause, Decision, Unlinked
+        from embermem.core.changes import Cause, Decision, Unlinked
 
         def decided(no: int, seq: int) -> list[Decision]:
             link = self._link(link_id)
@@ -79,9 +80,9 @@ class Linking(Reading):
         `item_id` is that of a fact, segment, chain or link, a trait's dimension, or a profile line such as "user.home"
         or "agent.description". Raises NotFound.
         """
-        from embermem.systems.memoryos import reasons
+        from embermem.memoryos.history import provenance
 
-        found = reasons.why(self._store, self.owner.id, item_id, self._parts.clock())
+        found = provenance.why(self._store, self.owner.id, item_id, self._parts.clock())
         if found is None:
             raise self._none_such("fact, segment, chain, link, trait or profile line", item_id)
         return found

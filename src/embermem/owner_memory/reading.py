@@ -7,15 +7,15 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from embermem import config as configuration
-from embermem import messages, telemetry
+from embermem import telemetry
 from embermem.arguments import checked
-from embermem.config import Preset
-from embermem.errors import InputError, NotFound
-from embermem.expiry import Hidden
-from embermem.messages import At
-from embermem.owner_memory.handle import Handle
-from embermem.types import (
+from embermem.core import config as configuration
+from embermem.core import messages
+from embermem.core.config import Preset
+from embermem.core.errors import InputError, NotFound
+from embermem.core.expiry import Hidden
+from embermem.core.messages import At
+from embermem.core.types import (
     About,
     Chain,
     Context,
@@ -34,9 +34,10 @@ from embermem.types import (
     Utterance,
     UtteranceId,
 )
+from embermem.owner_memory.handle import Handle
 
 if TYPE_CHECKING:
-    from embermem.changes import Cause, Change
+    from embermem.core.changes import Cause, Change
     from embermem.protocols import OwnerState, OwnerStats, Scope
 
 _ALL = 2**53
@@ -192,7 +193,7 @@ class Reading(Handle):
 
     def heat(self, segment: Segment) -> float:
         """The segment's heat now (paper, Eq. 3)."""
-        from embermem.systems.memoryos.mid_term import heat_of
+        from embermem.memoryos.ingest.mid_term import heat_of
 
         return heat_of(segment, self._parts.clock(), self._parts.settings)
 
@@ -208,7 +209,7 @@ class Reading(Handle):
         moment = self._moment(as_of, valid_at)
         found = self._store.persona(self.owner.id) if moment is None else self._store.persona_at(self.owner.id, moment)
         if moment is not None and moment.valid_at is not None:
-            from embermem.systems.memoryos.long_term import lines_before
+            from embermem.memoryos.ingest.long_term import lines_before
 
             now = self._store.persona_at(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
@@ -257,7 +258,7 @@ class Reading(Handle):
     def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
         """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
         `valid_at` one: the age is that of then."""
-        from embermem.systems.memoryos.long_term import derived_traits
+        from embermem.memoryos.ingest.long_term import derived_traits
 
         persona = self.persona(as_of=as_of, valid_at=valid_at)
         asked = as_of if valid_at is None else valid_at
@@ -284,7 +285,7 @@ class Reading(Handle):
     ) -> tuple[Change, ...]:
         """The log of what was derived, and why, in order: the next `limit` changes after `since`, a number or a time
         (what was recorded later), or with `before` the last `limit` with a number below it; of one cause."""
-        from embermem.changes import Cause
+        from embermem.core.changes import Cause
 
         if since is None or isinstance(since, date | str):  # a datetime is a date
             since = self._store.revision_at(self.owner.id, self._inbox().moment(since, "since"))
@@ -305,7 +306,7 @@ class Reading(Handle):
 
         Raises InputError for times of which nothing derived is kept, and where the first is missing or not the earlier.
         """
-        from embermem import differing
+        from embermem.memoryos.history import diff
 
         inbox = self._inbox()
         if earlier is None:
@@ -313,7 +314,7 @@ class Reading(Handle):
         since, until = inbox.moment(earlier, "earlier"), inbox.moment(later, "later")
         if since > until:
             raise InputError(f"earlier = {since.isoformat()} is after later = {until.isoformat()}")
-        return differing.diff(self._store, self.owner.id, since, until)
+        return diff.diff(self._store, self.owner.id, since, until)
 
     def change(self, no: int) -> Change:
         """One change by its number. Raises NotFound."""
@@ -326,9 +327,9 @@ class Reading(Handle):
     def history(self, item_id: str) -> tuple[Change, ...]:
         """How a fact, page, segment or chain came to be what it is: the changes that name it, in order, each with only
         the decisions that do. Raises NotFound."""
-        from embermem.systems.memoryos import naming
+        from embermem.memoryos.history import item_history
 
-        found = naming.history(self._store.changes_naming(self.owner.id, item_id), item_id)
+        found = item_history.history(self._store.changes_naming(self.owner.id, item_id), item_id)
         if not found and self._store.page(self.owner.id, PageId(item_id), 0) is None:
             raise self._none_such("fact, page, segment or chain", item_id)
         return found

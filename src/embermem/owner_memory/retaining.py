@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from embermem import telemetry
 from embermem.arguments import checked
-from embermem.errors import InputError
-from embermem.messages import At, Expiry
+from embermem.core.errors import InputError
+from embermem.core.messages import At, Expiry
+from embermem.core.types import Faded, PageId, Retention
 from embermem.owner_memory.reading import Reading
-from embermem.types import Faded, PageId, Retention
 
 if TYPE_CHECKING:
-    from embermem.changes import Decision
+    from embermem.core.changes import Decision
 
 
 @checked
@@ -24,25 +24,23 @@ class Retaining(Reading):
 
         Pinned facts are not told of, since they do not fade. Writes nothing.
         """
-        from embermem.systems.memoryos import retention
+        from embermem.memoryos.ingest import decay
 
-        return retention.retentions(
-            self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._parts.settings
-        )
+        return decay.retentions(self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._parts.settings)
 
     @telemetry.spanned(telemetry.UPDATE, "fade")
     def fade(self, *, dry_run: bool = False) -> Faded:
         """Move to the archive what is retained less than `retention_floor`, whether or not the setting `retention` lets
         the worker do so; with `dry_run`, say what would go. `undo` restores the facts; segments stay in the archive,
         where they are found as before."""
-        from embermem.changes import Cause, Evicted, FactArchived
-        from embermem.systems.memoryos import retention
+        from embermem.core.changes import Cause, Evicted, FactArchived
+        from embermem.memoryos.ingest import decay
 
         now, settings = self._parts.clock(), self._parts.settings
         made: list[Decision] = []
 
         def decided(no: int, seq: int) -> list[Decision]:
-            made[:] = retention.fading(retention.retentions(self._store.uses(self.owner.id), now, settings))
+            made[:] = decay.fading(decay.retentions(self._store.uses(self.owner.id), now, settings))
             return made
 
         if dry_run:
@@ -71,7 +69,7 @@ class Retaining(Reading):
             if not self._store.expire_page(self.owner, PageId(page_id), ends, self._parts.clock()):
                 raise self._none_such("page", page_id)
         elif fact_id is not None:
-            from embermem.changes import Cause, FactExpires
+            from embermem.core.changes import Cause, FactExpires
 
             def decided(no: int, seq: int) -> list[Decision]:
                 fact = self.fact(fact_id)

@@ -7,16 +7,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from embermem import messages, telemetry
+from embermem import telemetry
 from embermem.arguments import checked
-from embermem.errors import InputError
-from embermem.messages import At
+from embermem.core import messages
+from embermem.core.errors import InputError
+from embermem.core.messages import At
+from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
 from embermem.owner_memory.reading import Reading
-from embermem.types import About, Conflict, Fact, FactId, FactProposal
 
 if TYPE_CHECKING:
-    from embermem.changes import Change, Decision, ProfileSet, UndoPlan
-    from embermem.rulings import Rulings
+    from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
+    from embermem.core.user_overrides import Rulings
 
 _LONGEST_FACT = 2000
 
@@ -56,8 +57,8 @@ class Ruling(Reading):
         teaches the old value again; what is said from now on may. Raises NotFound, and InputError for a fact that no
         longer holds or that says just this.
         """
-        from embermem.changes import Cause
-        from embermem.systems.memoryos.corrections import correcting
+        from embermem.core.changes import Cause
+        from embermem.memoryos.correct.corrections import correcting
 
         says = messages.checked(text, "text", _LONGEST_FACT)
         means = says if value is None else messages.checked(value, "value", _LONGEST_FACT)
@@ -75,8 +76,8 @@ class Ruling(Reading):
     def pin(self, fact_id: str, pinned: bool = True) -> Fact:
         """Keep a fact from the cap of 100, or no longer; the fact as it is then. One that the cap has moved to the
         archive holds again. Raises NotFound, and InputError for a fact that no longer holds."""
-        from embermem.changes import Cause
-        from embermem.systems.memoryos.corrections import pinning
+        from embermem.core.changes import Cause
+        from embermem.memoryos.correct.corrections import pinning
 
         self._changing(
             Cause.CORRECTION,
@@ -87,8 +88,8 @@ class Ruling(Reading):
     def retire(self, fact_id: str) -> Fact:
         """A fact is true no longer, from now on; it stands in `past_facts`. What was said until now does not teach it
         again. Raises NotFound, and InputError for one that holds no longer already."""
-        from embermem.changes import Cause
-        from embermem.systems.memoryos.corrections import retiring
+        from embermem.core.changes import Cause
+        from embermem.memoryos.correct.corrections import retiring
 
         at = self._parts.clock()
         self._changing(Cause.CORRECTION, lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq))
@@ -106,13 +107,13 @@ class Ruling(Reading):
 
         Raises InputError that names the place, and then learns none of them.
         """
-        from embermem.changes import Cause
-        from embermem.systems.memoryos import bringing
-        from embermem.systems.memoryos.long_term import CALLER, Knowledge
+        from embermem.core.changes import Cause
+        from embermem.memoryos.correct import fact_input
+        from embermem.memoryos.ingest.long_term import CALLER, Knowledge
 
         inbox = self._inbox()
-        read = [self._cleaned(proposal) for proposal in bringing.read(facts, inbox)]
-        expiries = bringing.expiries(facts, inbox)
+        read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox)]
+        expiries = fact_input.expiries(facts, inbox)
         became: tuple[FactId, ...] = ()
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -140,8 +141,8 @@ class Ruling(Reading):
     def settle_conflict(self, fact_id: str, other_id: str) -> None:
         """Both facts of a conflict may stand: they are not marked as one again. Raises NotFound for no such facts,
         InputError where they are not in conflict."""
-        from embermem.changes import Cause, ConflictSettled
-        from embermem.systems.memoryos.long_term import known_first
+        from embermem.core.changes import Cause, ConflictSettled
+        from embermem.memoryos.ingest.long_term import known_first
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             pair = sorted((self.fact(fact_id), self.fact(other_id)), key=known_first)
@@ -165,8 +166,8 @@ class Ruling(Reading):
         Raises NotFound for no such change, InputError with the reasons where nothing can be taken back, as by a second
         undo. `undo_plan` says before what it would do and leave.
         """
-        from embermem.changes import Cause
-        from embermem.systems.memoryos.undoing import undoing
+        from embermem.core.changes import Cause
+        from embermem.memoryos.correct.undoing import undoing
 
         messages.whole(change_no, "change_no", 1)
         return self._changing(Cause.UNDO, lambda no, seq: undoing(self._taught(), change_no, self._parts.settings))
@@ -174,18 +175,18 @@ class Ruling(Reading):
     def undo_plan(self, change_no: int) -> UndoPlan:
         """What `undo` would decide now, and what it would leave and why; changes nothing. Raises NotFound, and
         InputError for a change that taught nothing or is undone already."""
-        from embermem.systems.memoryos.undoing import undo_plan
+        from embermem.memoryos.correct.undoing import undo_plan
 
         messages.whole(change_no, "change_no", 1)
         return undo_plan(self._taught(), change_no, self._parts.settings)
 
     def _taught(self) -> tuple[Change, ...]:
-        from embermem.systems.memoryos.undoing import TEACHING
+        from embermem.memoryos.correct.undoing import TEACHING
 
         return self._store.decisions(self.owner.id, TEACHING)
 
     def _rulings(self) -> Rulings:
-        from embermem.rulings import RULING, rulings_of
+        from embermem.core.user_overrides import RULING, rulings_of
 
         return rulings_of(self._store.changes_of(self.owner.id, RULING), self._store.secret)
 
@@ -195,7 +196,7 @@ class Ruling(Reading):
         return replace(fact, text=text, value=value, subject=subject)
 
     def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]]) -> None:
-        from embermem.changes import Cause
+        from embermem.core.changes import Cause
 
         now = self._parts.clock()
         decisions = [
@@ -212,7 +213,7 @@ class Ruling(Reading):
 
 def _profile_set(whose: About, name: str, value: str | int | None, now: datetime) -> ProfileSet:
     """The decision that sets a field, from now on."""
-    from embermem.changes import ProfileSet
+    from embermem.core.changes import ProfileSet
 
     if not name.isidentifier() or len(name) > 64:
         raise InputError(f"{name!r} is not a field's name; give a word such as birth_year")

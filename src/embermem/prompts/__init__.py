@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 _VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

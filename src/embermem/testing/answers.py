@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from embermem.text import is_chinese_like, sentences, terms
-from embermem.traits import dimensions_by_name
+from embermem.core.text import is_chinese_like, sentences, terms
+from embermem.core.traits import dimensions_by_name
 
 __all__ = ["answer", "linking_answer"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 from embermem.testing import wire
 from embermem.testing.wire import Completion, Request
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import IO
 
-from embermem.stores import migrations
-from embermem.stores.sql import SqlStore
-from embermem.stores.transferring import (
+from embermem.core.types import Owner
+from embermem.store import migrations
+from embermem.store.admin.transferring import (
     ChangePart,
     FactPart,
     Part,
@@ -19,8 +19,8 @@ from embermem.stores.transferring import (
     UtterancePart,
     VectorPart,
 )
+from embermem.store.sql import SqlStore
 from embermem.transfer.lines import VERSION, End, Finish, Header, written
-from embermem.types import Owner
 
 Progress = Callable[[int, int], None]
 

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from embermem import ids, messages
-from embermem.errors import ForgottenKeyLost, InputError, StoreError
+from embermem.core import ids, messages
+from embermem.core.errors import ForgottenKeyLost, InputError, StoreError
+from embermem.core.types import Owner
 from embermem.protocols import Embedder, TokenEmbedder
-from embermem.stores.sql import SqlStore
-from embermem.stores.transferring import (
+from embermem.store.admin.transferring import (
     ChangePart,
     FactPart,
     OwnerPart,
@@ -25,8 +25,8 @@ from embermem.stores.transferring import (
     UtterancePart,
     VectorPart,
 )
+from embermem.store.sql import SqlStore
 from embermem.transfer.lines import VERSION, End, Finish, Header, Line, read
-from embermem.types import Owner
 
 Clock = Callable[[], datetime]
 

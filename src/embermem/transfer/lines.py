@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from embermem.changes import Cause
-from embermem.errors import InputError, StoreCorrupt
-from embermem.messages import checked
-from embermem.stores.codec import decisions_from, decisions_text, json_text, micros, moment, offset
-from embermem.stores.transferring import (
+from embermem.core.changes import Cause
+from embermem.core.errors import InputError, StoreCorrupt
+from embermem.core.messages import checked
+from embermem.core.traits import dimensions_by_name
+from embermem.store.admin.transferring import (
     ChangePart,
     FactPart,
     OwnerPart,
@@ -23,7 +23,7 @@ from embermem.stores.transferring import (
     UtterancePart,
     VectorPart,
 )
-from embermem.traits import dimensions_by_name
+from embermem.store.codec import decisions_from, decisions_text, json_text, micros, moment, offset
 
 VERSION = 1
 """Of the format; a file of a higher one is refused."""
@@ -71,7 +71,7 @@ class Finish:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _ChangeHead:
-    """A change without its decisions, which have a form of their own (stores/codec.py)."""
+    """A change without its decisions, which have a form of their own (store/codec.py)."""
 
     no: int
     cause: Cause

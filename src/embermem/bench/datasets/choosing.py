@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from embermem.bench.datasets.records import Conversation, Dataset, Question
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 T = TypeVar("T")
 

@@ -23,8 +23,8 @@ from embermem.bench.datasets.reading import (
     text_of,
 )
 from embermem.bench.datasets.records import Conversation, Dataset, Question, Thread, Turn
-from embermem.errors import InputError
-from embermem.types import Role
+from embermem.core.errors import InputError
+from embermem.core.types import Role
 
 CATEGORY = "gvd"
 """The category of all its questions."""

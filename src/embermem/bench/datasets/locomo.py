@@ -23,7 +23,7 @@ from embermem.bench.datasets.reading import (
     text_of,
 )
 from embermem.bench.datasets.records import Conversation, Dataset, Observation, Question, Thread, Turn
-from embermem.types import Role
+from embermem.core.types import Role
 
 LOCOMO_HEADLINE = frozenset({"1", "2", "3", "4"})
 """LoCoMo's categories that have an answer; 5 is adversarial."""

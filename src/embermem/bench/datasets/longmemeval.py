@@ -25,7 +25,7 @@ from embermem.bench.datasets.reading import (
     text_of,
 )
 from embermem.bench.datasets.records import Conversation, Dataset, Question, Thread, Turn
-from embermem.types import Role
+from embermem.core.types import Role
 
 ABSTENTION = "_abs"
 """The end of the id of a question that has no answer, and of its category here."""

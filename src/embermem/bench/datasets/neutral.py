@@ -18,7 +18,7 @@ from embermem.bench.datasets.reading import (
     time_of,
 )
 from embermem.bench.datasets.records import Conversation, Dataset, Question, Thread, Turn
-from embermem.types import Role
+from embermem.core.types import Role
 
 
 def is_neutral(document: object) -> bool:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from embermem.bench.datasets.records import Conversation, Question, Thread
-from embermem.errors import InputError
-from embermem.messages import checked
+from embermem.core.errors import InputError
+from embermem.core.messages import checked
 
 _SHOWN = 60
 """Characters of a wrong value that its error shows."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from embermem.types import Role
+from embermem.core.types import Role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

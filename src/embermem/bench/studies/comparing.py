@@ -13,7 +13,7 @@ from embermem.bench.plan import Plan
 from embermem.bench.results import Header, Interval, Results
 from embermem.bench.studies.comparisons import Comparison, Variant
 from embermem.bench.studies.writing import Column, Written, document, made_of, place, write
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 if TYPE_CHECKING:
     from embermem.protocols import LanguageModel

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from embermem.bench.plan import SystemSpec
-from embermem.errors import ConfigError
+from embermem.core.errors import ConfigError
 
 __all__ = ["COMPARISONS", "KS", "Comparison", "Variant", "comparison"]
 

@@ -18,17 +18,17 @@ from embermem import bootstrap
 from embermem.bench import figures
 from embermem.bench.cost import Clock, chosen
 from embermem.bench.datasets import Conversation, load
+from embermem.bench.load_conversation import messages_of
 from embermem.bench.studies.writing import Written, document, place, write
-from embermem.bench.telling import messages_of
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 from embermem.index.projection import plane
 from embermem.system_memory import open_system
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from embermem.core.types import Vectors
     from embermem.protocols import LanguageModel
-    from embermem.types import Vectors
 
     Floats = NDArray[np.float64]
 
@@ -176,7 +176,7 @@ def _largest(groups: Sequence[int]) -> list[int]:
 
 
 def _notes(talk: Conversation, folder: Path, told: Told, settings: dict[str, Any]) -> Memories:
-    from embermem.systems.amem import AMem, Note
+    from embermem.baselines.amem import AMem, Note
 
     with open_system("amem", folder / "amem.db", clock=_clock(talk), **settings) as memory:
         owner = memory.of(talk.id)

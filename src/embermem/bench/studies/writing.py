@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from embermem.bench.results import Header
-from embermem.errors import InputError
+from embermem.core.errors import InputError
 
 __all__ = ["Column", "Written", "document", "made_of", "place", "shown", "write"]
 

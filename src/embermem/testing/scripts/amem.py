@@ -1,4 +1,4 @@
-"""Answers to the questions of systems/amem.py."""
+"""Answers to the questions of baselines/amem.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.text import CJK_FUNCTION, STOP_WORDS, fold, runs, terms
+from embermem.core.text import CJK_FUNCTION, STOP_WORDS, fold, runs, terms
 
 _NOTE = re.compile(
     r"(?:(?P<number>\d+) )?(?P<day>\d{4}-\d\d-\d\d) (?P<content>.*?)(?: \| context: (?P<context>.*?))?"

@@ -1,4 +1,4 @@
-"""Answers to the questions of systems/mem0.py."""
+"""Answers to the questions of baselines/mem0.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.text import fold, sentences, terms
+from embermem.core.text import fold, sentences, terms
 
 _NEW = re.compile(r"(\d+) \d{4}-\d\d-\d\d ([^:]*): (.*)")
 _SAID = re.compile(r"\d{4}-\d\d-\d\d ([^:]*: .*)")

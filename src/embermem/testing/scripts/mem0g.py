@@ -1,4 +1,4 @@
-"""Answers to the questions of systems/mem0g.py."""
+"""Answers to the questions of baselines/mem0g.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.text import fold, is_chinese_like, runs, terms
+from embermem.core.text import fold, is_chinese_like, runs, terms
 
 _NEW = re.compile(r"(\d+) \d{4}-\d\d-\d\d ([^:]*): (.*)")
 _THING = re.compile(r"(\d+) (.*) \((\w+)\)")

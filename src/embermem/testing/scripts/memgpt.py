@@ -1,4 +1,4 @@
-"""Answers to the questions of systems/memgpt: a model that notes what people say of themselves, and searches twice."""
+"""Answers to the questions of MemGPT: a model that notes what people say of themselves, and searches twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from embermem.text import sentences
+from embermem.core.text import sentences
 
 _SAID = re.compile(r"said \d{4}-\d\d-\d\d (?P<speaker>[^:]*): (?P<text>.*)")
 _OWN = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur)\b|我")

@@ -1,4 +1,4 @@
-"""Answers to the questions of systems/memorybank.py."""
+"""Answers to the questions of baselines/memorybank.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.text import sentences
+from embermem.core.text import sentences
 
 _SPOKEN = re.compile(r"(?P<side>user|agent) (?P<speaker>[^:\n]{0,40}): (?P<text>.+)")
 _SO_FAR = re.compile(r"So far: (?P<text>.+)")

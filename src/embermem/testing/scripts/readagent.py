@@ -1,4 +1,4 @@
-"""Answers to the questions of systems/readagent.py."""
+"""Answers to the questions of baselines/readagent.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.text import sentences, terms
+from embermem.core.text import sentences, terms
 
 _POINT = re.compile(r"\[(\d+)\]")
 _SPOKEN = re.compile(r"(?P<speaker>[^:\n]{1,40}): (?P<text>.+)")

@@ -1,4 +1,4 @@
-"""Answers to the questions of systems/tim.py."""
+"""Answers to the questions of baselines/tim.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.text import fold, sentences, terms
+from embermem.core.text import fold, sentences, terms
 
 _LINE = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]{1,80}): (?P<text>.*)")
 _THOUGHT = re.compile(r"(?P<number>\d+) \d{4}-\d\d-\d\d(?: new)? \[(?P<head>.*?)\] (?P<text>.*)")

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from embermem.core.text import fold
 from embermem.testing import answers
 from embermem.testing.scripts import shown
-from embermem.text import fold
 
 __all__ = ["answer"]
 

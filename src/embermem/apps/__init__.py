@@ -1,1 +1,0 @@
-"""Ways to use Ember from outside Python: they parse, call and show."""

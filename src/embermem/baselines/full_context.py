@@ -1,0 +1,47 @@
+"""Full context, LoCoMo's baseline (arXiv 2402.17753): everything that was said, as far as the window takes it.
+
+There is nothing to learn and nothing to choose: the newest talk that fits stands in the prompt, in the order in which
+it was said. Hits are ranked from the newest on, since the baseline ranks nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from embermem.baselines.numbers import FullContextNumbers
+from embermem.baselines.recorded import Kit, Piece, RecordedSystem
+from embermem.core.types import Context, Owner, ThreadId
+from embermem.prompts.rendering import day, utterance_line
+from embermem.protocols import Scope
+
+
+class FullContext(RecordedSystem):
+    """A MemorySystem that remembers all of it and understands nothing."""
+
+    name: ClassVar[str] = "full_context"
+
+    def __init__(self, kit: Kit, numbers: FullContextNumbers | None = None) -> None:
+        super().__init__(kit)
+        self.numbers = numbers or FullContextNumbers()
+
+    def recall(
+        self,
+        owner: Owner,
+        query: str,
+        *,
+        at: datetime | None = None,
+        budget: int | None = None,
+        thread: ThreadId | None = None,
+        scope: Scope | None = None,
+    ) -> Context:
+        """The newest talk that fits into the window, or into a smaller budget."""
+        left = min(self.numbers.window_tokens, budget or self.numbers.window_tokens)
+        pieces: list[Piece] = []
+        for utterance in reversed(self.said(owner, scope)):
+            line = f"{day(utterance.said_at)} {utterance_line(utterance)}"
+            left -= self.cost(line)
+            if left < 0:
+                break
+            pieces.append(Piece(text=line, score=0.0, seqs=(utterance.seq,)))
+        return self.context(owner, query, pieces, budget=None, order=lambda piece: piece.seqs[0])

@@ -1,0 +1,121 @@
+"""What the papers' other systems keep: records, each a frozen dataclass of its own, in one store that they share.
+
+A system says what it keeps by a subclass of Record, and nothing of tables:
+
+    @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+    class Thought(Record):
+        kind: ClassVar[str] = "tim.thought"
+        bucket: int
+
+Its own fields are texts, numbers, truth values, times, vectors, tuples of texts or numbers, or one of these or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, NewType, Protocol, TypeVar
+
+from embermem.core.types import Added, Message, Owner, OwnerId, Utterance
+from embermem.protocols import Call, Limits, OwnerState
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector
+
+__all__ = ["Found", "Record", "RecordId", "RecordStore", "Standing", "Written"]
+
+RecordId = NewType("RecordId", str)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Record:
+    """One thing that a system keeps of an owner.
+
+    `kind` names what it is, with the system's name before a dot. `at` is when what it tells was said; `sources` are
+    the seqs of the utterances it rests on, in order. Records are equal if they are the same object.
+    """
+
+    kind: ClassVar[str]
+
+    id: RecordId
+    text: str
+    at: datetime
+    sources: tuple[int, ...] = ()
+    vector: Vector | None = field(default=None, repr=False)
+
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What is new of an owner's records since a revision: written anew or for the first time, in the order in which
+    they were first written; and the ids of those that are gone."""
+
+    records: tuple[Record, ...]
+    gone: frozenset[RecordId]
+    revision: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """How far an owner's log has come (`seq`), how often records were written (`revision`), and up to which seq
+    utterances were read for them. `born` tells an owner from one of the same name that was forgotten whole."""
+
+    seq: int = 0
+    revision: int = 0
+    read_to: int = 0
+    born: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """What a system decided: records to keep, in place of those of the same id, and records to drop."""
+
+    keep: Sequence[Record] = ()
+    drop: Sequence[RecordId] = ()
+
+
+class RecordStore(Protocol):
+    """Where the papers' systems keep what was said, as MemoryOS does, and beside it their records.
+
+    Each call is one transaction; every failure is a StoreError. Every method names one owner, but for the first four.
+    """
+
+    def close(self) -> None: ...
+
+    def setting(self, key: str) -> str | None: ...
+
+    def remember_once(self, key: str, value: str) -> str: ...
+
+    def owners(self) -> tuple[Owner, ...]: ...
+
+    def append(
+        self, owner: Owner, messages: Sequence[Message], *, now: datetime, key: str | None, digest: str, fresh: bool
+    ) -> Added:
+        """See Store.append."""
+
+    def owner_state(self, owner_id: OwnerId) -> OwnerState | None: ...
+
+    def utterances(self, owner_id: OwnerId, after_seq: int, limit: int) -> tuple[Utterance, ...]: ...
+
+    def forget_owner(self, owner_id: OwnerId, now: datetime) -> None: ...
+
+    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None: ...
+
+    def end_call(self, call: Call) -> None: ...
+
+    def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]: ...
+
+    def standing(self, owner_id: OwnerId) -> Standing:
+        """How far the log and the records have come; all 0 before the first add."""
+
+    def records(self, owner_id: OwnerId, kinds: Sequence[type[Record]], since: int = 0) -> Found:
+        """Records of these kinds that were written after a revision; with 0 all there are, and none as gone."""
+
+    def write(self, owner: Owner, written: Written, *, revision: int, read_to: int, now: datetime) -> int:
+        """Keep and drop records and note how far was read, if the owner still stands at `revision`; the new revision.
+
+        Raises RevisionMoved if another write came first: nothing was written, read again and decide again.
+        """

@@ -1,0 +1,215 @@
+"""`add`, `ingest`, `settle`: messages in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, say, session_of, text_of, time_of, with_bar
+from embermem.core.errors import InputError, NotFound
+
+if TYPE_CHECKING:
+    from embermem.cli.session import Session
+    from embermem.memory import Memory, OwnerMemory
+    from embermem.transfer.formats import Source
+
+
+def add(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(help="What the user said; `-` reads it from stdin; may be empty.")],
+    response: Annotated[str | None, typer.Argument(help="What the agent answered.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="TIME", help="When, in ISO 8601; now if not given.")] = None,
+    thread: Annotated[str, typer.Option(help="Which conversation.")] = "main",
+    key: Annotated[str | None, typer.Option(help="Given twice, it stores one page.")] = None,
+    expires_at: Annotated[
+        str | None, typer.Option("--expires-at", metavar="TIME", help="When it is forgotten by itself.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Store one page: a query, a response, or both."""
+    from embermem.reports import render
+
+    said_at, ends = time_of(at), time_of(expires_at)
+    said = text_of(query)
+    if response is not None:
+        response = text_of(response)
+    session = session_of(ctx)
+    with session.for_writing() as memory:
+        owner = session.owner(memory)
+        page_id = owner.add(said or None, response, at=said_at, thread=thread, key=key, expires_at=ends)
+    if as_json:
+        render.print_json({"page_id": page_id})
+    else:
+        render.print_text(page_id)
+
+
+def ingest(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file; `-` reads stdin.")],
+    form: Annotated[str, typer.Option("--format", help="auto, jsonl, messages, recall, locomo or text.")] = "auto",
+    thread: Annotated[str, typer.Option(help="The thread of messages that name none.")] = "main",
+    me: Annotated[str | None, typer.Option(metavar="NAME", help="The speaker on the user's side.")] = None,
+    sample: Annotated[str | None, typer.Option(metavar="ID", help="Only this conversation of the file.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Go on after a bad line, and count them.")] = False,
+    settle: Annotated[bool, typer.Option("--settle/--no-settle", help="Understand what was stored, at once.")] = True,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Store nothing: say what a model would cost.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Store a file of messages. Run again, it goes on where it stopped and stores nothing twice.
+
+    Reads JSON lines of messages or exchanges, a JSON list of OpenAI messages, the recall-set format, LoCoMo files, and
+    lines of `Name: text`. A file of several conversations gives each an owner of its own, named by its id.
+    """
+    from embermem.core import config
+    from embermem.reports import render
+    from embermem.transfer import formats
+
+    if form not in tuple(formats.Format):
+        raise typer.BadParameter(f"--format {form!r}; allowed: {', '.join(formats.Format)}")
+    where = "stdin" if file == "-" else file
+    session = session_of(ctx)
+    longest = config.load(session.preset).max_text_chars
+    with _opened(file) as stream:
+        try:
+            sources = _chosen(formats.read(stream, formats.Format(form), me, longest), sample)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        if estimate:
+            _estimate(session, sources, thread, as_json)
+            return
+        size = None if file == "-" else os.fstat(stream.fileno()).st_size
+        with session.for_writing() as memory:
+            done = [
+                _ingest_one(memory, session, source, len(sources) > 1, thread, where, skip_bad, settle, size)
+                for source in sources
+            ]
+    if as_json:
+        render.print_json({"file": where, "owners": done})
+        return
+    for one in done:
+        render.print_text(
+            f"{one['user']} / {one['agent']}: {one['messages']} messages read, {one['new']} new, "
+            f"{len(one['bad'])} bad, {one['placed']} pages settled"
+        )
+
+
+def _estimate(session: Session, sources: list[Source], thread: str, as_json: bool) -> None:
+    from datetime import UTC, datetime
+
+    from embermem.core import config, ids
+    from embermem.reports import cost, render
+    from embermem.reports import estimate as estimates
+
+    settings, now = config.load(session.preset), datetime.now(UTC)
+    several = len(sources) > 1
+    made = [estimates.estimate(one.items, (several and one.name) or session.user, thread, settings) for one in sources]
+    calls: Sequence[Any] = ()
+    if session.exists:
+        with session.for_reading() as memory:
+            calls = memory.calls(cost.midnight_of(now))
+    left = cost.allowances(calls, settings, ids.owner_id(session.user, session.agent))
+    said = estimates.verdict(made, left, settings)
+    if as_json:
+        render.print_json({"owners": made, "model": settings.model, "verdict": said})
+        return
+    render.table(
+        f"expected of {settings.model or 'no model'}",
+        ("user", "messages", "pages", "bad lines", "calls", "at most", "prompt tokens", "answer tokens"),
+        [
+            (
+                render.cut(one.user, 30),
+                one.messages,
+                one.pages,
+                one.bad,
+                one.calls,
+                one.calls_at_most,
+                one.prompt_tokens,
+                one.completion_tokens,
+            )
+            for one in made
+        ],
+    )
+    render.print_text(said)
+
+
+def _ingest_one(
+    memory: Memory,
+    session: Session,
+    source: Source,
+    several: bool,
+    thread: str,
+    where: str,
+    skip_bad: bool,
+    settle: bool,
+    size: int | None,
+) -> dict[str, Any]:
+    from embermem.reports import render
+    from embermem.transfer.ingest import ingest as store
+
+    owner = memory.of(source.name, session.agent) if several and source.name else session.owner(memory)
+    before = owner.stats().utterances
+    streamed = source.total is None
+    with render.progress("" if streamed else "messages") as bar:
+        task = bar.add_task(f"storing {render.cut(owner.owner.user, 30)}", total=size if streamed else source.total)
+
+        def told(messages: int, offset: int) -> None:
+            bar.update(task, completed=offset if streamed else messages)
+
+        try:
+            result = store(owner, source.items, thread=thread, where=where, skip_bad=skip_bad, told=told)
+        except KeyboardInterrupt:
+            say("what was stored is kept; run the same command again, and it goes on there")
+            raise
+    for bad in result.bad:
+        render.note(f"left out: {where}, {bad}", style="yellow")
+    new = owner.stats().utterances - before
+    return {
+        "user": owner.owner.user,
+        "agent": owner.owner.agent,
+        "messages": result.messages,
+        "new": new,
+        "bad": result.bad,
+        "placed": _settle(owner) if settle else 0,
+    }
+
+
+def _chosen(sources: list[Source], sample: str | None) -> list[Source]:
+    if sample is None:
+        return sources
+    for source in sources:
+        if source.name == sample:
+            return [source]
+    names = ", ".join(source.name for source in sources if source.name) or "the file is one conversation"
+    raise NotFound(f"there is no conversation {sample!r} in the file; found: {names}")
+
+
+def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
+    if file == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return Path(file).open("rb")
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+
+
+def settle(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Understand what is pending of this user, now."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        placed = _settle(session.owner(memory))
+    if as_json:
+        render.print_json({"placed": placed})
+    else:
+        render.print_text(f"{placed} pages settled")
+
+
+def _settle(owner: OwnerMemory) -> int:
+    return with_bar("settling", "pages", owner.settle)

@@ -1,0 +1,106 @@
+"""Options, and what commands do with what they are given, that several of them share."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from embermem.cli.session import Session
+from embermem.core.errors import InputError
+from embermem.core.messages import LookBack
+
+_Made = TypeVar("_Made")
+
+AsOfOption = Annotated[
+    str | None, typer.Option("--as-of", metavar="TIME", help="What was known then, in ISO 8601 or as a day.")
+]
+ValidAtOption = Annotated[str | None, typer.Option("--valid-at", metavar="TIME", help="What was true then.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+
+
+def session_of(ctx: typer.Context) -> Session:
+    """The global options, as the callback of the application left them."""
+    session = ctx.find_object(Session)
+    if session is None:
+        raise RuntimeError("no session: the application's callback has not run")
+    return session
+
+
+def text_of(given: str) -> str:
+    """The text of an argument; `-` stands for stdin. Raises InputError if it is not UTF-8."""
+    try:
+        if given == "-":
+            return sys.stdin.buffer.read().decode("utf-8").rstrip("\r\n")
+        given.encode("utf-8")  # bytes of the command line that are no text come as lone surrogates
+    except UnicodeError as error:
+        raise InputError(f"{'stdin' if given == '-' else 'the text'} is not UTF-8") from error
+    return given
+
+
+def time_of(text: str | None) -> datetime | None:
+    """A time of the command line. Raises BadParameter for what is none."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is no time; write ISO 8601, such as 2026-05-02T10:00:00+02:00") from error
+
+
+def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
+    """The moment that a reading command looks back to, as options of the memory's reads; none for now."""
+    then = LookBack()
+    if (known := time_of(as_of)) is not None:
+        then["as_of"] = known
+    if (true := time_of(valid_at)) is not None:
+        then["valid_at"] = true
+    return then
+
+
+def with_bar(what: str, unit: str, work: Callable[[Callable[[int, int], None]], _Made]) -> _Made:
+    """Does some work, which is given what to tell of its progress, under a bar on stderr."""
+    from embermem.reports import render
+
+    with render.progress(unit) as bar:
+        task = bar.add_task(what, total=None)
+        return work(lambda done, total: bar.update(task, completed=done, total=total))
+
+
+def say(text: str) -> None:
+    """A line on stderr."""
+    from embermem.reports import render
+
+    render.note(text)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder for what a bench stores, gone in the end."""
+    with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def progress_told() -> Iterator[Any]:
+    """A progress bar on stderr, one task for each phase."""
+    from embermem.reports import render
+
+    with render.progress("steps") as bar:
+        task = bar.add_task("starting", total=None)
+        current = ""
+
+        def told(what: str, done: int, total: int) -> None:
+            nonlocal current
+            if what != current:
+                bar.reset(task, description=render.cut(what, 50), total=total)
+                current = what
+            bar.update(task, completed=done, total=total)
+
+        yield told

@@ -1,0 +1,94 @@
+"""`embermem keys`: who may use the service, and what of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, session_of
+
+if TYPE_CHECKING:
+    from embermem.protocols import ApiKey
+
+app = typer.Typer(no_args_is_help=True, help="Keys of the service: make one, list them, end one.")
+
+
+@app.command()
+def add(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="What it is for, such as `phone`.")],
+    owner: Annotated[
+        list[str], typer.Option(metavar="USER[/AGENT]", help="Whom it may reach; again for more; `*` for everyone.")
+    ],
+    read_only: Annotated[bool, typer.Option("--read-only", help="It may read, and change nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key, and print it: this is the only time that it is shown."""
+    from embermem import api_keys
+    from embermem.reports import render
+
+    key, text = api_keys.make(name, owner, read_only=read_only, now=datetime.now(UTC))
+    with session_of(ctx).for_writing() as memory:
+        memory.keys.add_key(key)
+    if as_json:
+        render.print_json({**_shown(key), "key": text})
+        return
+    render.print_text(text)
+    render.note(f"key {key.id} is shown this once; `embermem keys revoke {key.id}` ends it")
+
+
+@app.command("list")
+def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Show all keys, without their secrets."""
+    from embermem.reports import render
+
+    with session_of(ctx).for_reading() as memory:
+        shown = [_shown(key) for key in memory.keys.all_keys()]
+    if as_json:
+        render.print_json(shown)
+        return
+    rows = [
+        (
+            one["id"],
+            render.cut(one["name"], 40),
+            render.cut(", ".join(one["owners"]), 60),
+            "read" if one["read_only"] else "read, write",
+            one["created_at"],
+            "revoked" if one["revoked_at"] else "",
+        )
+        for one in shown
+    ]
+    render.table("keys", ("id", "name", "owners", "may", "made", ""), rows)
+
+
+@app.command()
+def revoke(
+    ctx: typer.Context,
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, by `keys list`.")],
+    as_json: JsonOption = False,
+) -> None:
+    """End a key: every server on this store refuses it from now on."""
+    from embermem.reports import render
+
+    with session_of(ctx).for_reading() as memory:
+        key = memory.keys.revoke_key(key_id, datetime.now(UTC))
+    if as_json:
+        render.print_json(_shown(key))
+        return
+    render.print_text(key.id)
+    render.note(f"{key.name} is revoked")
+
+
+def _shown(key: ApiKey) -> dict[str, Any]:
+    from embermem.api_keys import shown
+
+    return {
+        "id": key.id,
+        "name": key.name,
+        "owners": [shown(grant) for grant in key.grants],
+        "read_only": key.read_only,
+        "created_at": key.created_at,
+        "revoked_at": key.revoked_at,
+    }

@@ -1,0 +1,250 @@
+"""`copy`, `export`, `import`, `migrate`, `schema`: stores and owners from one place to another."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, say, session_of, with_bar
+from embermem.core.errors import InputError, NotFound
+
+if TYPE_CHECKING:
+    from embermem.store.admin.copying import Copied
+    from embermem.transfer.importing import Imported
+
+
+def copy(
+    ctx: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="A store's file or postgresql:// URL.")],
+    target: Annotated[str, typer.Argument(metavar="DST", help="A new file, or an empty database.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a whole store, on whatever engine. Stopped or killed, it goes on when it is run again."""
+    from embermem import bootstrap
+    from embermem.core import config
+    from embermem.reports import render
+
+    settings = config.load(session_of(ctx).preset)
+    with render.progress("users") as bar:
+        task = bar.add_task("copying", total=None)
+        done = bootstrap.copy_store(
+            _place(source),
+            _place(target),
+            settings,
+            bootstrap.wall_clock(),
+            lambda at: bar.update(
+                task, description=f"{at.step}, {at.rows:,} rows", completed=at.owners, total=at.total
+            ),
+        )
+    if as_json:
+        render.print_json(_told(done))
+        return
+    if done.went_on:
+        render.note("an earlier run had begun; it went on there")
+    if done.again:
+        render.note(f"{done.again} users were written meanwhile, and copied again")
+    rows = [(name, one.rows, one.sha[:16]) for name, one in done.tables.items()]
+    render.table(f"{done.source} → {done.target}", ("table", "rows", "sum"), rows)
+    render.print_text(f"{done.owners} users, {done.rows} rows: the same on both sides")
+
+
+def export(
+    ctx: typer.Context,
+    out: Annotated[str, typer.Argument(metavar="OUT.jsonl", help="A new file; `-` writes to stdout.")],
+    user: Annotated[str | None, typer.Option(help="Only this user.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Only this agent's memories.")] = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Vectors too; else they are made again.")] = False,
+) -> None:
+    """Write owners as JSON lines: one, or all if no user and no agent is named."""
+    from embermem import bootstrap
+    from embermem.core import config
+    from embermem.transfer.export import export as write
+
+    session = session_of(ctx)
+    user, agent = user or _named(ctx, "user"), agent or _named(ctx, "agent")
+    settings = config.load(session.preset)
+    if not session.exists:
+        raise NotFound(f"there is no store at {session.path or session.store}")
+    with closing(bootstrap.open_store(session.path or session.store, settings, read_only=True)) as store:
+        bootstrap.claim(store, "memoryos")
+        owners = [one for one in store.owners() if user in (None, one.user) and agent in (None, one.agent)]
+        if not owners:
+            raise NotFound(f"there is no memory of {user or 'anyone'} / {agent or 'any agent'}")
+        with _Output(out) as file:
+            now = bootstrap.wall_clock()
+            done = with_bar(
+                "exporting",
+                "users",
+                lambda told: write(store, owners, file, vectors=vectors, now=now, told=told),
+            )
+    say(f"{done.owners} users, {done.utterances} messages, {done.changes} changes, {done.vectors} vectors")
+    say("whoever reads the file reads the conversations")
+
+
+def import_owners(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE.jsonl", help="What `export` wrote; `-` reads stdin.")],
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Pass by users who have a memory here, and name them.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read what `export` wrote into this store: each user whole, or not at all."""
+    from embermem import bootstrap
+    from embermem.core import config
+    from embermem.reports import render
+    from embermem.transfer.importing import import_owners as read
+
+    session = session_of(ctx)
+    settings = config.load(session.preset)
+    with _input(file) as lines:
+        session.for_writing().close()  # which makes the store, and checks it
+        with closing(bootstrap.open_store(session.path or session.store, settings)) as store:
+            embedder = bootstrap.choose_embedder(store, settings)
+            with render.progress("users") as bar:
+                task = bar.add_task("importing", total=None)
+                done = read(
+                    store,
+                    lines,
+                    embedder,
+                    bootstrap.wall_clock,
+                    leave_out=leave_out,
+                    told=lambda owners: bar.update(task, completed=owners),
+                )
+    if as_json:
+        render.print_json(done)
+        return
+    _show_imported(done)
+
+
+def migrate(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Bring an older store's schema up to date; a file is copied first."""
+    from embermem import bootstrap
+    from embermem.core import config
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    before, after = bootstrap.migrate_store(session.path or session.store, config.load(session.preset))
+    backup = None if session.path is None else Path(f"{session.path}.before-{after}")
+    kept = backup is not None and before != after and backup.exists()
+    if as_json:
+        render.print_json({"before": before, "after": after, "backup": str(backup) if kept else None})
+    elif before == after:
+        render.print_text(f"schema {after}: up to date")
+    else:
+        render.print_text(f"schema {before} → {after}")
+        if kept:
+            render.note(f"the store as it was: {backup}")
+
+
+def schema(
+    engine: Annotated[str, typer.Option(help="sqlite, postgresql or citus.")] = "postgresql",
+    halfvec: Annotated[
+        bool, typer.Option("--pgvector/--no-pgvector", help="Vectors as `halfvec`, or as bytes.")
+    ] = True,
+) -> None:
+    """Print the SQL that makes an empty store's tables. It asks no store."""
+    from embermem.reports import render
+    from embermem.store.admin.ddl import ENGINES, ddl
+
+    if engine not in ENGINES:
+        raise typer.BadParameter(f"--engine {engine!r}; allowed: {', '.join(ENGINES)}")
+    for statement in ddl(engine, halfvec=halfvec):
+        render.print_text(f"{statement};")
+
+
+def _place(given: str) -> str | Path:
+    return given if "://" in given else Path(given).expanduser()
+
+
+def _told(done: Copied) -> dict[str, object]:
+    return {
+        "source": done.source,
+        "target": done.target,
+        "users": done.owners,
+        "rows": done.rows,
+        "again": done.again,
+        "went_on": done.went_on,
+        "tables": {name: {"rows": one.rows, "sum": one.sha} for name, one in done.tables.items()},
+    }
+
+
+def _named(ctx: typer.Context, option: str) -> str | None:
+    """A global option, if somebody gave it: `embermem --user alice export` is not to write everybody out."""
+    above = ctx.find_root()
+    source = above.get_parameter_source(option)
+    if source is None or source.name == "DEFAULT":
+        return None
+    value: str = above.params[option]
+    return value
+
+
+def _show_imported(done: Imported) -> None:
+    from embermem.reports import render
+
+    for owner in done.left_out:
+        render.note(f"left out, because there is a memory of them here: {owner.user} / {owner.agent}")
+    render.print_text(f"{len(done.owners)} users, {done.utterances} messages, {done.changes} changes")
+    if done.without_vector:
+        render.note(
+            f"{done.without_vector} messages have no vector yet: `embermem worker --once` makes them; recall goes by "
+            "words until then"
+        )
+    if done.other_key:
+        render.note(
+            "what was forgotten where this comes from may be learnt again: its key of forgotten values is not here",
+            style="yellow",
+        )
+
+
+class _Output:
+    """A new file that only its maker may read, under its name when it is whole; or stdout. What a killed run left of it
+    (`NAME.part`) is thrown away."""
+
+    def __init__(self, out: str) -> None:
+        self._path = None if out == "-" else Path(out).expanduser()
+        self._refuse_there()
+
+    def __enter__(self) -> IO[bytes]:
+        if self._path is None:
+            self._file: IO[bytes] = sys.stdout.buffer
+        else:
+            self._part = self._path.with_name(f"{self._path.name}.part")
+            self._part.unlink(missing_ok=True)  # never written into: others may have it open, or be let in
+            self._file = open(os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
+        return self._file
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._path is None:
+            self._file.flush()
+            return
+        mine = self._is_mine()
+        self._file.close()
+        if not mine:
+            if error is None:
+                raise InputError(f"{self._part} was taken over by another export to this name; nothing was written")
+            return
+        try:
+            if error is None:
+                self._refuse_there()
+                self._part.replace(self._path)
+        finally:
+            self._part.unlink(missing_ok=True)
+
+    def _refuse_there(self) -> None:
+        if self._path is not None and self._path.exists():
+            raise InputError(f"{self._path} is there already; choose another name")
+
+    def _is_mine(self) -> bool:
+        with suppress(OSError):
+            return os.path.samestat(os.fstat(self._file.fileno()), self._part.lstat())
+        return False
+
+
+def _input(file: str) -> IO[bytes]:
+    return sys.stdin.buffer if file == "-" else open(Path(file).expanduser(), "rb")

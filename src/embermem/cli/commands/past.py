@@ -1,0 +1,224 @@
+"""`why`, `diff`, `conflicts`, `links`, `learn`, `fade`, `expire`, `verify`: where memory comes from, how it changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from embermem.cli.commands.common import AsOfOption, JsonOption, session_of, text_of, time_of
+from embermem.core.errors import InputError
+
+_KeepOption = Annotated[bool, typer.Option("--dry-run", help="Show what would leave, change nothing.")]
+
+
+def why(
+    ctx: typer.Context,
+    item: Annotated[
+        str, typer.Argument(metavar="ID", help="A fact, segment, chain or link, a trait, or a line such as user.home.")
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Say why something is remembered: the words said, the changes that made it, and what it replaced."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        found = session.owner(memory).why(item)
+    if as_json:
+        render.print_json(found)
+    else:
+        render.print_text(str(found))
+
+
+def diff(
+    ctx: typer.Context,
+    earlier: Annotated[str, typer.Argument(metavar="T1", help="A time or day, in ISO 8601.")],
+    later: Annotated[str | None, typer.Argument(metavar="T2", help="Now, if not given.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what came to be known from one time to another."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    first, last = time_of(earlier), time_of(later)
+    with session.for_reading() as memory:
+        found = session.owner(memory).diff(first, last)
+    if as_json:
+        render.print_json(found)
+    else:
+        render.print_text(str(found))
+
+
+def conflicts(
+    ctx: typer.Context,
+    both: Annotated[
+        tuple[str, str] | None, typer.Option("--both", metavar="FACT FACT", help="Say that both of them may stand.")
+    ] = None,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List facts that cannot both be so. `correct` or `retire` one of two, or let both stand."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    at = time_of(as_of)
+    with session.for_reading() as memory:
+        owner = session.owner(memory)
+        if both is not None:
+            owner.settle_conflict(*both)
+        found = owner.conflicts(as_of=at)
+    if as_json:
+        render.print_json(found)
+        return
+    rows = [
+        (one.older.id, render.cut(one.older.text, 60), one.newer.id, render.cut(one.newer.text, 60), one.reason)
+        for one in found
+    ]
+    render.table("in conflict", ("older", "says", "newer", "says", "why"), rows)
+
+
+def links(
+    ctx: typer.Context,
+    item: Annotated[str | None, typer.Argument(metavar="[ID]", help="Those of one fact or segment.")] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="ID", help="Link the two; needs --reason.")] = None,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What they have to do with each other.")] = None,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="LINK", help="Take a link away.")] = None,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List links between facts and segments, make one, or take one away."""
+    from embermem.reports import render
+
+    if (to is None) != (reason is None) or (to is not None and item is None):
+        raise typer.BadParameter("a link needs an ID, --to and --reason")
+    if to is not None and remove is not None:
+        raise typer.BadParameter("make a link or take one away, one at a time")
+    session = session_of(ctx)
+    at = time_of(as_of)
+    with session.for_reading() as memory:
+        owner = session.owner(memory)
+        if remove is not None:
+            owner.unlink(remove)
+        if to is not None and item is not None and reason is not None:
+            owner.link(item, to, text_of(reason))
+        found = owner.links(item, as_of=at)
+    if as_json:
+        render.print_json(found)
+        return
+    rows = [(one.id, one.from_id, one.to_id, render.cut(one.reason, 80), one.analyst or "caller") for one in found]
+    render.table("links", ("id", "from", "to", "why", "by"), rows)
+
+
+def learn(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines, one fact a line; `-` reads stdin.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Take in facts of your own: objects with text, and if known subject, attribute, value, valid_from, expires_at."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    brought = _objects(file)
+    with session.for_writing() as memory:
+        found = session.owner(memory).learn(brought)
+    if as_json:
+        render.print_json(found)
+        return
+    for fact in found:
+        render.print_text(f"{fact.id}: {fact.text}")
+
+
+def fade(ctx: typer.Context, dry_run: _KeepOption = False, as_json: JsonOption = False) -> None:
+    """Move to the archive what was neither recalled nor said again for long, as the forgetting curve has it."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        owner = session.owner(memory)
+        kept = owner.retention()
+        done = owner.fade(dry_run=dry_run)
+    if as_json:
+        render.print_json({"faded": done, "retention": kept})
+        return
+    rows = [
+        (one.item_id, render.cut(one.text, 60), f"{one.t:.1f}", f"{one.S:.1f}", f"{one.R:.3f}", one.reason)
+        for one in sorted(kept, key=lambda one: one.R)
+    ]
+    render.table("retention", ("id", "memory", "days", "strength", "retained", "why"), rows)
+    said = f"{len(done.facts)} facts, {len(done.segments)} segments"
+    render.print_text(f"would leave: {said}" if dry_run else f"left for the archive: {said}")
+
+
+def expire(
+    ctx: typer.Context,
+    at: Annotated[str, typer.Argument(metavar="TIME", help="Until when it is kept; `never` takes that back.")],
+    fact: Annotated[str | None, typer.Option(metavar="ID", help="A fact: from then on it no longer holds.")] = None,
+    page: Annotated[str | None, typer.Option(metavar="ID", help="A page: then it is forgotten for good.")] = None,
+) -> None:
+    """Give a fact or a page an end."""
+    from embermem.reports import render, show
+
+    if (fact is None) == (page is None):
+        raise typer.BadParameter("name one of --fact and --page")
+    session = session_of(ctx)
+    when = None if at == "never" else time_of(at)
+    with session.for_reading() as memory:
+        owner = session.owner(memory)
+        page_id = None if page is None else show.page_named(owner, page).id
+        owner.expire(fact_id=fact, page_id=page_id, at=when)
+    render.note("kept without an end" if when is None else f"kept until {render.when(when)}")
+
+
+def verify(
+    ctx: typer.Context,
+    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="What `forget --json` printed; `-` reads stdin.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Check that what a receipt of `forget` says is gone, is gone. Exit code 1 where something of it is found."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    told = _read(receipt)
+    with session.for_reading() as memory:
+        found = session.owner(memory).verify(told)
+    if as_json:
+        render.print_json(found)
+    elif found.ok:
+        render.print_text("nothing of it is left in the store")
+    else:
+        for name in found.found:
+            render.print_text(f"still there: {name}")
+        if found.unchecked:
+            render.print_text(found.unchecked)
+        if not found.scrubbed:
+            render.print_text("its bytes may still lie in the file: scrub pending")
+    if not as_json:
+        for backup in found.backups:
+            render.note(f"a copy still holds it: {backup}", style="yellow")
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def _read(name: str) -> str:
+    try:
+        return (sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()).decode("utf-8-sig")
+    except UnicodeError as error:
+        raise InputError(f"{'stdin' if name == '-' else name} is not UTF-8") from error
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}") from error
+
+
+def _objects(name: str) -> list[Any]:
+    """The objects of JSON lines; empty lines are passed over. Raises InputError with the line."""
+    made = []
+    for number, line in enumerate(_read(name).splitlines(), 1):
+        if line.strip():
+            try:
+                made.append(json.loads(line))
+            except ValueError as error:
+                raise InputError(f"line {number} of {name} is no JSON: {error}") from error
+    return made

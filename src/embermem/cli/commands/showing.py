@@ -1,0 +1,169 @@
+"""`recall`, `chat`, `show`, `stats`, `cost`: memory out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from embermem.cli.commands.common import AsOfOption, JsonOption, ValidAtOption, session_of, text_of, then_of, time_of
+
+
+def recall(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(help="What to remember; `-` reads it from stdin.")],
+    budget: Annotated[int | None, typer.Option(min=1, metavar="TOKENS", help="How long the context may be.")] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="When it is asked: `last week` counts from it.")
+    ] = None,
+    as_of: AsOfOption = None,
+    valid_at: ValidAtOption = None,
+    thread: Annotated[str | None, typer.Option(help="The conversation in which it is asked.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also show the hits, their scores, what was left out.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the context for a query, ready for a prompt."""
+    from embermem.reports import render, show
+
+    session = session_of(ctx)
+    asked_at, then = time_of(at), then_of(as_of, valid_at)
+    asked = text_of(query)
+    with session.for_reading() as memory:
+        context = session.owner(memory).recall(asked, at=asked_at, budget=budget, thread=thread, **then)
+    if as_json:
+        render.print_json(context)
+        return
+    render.print_text(context.text)
+    if explain:
+        show.hits(f"hits, preset {context.preset}", context.hits)
+        rows = [(o.reason, f"{o.score:.3f}", render.cut(o.what, 90)) for o in context.left_out]
+        render.table("left out", ("why", "score", "what"), rows)
+        render.records(
+            "context",
+            [
+                (f"{context.counter} tokens", context.tokens),
+                ("confidence", context.confidence),
+                ("partial", context.partial),
+                *(("note", text) for text in context.notes),
+            ],
+        )
+
+
+def chat(
+    ctx: typer.Context,
+    thread: Annotated[str, typer.Option(help="Which conversation.")] = "main",
+    system: Annotated[str | None, typer.Option(metavar="TEXT", help="In place of our system prompt.")] = None,
+    style: Annotated[str | None, typer.Option(metavar="TEXT", help="How to reply, such as `short, warm`.")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, metavar="TOKENS", help="How long the memory may be.")] = None,
+) -> None:
+    """Talk with a model that remembers. /help lists what can be looked at; Ctrl-C stops a reply, Ctrl-D ends."""
+    from embermem.chat import no_model
+    from embermem.cli import chat as chats
+    from embermem.core import config
+
+    session = session_of(ctx)
+    if not config.load(session.preset).model:
+        raise no_model()
+    with session.for_writing(background=True) as memory:
+        talk = chats.Talk(memory, session.owner(memory), thread=thread, system=system, style=style, budget=budget)
+        unanswered = chats.run(talk)
+    if unanswered and not sys.stdin.isatty():
+        raise typer.Exit(1)
+
+
+def show(
+    ctx: typer.Context,
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[short|mid|long|pending|archive|changes|page|segment]", help="All, if not given."),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Of the page or segment.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many rows.")] = None,
+    as_of: AsOfOption = None,
+    valid_at: ValidAtOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the tiers, a page (by id or number), a segment, or the log of changes."""
+    from embermem.reports import show as shown
+
+    if what in ("page", "segment") and name is None:
+        raise typer.BadParameter(f"`show {what}` needs an ID")
+    if what not in ("page", "segment") and name is not None:
+        raise typer.BadParameter(f"`show {what}` takes no ID")
+    if what not in (None, "short", "pending", "mid", "long", "archive", "changes", "page", "segment"):
+        raise typer.BadParameter(
+            f"cannot show {what!r}: short, pending, mid, long, archive, changes, page ID or segment ID"
+        )
+    then = then_of(as_of, valid_at)
+    if what == "changes" and then:
+        raise typer.BadParameter("`show changes` shows the log whole; `diff` says what changed between two times")
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        owner = session.owner(memory)
+        match what:
+            case None:
+                shown.everything(owner, limit, as_json, then)
+            case "mid":
+                shown.segments(owner, limit, as_json, then)
+            case "long":
+                shown.persona(owner, as_json, then)
+            case "changes":
+                shown.changes(owner, limit, as_json)
+            case "page":
+                shown.page(owner, name or "", as_json, then)
+            case "segment":
+                shown.segment(owner, name or "", limit, as_json, then)
+            case _:
+                shown.pages(owner, shown.tier_of(what), limit, as_json, then)
+
+
+def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """How much the store holds, and how much of it is this user's."""
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        whole, owners = memory.stats(), memory.owners()
+        here = any((o.user, o.agent) == (session.user, session.agent) for o in owners)
+        own = session.owner(memory).stats() if here else None
+    if as_json:
+        render.print_json({"store": whole, "owner": own, "owners": owners})
+        return
+    render.records("store", _pairs(whole))
+    if own is not None:
+        render.records(f"{session.user} / {session.agent}", _pairs(own))
+    if len(owners) > 1 or own is None:
+        render.table("owners", ("user", "agent"), [(render.cut(o.user), render.cut(o.agent)) for o in owners])
+
+
+def _pairs(record: object) -> list[tuple[str, object]]:
+    from embermem.reports import render
+
+    named: dict[str, object] = render.data(record)
+    return [(k, render.size(v) if k == "bytes" and isinstance(v, int) else v) for k, v in named.items()]
+
+
+def cost(
+    ctx: typer.Context,
+    since: Annotated[
+        str | None, typer.Option(metavar="DAY", help="From this day (UTC); the last 30 if not given.")
+    ] = None,
+    by: Annotated[str, typer.Option(help="day, purpose or owner.")] = "day",
+    as_json: JsonOption = False,
+) -> None:
+    """What the language model was asked, what it cost, and what today's limits leave."""
+    from datetime import UTC, datetime, timedelta
+
+    from embermem.reports import cost as costs
+
+    if by not in tuple(costs.By):
+        raise typer.BadParameter(f"--by {by!r}; allowed: {', '.join(costs.By)}")
+    now = datetime.now(UTC)
+    begin = time_of(since) or costs.midnight_of(now) - timedelta(days=29)
+    begin = begin.replace(tzinfo=begin.tzinfo or UTC)
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        costs.show(memory, session.owner(memory).owner.id, begin, costs.By(by), now, as_json)

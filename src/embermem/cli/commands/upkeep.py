@@ -1,0 +1,185 @@
+"""`worker`, `reindex`, `rebuild`, `doctor`, `model`: looking after a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, session_of, with_bar
+
+if TYPE_CHECKING:
+    from embermem.cli.session import Session
+    from embermem.cli.worker import Turn, Waits
+    from embermem.memory import Memory
+
+
+def worker(
+    ctx: typer.Context,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Users worked on at once; else the setting worker_threads.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due, and end.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON on stdout: a line for each turn of a user, and one at the end.")
+    ] = False,
+) -> None:
+    """Embed and consolidate what is due, for all users, until Ctrl-C or SIGTERM. Run as many as you want, anywhere."""
+    from embermem.cli import worker as work
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    with session.for_reading() if once else session.for_writing() as memory:
+        if not once:
+            render.note("working; Ctrl-C ends it after the step in hand")
+        threads = workers or memory.settings.worker_threads
+        placed = work.run(memory, threads=threads, once=once, told=_told_as_json if as_json else _told)
+    if as_json:
+        render.print_json_line({"placed": placed})
+    else:
+        render.note(f"{placed} pages placed")
+
+
+def _told(what: Turn | Waits) -> None:
+    from embermem.cli.worker import Turn
+    from embermem.reports import render
+
+    if isinstance(what, Turn):
+        render.note(f"done: {what.user} / {what.agent}")
+    else:
+        render.note(f"{what.error}; trying again in {what.seconds:g} s")
+
+
+def _told_as_json(what: Turn | Waits) -> None:
+    from embermem.reports import render
+
+    render.print_json_line(what)
+
+
+def reindex(
+    ctx: typer.Context,
+    embedder: Annotated[
+        str | None, typer.Option(help="`minilm`, `hashed` or `openai:<model>`; else the setting, else the best here.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Make vectors again that this embedder made.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Embed everything with this embedder. May be interrupted; run again, it goes on there."""
+    from embermem.cli import embedder as embedders
+    from embermem.core import config
+    from embermem.reports import render
+
+    session = session_of(ctx)
+    with session.for_reindexing() as memory:
+        count = _reindex(memory, embedders.wanted(embedder, config.load(session.preset)))
+        if everything and not count:
+            count = _reindex(memory, None)
+        name = memory.embedder_name
+    if as_json:
+        render.print_json({"reembedded": count, "embedder": name})
+    else:
+        render.print_text(f"{count} utterances embedded by {name}")
+
+
+def rebuild(
+    ctx: typer.Context,
+    anew: Annotated[bool, typer.Option("--anew", help="Read every page of this user again, as set today.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="The same in a copy: show it, change nothing.")] = False,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Read anew with this model; '' reads by extraction.")
+    ] = None,
+    owner_only: Annotated[bool, typer.Option("--owner-only", help="Only this user, not all.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Derive memory again from its log, for all users; exit 1 if something differed. Or read a user's pages anew."""
+    from embermem.cli import rebuild as rebuilds
+
+    if model is not None and not (anew or dry_run):
+        raise typer.BadParameter("--model is for --anew and --dry-run: the log is applied again without a model")
+    session = session_of(ctx)
+    with session.for_reading(model=model) as memory:
+        owner = session.owner(memory)
+        owners = rebuilds.those(memory, owner.owner if owner_only or anew or dry_run else None)
+        if anew or dry_run:
+            found = with_bar("reading", "pages", lambda told: rebuilds.anew(owner, memory, dry_run, told))
+            rebuilds.show_anew(found, memory.settings.model, dry_run, as_json)
+            return
+        again = with_bar("rebuilding", "users", lambda told: rebuilds.again(memory, owners, told))
+    rebuilds.show_again(again, as_json)
+    if not all(one.same for one in again):
+        raise typer.Exit(1)
+
+
+def doctor(
+    ctx: typer.Context,
+    deep: Annotated[bool, typer.Option("--deep", help="Derive all memory again, and compare it row by row.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Put right what can be without losing a word.")] = False,
+    new_key: Annotated[
+        bool, typer.Option("--new-key", help="Go on with a new key of forgotten values: the old one is lost for good.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Look for what is wrong, and with --repair put it right; exit 1 if something is left."""
+    from embermem.cli import doctor as physician
+    from embermem.reports import render
+
+    if new_key:
+        with session_of(ctx).for_writing() as memory:
+            memory.renew_forgotten_key()
+    checks = physician.look(session_of(ctx), deep=deep, repair=repair)
+    failed = any(check.level == "error" for check in checks)
+    if as_json:
+        render.print_json({"ok": not failed, "checks": checks})
+    else:
+        rows = [(check.level, check.what, check.advice) for check in checks]
+        render.table("doctor", ("level", "what", "advice"), rows)
+    if failed:
+        raise typer.Exit(1)
+
+
+def model(
+    ctx: typer.Context,
+    action: Annotated[str | None, typer.Argument(metavar="[install]", help="Install the embedder's weights.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the embedder in use; `model install` adds its weights and reindexes the store."""
+    from embermem.cli.embedder import MINILM
+    from embermem.embedders.weights import find_weights, install_weights
+    from embermem.reports import render
+
+    if action not in (None, "install"):
+        raise typer.BadParameter(f"`model {action}`: the only action is `install`")
+    session = session_of(ctx)
+    reembedded: int | None = None
+    if action == "install":
+        render.note("installing the weights of all-MiniLM-L6-v2 (84 MB, checked by hash)")
+        install_weights()
+        if session.exists:
+            with session.for_reindexing() as memory:
+                reembedded = _reindex(memory, MINILM)
+    weights = find_weights()
+    shown: dict[str, object] = {
+        "weights": None if weights is None else str(weights),
+        "available": "all-MiniLM-L6-v2" if weights else "hashed n-grams",
+        "store": session.store,
+        "embedder": _embedder_of_store(session),
+    }
+    if action == "install":
+        shown["reembedded"] = reembedded
+    if as_json:
+        render.print_json(shown)
+        return
+    render.records("embedder", shown.items())
+    if weights is None:
+        render.note("no weights: the hashed embedder serves; `embermem model install` adds them", style="yellow")
+
+
+def _reindex(memory: Memory, embedder: str | None) -> int:
+    return with_bar("embedding", "utterances", lambda told: memory.reindex(embedder, told))
+
+
+def _embedder_of_store(session: Session) -> str | None:
+    if not session.exists:
+        return None
+    with session.for_reindexing() as memory:
+        return str(memory.embedder_name)

@@ -1,0 +1,132 @@
+"""`embermem`: parse, call, show. Data go to stdout, diagnostics to stderr.
+
+Exit codes: 0 well; 1 an error, told in one line; 2 wrong usage; 130 Ctrl-C; 141 whoever read the output left.
+Heavy modules are imported by the command that needs them, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from embermem.cli.commands import adding, bench, correcting, keys, moving, past, serving, showing, upkeep
+from embermem.cli.commands.common import say
+from embermem.cli.session import Session
+from embermem.core.errors import EmberError
+
+INTERRUPTED, BROKEN_PIPE = 130, 141
+
+
+class _Quiet(TyperGroup):
+    """Turns our errors into one red line and an exit code; no traceback reaches the user."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            _drop_stdout()
+            raise typer.Exit(BROKEN_PIPE) from error
+        except KeyboardInterrupt as error:
+            say("stopped")
+            raise typer.Exit(INTERRUPTED) from error
+        except (EmberError, OSError) as error:
+            from embermem.reports import render
+
+            render.error(str(error))
+            raise typer.Exit(1) from error
+        return result
+
+
+app = typer.Typer(
+    cls=_Quiet,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Memory for AI agents: three tiers, one file, no model needed.",
+)
+for command in (
+    adding.add,
+    adding.ingest,
+    showing.chat,
+    showing.recall,
+    showing.show,
+    showing.stats,
+    adding.settle,
+    upkeep.worker,
+    upkeep.reindex,
+    upkeep.rebuild,
+    correcting.undo,
+    correcting.correct,
+    correcting.pin,
+    correcting.retire,
+    correcting.forget,
+    past.why,
+    past.diff,
+    past.conflicts,
+    past.links,
+    past.learn,
+    past.fade,
+    past.expire,
+    past.verify,
+    showing.cost,
+    upkeep.doctor,
+    upkeep.model,
+    serving.serve,
+    serving.mcp,
+    moving.copy,
+    moving.export,
+    moving.migrate,
+    moving.schema,
+):
+    app.command()(command)
+app.command("import")(moving.import_owners)
+app.add_typer(bench.app, name="bench")
+app.add_typer(keys.app, name="keys")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The console entry point. Ends the process with an exit code."""
+    try:
+        app(args=argv, prog_name="embermem")
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+@app.callback()
+def _globals(
+    ctx: typer.Context,
+    store: Annotated[
+        str, typer.Option(envvar="EMBERMEM_STORE", metavar="PATH", help="The store's file (or URL).")
+    ] = "~/.embermem/memory.db",
+    user: Annotated[str, typer.Option(envvar="EMBERMEM_USER", help="Whose memory.")] = "default",
+    agent: Annotated[str, typer.Option(envvar="EMBERMEM_AGENT", help="Which agent's memory of them.")] = "default",
+    preset: Annotated[str | None, typer.Option(help="`default`, or `paper` for the paper's exact steps.")] = None,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=lambda on: _version(on))] = False,
+) -> None:
+    ctx.obj = Session(store=store, user=user, agent=agent, preset=preset)
+
+
+def _version(on: bool) -> None:
+    if on:
+        from embermem import __version__
+
+        typer.echo(f"embermem {__version__}")
+        raise typer.Exit
+
+
+def _drop_stdout() -> None:
+    """Nobody reads on: what is left to flush at the end goes nowhere."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What every command shares: which store, whose memory, how to open it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from embermem.core.errors import NotFound, StoreError
+
+if TYPE_CHECKING:
+    from embermem.memory import Memory, OwnerMemory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """The global options. A store is a path, or a URL where it has `://`."""
+
+    store: str
+    user: str
+    agent: str
+    preset: str | None
+
+    @property
+    def path(self) -> Path | None:
+        """The store's file, or None for a URL."""
+        return None if "://" in self.store else Path(self.store).expanduser()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store to read."""
+        if self.path is not None:
+            return self.path.exists()
+        from embermem.bootstrap import store_exists
+        from embermem.core import config
+
+        return store_exists(self.store, config.load(self.preset))
+
+    def for_writing(self, *, background: bool = False) -> Memory:
+        """Opens the store, made with its folder if it is not there; `background` understands meanwhile."""
+        if self.path is not None:
+            try:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"cannot make the folder {self.path.parent}: {error.strerror}") from error
+        return self._open(background=background)
+
+    def for_reading(self, *, model: str | None = None, read_only: bool = False) -> Memory:
+        """Opens the store; a `model` named goes before the setting. With `read_only` nothing can be written. Raises
+        NotFound if there is none: reading makes nothing."""
+        if not self.exists:
+            raise self._missing()
+        return self._open(model=model, read_only=read_only)
+
+    def for_reindexing(self) -> Memory:
+        """Opens the store, whichever embedder its vectors are of. Raises NotFound if there is none."""
+        if not self.exists:
+            raise self._missing()
+        return self._open(reindex=True)
+
+    def owner(self, memory: Memory) -> OwnerMemory:
+        """The memory that the global options name."""
+        return memory.of(self.user, self.agent)
+
+    def _missing(self) -> NotFound:
+        return NotFound(
+            f"there is no store at {self.path or self.store}; `embermem add` or `embermem ingest` makes one"
+        )
+
+    def _open(
+        self, *, reindex: bool = False, background: bool = False, model: str | None = None, read_only: bool = False
+    ) -> Memory:
+        from embermem.memory import Memory
+
+        place = self.store if self.path is None else self.path
+        # Most commands are short: they do their own work, and leave no thread behind.
+        return Memory(
+            place, preset=self.preset, background=background, reindex=reindex, model=model, read_only=read_only
+        )

@@ -1,0 +1,337 @@
+"""The two clients of the HTTP API: `Client` waits, `AsyncClient` awaits. All else is the same code."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import secrets
+import time
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+from embermem.client import calls, wire
+from embermem.client.calls import OwnerCalls
+from embermem.client.wire import Broken, Pause, Reply, Request, Steps
+from embermem.core.errors import ConfigError, StoreClosed
+from embermem.core.types import Owner
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["AsyncClient", "AsyncOwnerClient", "Client", "OwnerClient"]
+
+TIMEOUT_S = 30.0
+"""Seconds for each wait on the server. A recall takes milliseconds; one behind a busy disk takes seconds."""
+RETRIES = 3
+"""Tries after the first. With pauses that double they bridge a restart of two seconds."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Client:
+    """A server of Ember, at a URL such as http://127.0.0.1:8765, reached with a key where it asks for one.
+
+    `timeout_s` is for each wait on the server; `retries` is how often a request that can be repeated is sent again:
+    reads, and adds, which carry a key. Connections go to this URL alone: proxies that the environment names are not
+    used, and redirects are not followed. Safe to use from several threads. `with` closes it.
+
+    Raises ConfigError for a URL or key that cannot be, and where the package httpx2 is not installed.
+    """
+
+    def __init__(
+        self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
+    ) -> None:
+        self._http: httpx2.Client = _httpx2().Client(**_settings(url, key, timeout_s))
+        self._retries = retries
+
+    def of(self, user: str, agent: str = "default") -> OwnerClient:
+        """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
+        return OwnerClient(self, calls.owner_of(user, agent))
+
+    def owners(self) -> tuple[Owner, ...]:
+        """Everyone with a memory there whom the key may reach."""
+        return self._run(calls.owners())
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, steps: Steps[_T]) -> _T:
+        acts = wire.acts(steps, self._retries, _now)
+        try:
+            act = next(acts)
+            while True:
+                act = acts.send(self._done(act))
+        except StopIteration as done:
+            result: _T = done.value
+            return result
+
+    def _done(self, act: Request | Pause) -> Reply | Broken | None:
+        """What came of a request; of a pause, nothing."""
+        if isinstance(act, Pause):
+            time.sleep(act.seconds)
+            return None
+        if self._http.is_closed:
+            raise _closed()
+        try:
+            return _reply(self._http.request(act.method, act.path, **_arguments(act)))
+        except _httpx2().RequestError as error:
+            return _broken(error)
+
+
+class AsyncClient:
+    """`Client` for asyncio: the same, awaited. `async with` closes it."""
+
+    def __init__(
+        self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
+    ) -> None:
+        self._http: httpx2.AsyncClient = _httpx2().AsyncClient(**_settings(url, key, timeout_s))
+        self._retries = retries
+
+    def of(self, user: str, agent: str = "default") -> AsyncOwnerClient:
+        """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
+        return AsyncOwnerClient(self, calls.owner_of(user, agent))
+
+    async def owners(self) -> tuple[Owner, ...]:
+        """Everyone with a memory there whom the key may reach."""
+        return await self._run(calls.owners())
+
+    async def aclose(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _run(self, steps: Steps[_T]) -> _T:
+        acts = wire.acts(steps, self._retries, _now)
+        try:
+            act = next(acts)
+            while True:
+                act = acts.send(await self._done(act))
+        except StopIteration as done:
+            result: _T = done.value
+            return result
+
+    async def _done(self, act: Request | Pause) -> Reply | Broken | None:
+        """What came of a request; of a pause, nothing."""
+        if isinstance(act, Pause):
+            await asyncio.sleep(act.seconds)
+            return None
+        if self._http.is_closed:
+            raise _closed()
+        try:
+            return _reply(await self._http.request(act.method, act.path, **_arguments(act)))
+        except _httpx2().RequestError as error:
+            return _broken(error)
+
+
+# ------------------------------------------------------------------------------------------------ one owner's memory
+
+
+def _sent(call: Callable[Concatenate[OwnerCalls, _P], Steps[_T]]) -> Callable[Concatenate[OwnerClient, _P], _T]:
+    """The call, run on a connection; its name, parameters and documentation stay."""
+
+    @functools.wraps(call)
+    def run(self: OwnerClient, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return self._client._run(call(self._calls, *args, **kwargs))
+
+    return run
+
+
+def _awaited(
+    call: Callable[Concatenate[OwnerCalls, _P], Steps[_T]],
+) -> Callable[Concatenate[AsyncOwnerClient, _P], Coroutine[Any, Any, _T]]:
+    """The call, awaited on a connection."""
+
+    @functools.wraps(call)
+    async def run(self: AsyncOwnerClient, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await self._client._run(call(self._calls, *args, **kwargs))
+
+    return run
+
+
+class OwnerClient:
+    """One owner's memory on a server: the methods of `OwnerMemory`, as far as the API has them."""
+
+    def __init__(self, client: Client, owner: Owner) -> None:
+        self.owner = owner
+        self._client = client
+        self._calls = OwnerCalls(owner, _new_key)
+
+    add = _sent(OwnerCalls.add)
+    add_messages = _sent(OwnerCalls.add_messages)
+    settle = _sent(OwnerCalls.settle)
+    recall = _sent(OwnerCalls.recall)
+    search = _sent(OwnerCalls.search)
+    pages = _sent(OwnerCalls.pages)
+    page = _sent(OwnerCalls.page)
+    utterance = _sent(OwnerCalls.utterance)
+    segments = _sent(OwnerCalls.segments)
+    segment = _sent(OwnerCalls.segment)
+    heat = _sent(OwnerCalls.heat)
+    persona = _sent(OwnerCalls.persona)
+    facts = _sent(OwnerCalls.facts)
+    past_facts = _sent(OwnerCalls.past_facts)
+    fact = _sent(OwnerCalls.fact)
+    traits = _sent(OwnerCalls.traits)
+    profile = _sent(OwnerCalls.profile)
+    agent_profile = _sent(OwnerCalls.agent_profile)
+    set_profile = _sent(OwnerCalls.set_profile)
+    set_agent_profile = _sent(OwnerCalls.set_agent_profile)
+    set_profiles = _sent(OwnerCalls.set_profiles)
+    changes = _sent(OwnerCalls.changes)
+    change = _sent(OwnerCalls.change)
+    history = _sent(OwnerCalls.history)
+    stats = _sent(OwnerCalls.stats)
+    correct = _sent(OwnerCalls.correct)
+    pin = _sent(OwnerCalls.pin)
+    retire = _sent(OwnerCalls.retire)
+    forget = _sent(OwnerCalls.forget)
+    forget_owner = _sent(OwnerCalls.forget_owner)
+    undo = _sent(OwnerCalls.undo)
+    verify = _sent(OwnerCalls.verify)
+    why = _sent(OwnerCalls.why)
+    conflicts = _sent(OwnerCalls.conflicts)
+    settle_conflict = _sent(OwnerCalls.settle_conflict)
+    learn = _sent(OwnerCalls.learn)
+    links = _sent(OwnerCalls.links)
+    link = _sent(OwnerCalls.link)
+    unlink = _sent(OwnerCalls.unlink)
+    retention = _sent(OwnerCalls.retention)
+    fade = _sent(OwnerCalls.fade)
+    expire = _sent(OwnerCalls.expire)
+
+
+class AsyncOwnerClient:
+    """One owner's memory on a server, awaited: the methods of `AsyncOwnerMemory`, as far as the API has them."""
+
+    def __init__(self, client: AsyncClient, owner: Owner) -> None:
+        self.owner = owner
+        self._client = client
+        self._calls = OwnerCalls(owner, _new_key)
+
+    add = _awaited(OwnerCalls.add)
+    add_messages = _awaited(OwnerCalls.add_messages)
+    settle = _awaited(OwnerCalls.settle)
+    recall = _awaited(OwnerCalls.recall)
+    search = _awaited(OwnerCalls.search)
+    pages = _awaited(OwnerCalls.pages)
+    page = _awaited(OwnerCalls.page)
+    utterance = _awaited(OwnerCalls.utterance)
+    segments = _awaited(OwnerCalls.segments)
+    segment = _awaited(OwnerCalls.segment)
+    heat = _awaited(OwnerCalls.heat)
+    persona = _awaited(OwnerCalls.persona)
+    facts = _awaited(OwnerCalls.facts)
+    past_facts = _awaited(OwnerCalls.past_facts)
+    fact = _awaited(OwnerCalls.fact)
+    traits = _awaited(OwnerCalls.traits)
+    profile = _awaited(OwnerCalls.profile)
+    agent_profile = _awaited(OwnerCalls.agent_profile)
+    set_profile = _awaited(OwnerCalls.set_profile)
+    set_agent_profile = _awaited(OwnerCalls.set_agent_profile)
+    set_profiles = _awaited(OwnerCalls.set_profiles)
+    changes = _awaited(OwnerCalls.changes)
+    change = _awaited(OwnerCalls.change)
+    history = _awaited(OwnerCalls.history)
+    stats = _awaited(OwnerCalls.stats)
+    correct = _awaited(OwnerCalls.correct)
+    pin = _awaited(OwnerCalls.pin)
+    retire = _awaited(OwnerCalls.retire)
+    forget = _awaited(OwnerCalls.forget)
+    forget_owner = _awaited(OwnerCalls.forget_owner)
+    undo = _awaited(OwnerCalls.undo)
+    verify = _awaited(OwnerCalls.verify)
+    why = _awaited(OwnerCalls.why)
+    conflicts = _awaited(OwnerCalls.conflicts)
+    settle_conflict = _awaited(OwnerCalls.settle_conflict)
+    learn = _awaited(OwnerCalls.learn)
+    links = _awaited(OwnerCalls.links)
+    link = _awaited(OwnerCalls.link)
+    unlink = _awaited(OwnerCalls.unlink)
+    retention = _awaited(OwnerCalls.retention)
+    fade = _awaited(OwnerCalls.fade)
+    expire = _awaited(OwnerCalls.expire)
+
+
+# --------------------------------------------------------------------------------------------------------- httpx2
+
+
+def _httpx2() -> ModuleType:
+    try:
+        import httpx2
+    except ImportError as error:
+        raise ConfigError("the client needs the package httpx2: pip install 'embermem[client]'") from error
+    return httpx2
+
+
+def _settings(url: str, key: str | None, timeout_s: float) -> dict[str, Any]:
+    """The arguments of either kind of connection. Raises ConfigError."""
+    refusal = ConfigError("url is not an http:// or https:// address, such as http://127.0.0.1:8765")
+    try:
+        address = urlsplit(url)
+        _ = address.port  # read here for what it raises
+    except ValueError as error:
+        raise refusal from error
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise refusal
+    if address.username is not None or address.password is not None:
+        raise ConfigError("the url must not hold a user or password; give key")
+    if key is not None and not (key and key.isascii() and key.isprintable()):
+        raise ConfigError("key is empty, or holds a character that no header may hold")
+    headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
+    return {
+        "base_url": url,
+        "headers": headers,
+        "timeout": timeout_s,
+        "trust_env": False,
+        "follow_redirects": False,
+    }
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    kind = {} if request.body is None else {"Content-Type": "application/json"}
+    return {"params": request.params, "content": request.body, "headers": {**kind, **request.headers}}
+
+
+def _reply(response: httpx2.Response) -> Reply:
+    return Reply(status=response.status_code, headers=response.headers, body=response.content)
+
+
+def _broken(error: httpx2.RequestError) -> Broken:
+    httpx2 = _httpx2()
+    unsent = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout))
+    late = isinstance(error, httpx2.TimeoutException)
+    said = "did not answer in time" if late else "cannot be reached" if unsent else "broke off"
+    return Broken(why=f"the server at {error.request.url.netloc.decode()} {said}", sent=not unsent, late=late)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _closed() -> StoreClosed:
+    return StoreClosed("this client was closed; make another")
+
+
+def _new_key() -> str:
+    """A key for one addition: 16 random bytes."""
+    return secrets.token_hex(16)

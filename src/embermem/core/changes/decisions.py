@@ -1,0 +1,456 @@
+"""The second log: numbered changes, each made of decisions that say in full what was derived.
+
+Everything that Ember derives from utterances is written by applying a change; applying all of them again in order
+gives the same memory. A decision is resolved: it names ids and texts, so that applying it asks nobody anything.
+Vectors are not part of the log: they are made again from the texts. The log only grows, but for forgetting: that takes
+every word of what is forgotten out of it.
+
+A kind of decision is stored under its `tag`, which no rename of the class may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import ClassVar
+
+from embermem.core.types import (
+    About,
+    ChainId,
+    FactId,
+    FactProposal,
+    ItemId,
+    LinkId,
+    PageId,
+    ProfileProposal,
+    SegmentId,
+    Source,
+    ThreadId,
+    TraitProposal,
+)
+
+
+class Cause(StrEnum):
+    """Why a change was made."""
+
+    EMBEDDING = "embedding"
+    ANNOTATION = "annotation"
+    CONSOLIDATION = "consolidation"
+    PROMOTION = "promotion"
+    EVICTION = "eviction"
+    PROFILE = "profile"
+    REINDEX = "reindex"
+    REDONE = "redone"
+    UNDO = "undo"
+    ANEW = "anew"
+    CORRECTION = "correction"
+    FORGETTING = "forgetting"
+    IMPORT = "import"
+    LINKING = "linking"
+    RETENTION = "retention"
+    EXPIRY = "expiry"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """Utterances of seq first…last have vectors of this embedder."""
+
+    tag: ClassVar[str] = "Embedded"
+    first_seq: int
+    last_seq: int
+    embedder: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Noted:
+    """A page was read up to `upto_seq`: its chain, its keywords, and what it may teach the persona."""
+
+    tag: ClassVar[str] = "Noted"
+    page_id: PageId
+    upto_seq: int
+    chain_id: ChainId
+    continues: bool
+    keywords: tuple[str, ...]
+    analyst: str
+    facts: tuple[FactProposal, ...] = ()
+    traits: tuple[TraitProposal, ...] = ()
+    profile: tuple[ProfileProposal, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainSummarised:
+    """A chain has a new summary (the paper's meta)."""
+
+    tag: ClassVar[str] = "ChainSummarised"
+    chain_id: ChainId
+    thread: ThreadId
+    summary: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placed:
+    """A page entered a segment; `f_score` is None where it opened the segment."""
+
+    tag: ClassVar[str] = "Placed"
+    page_id: PageId
+    segment_id: SegmentId
+    f_score: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SummaryPart:
+    """One chain's summary inside a segment's; condensed parts belong to no single chain."""
+
+    chain_id: ChainId | None
+    text: str
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeywordCount:
+    """A keyword of a segment and how many of its pages have it."""
+
+    word: str
+    pages: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentWritten:
+    """A segment's summary and keywords now; opens the segment if it is new."""
+
+    tag: ClassVar[str] = "SegmentWritten"
+    segment_id: SegmentId
+    parts: tuple[SummaryPart, ...]
+    keywords: tuple[KeywordCount, ...]
+    said_from: datetime
+    said_to: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Analysed:
+    """A page was read for the persona up to `upto_seq`."""
+
+    tag: ClassVar[str] = "Analysed"
+    page_id: PageId
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactAdded:
+    """A fact entered a knowledge base."""
+
+    tag: ClassVar[str] = "FactAdded"
+    fact_id: FactId
+    about: About
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    sources: tuple[Source, ...]
+    valid_from: datetime | None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactStrengthened:
+    """A known fact was said again: more sources, and it counts as new for the cap."""
+
+    tag: ClassVar[str] = "FactStrengthened"
+    fact_id: FactId
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactRetired:
+    """A fact is no longer so; it stays answerable by date."""
+
+    tag: ClassVar[str] = "FactRetired"
+    fact_id: FactId
+    superseded_by: FactId | None
+    valid_to: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactArchived:
+    """A fact left its knowledge base by the cap (first in, first out)."""
+
+    tag: ClassVar[str] = "FactArchived"
+    fact_id: FactId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactRestored:
+    """A fact holds again: what retired it, superseded it or moved it to the archive was undone."""
+
+    tag: ClassVar[str] = "FactRestored"
+    fact_id: FactId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactPinned:
+    """The caller keeps a fact from the cap, or (False) no longer does."""
+
+    tag: ClassVar[str] = "FactPinned"
+    fact_id: FactId
+    pinned: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactExpires:
+    """The caller's word: the fact holds until `at`, and no longer; None takes that back."""
+
+    tag: ClassVar[str] = "FactExpires"
+    fact_id: FactId
+    at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactsConflict:
+    """Two facts that cannot both be so, of which none may end the other: both stay, and callers are told."""
+
+    tag: ClassVar[str] = "FactsConflict"
+    fact_id: FactId
+    other_id: FactId
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConflictSettled:
+    """The caller's word: both facts of a conflict may stand."""
+
+    tag: ClassVar[str] = "ConflictSettled"
+    fact_id: FactId
+    other_id: FactId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactAffirmed:
+    """The caller's word: what was said up to `upto_seq` does not end this fact."""
+
+    tag: ClassVar[str] = "FactAffirmed"
+    fact_id: FactId
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactDenied:
+    """The caller's word: what was said up to `upto_seq` does not teach this value again. `fact_id` had it."""
+
+    tag: ClassVar[str] = "FactDenied"
+    fact_id: FactId
+    about: About
+    subject: str
+    attribute: str
+    value: str
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactBarred:
+    """As `FactDenied`, of a value that was forgotten: `mark` is a keyed hash of it, and says it to nobody."""
+
+    tag: ClassVar[str] = "FactBarred"
+    mark: str
+    upto_seq: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextsBarred:
+    """Texts that were forgotten, as keyed hashes. A message that is one of `messages` (its role, words and time) is not
+    stored again; from words that are one of `texts`, whenever they are said, nothing is learnt."""
+
+    tag: ClassVar[str] = "TextsBarred"
+    messages: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erased:
+    """What a change of cause `forgetting` took out of both logs: ids and counts, no word of it."""
+
+    tag: ClassVar[str] = "Erased"
+    pages: tuple[PageId, ...]
+    facts: tuple[FactId, ...]
+    utterances: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitCleared:
+    """A trait is unknown again: the change that first set it was undone."""
+
+    tag: ClassVar[str] = "TraitCleared"
+    dimension: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Undone:
+    """What change `no` taught the persona is taken back by the decisions that follow."""
+
+    tag: ClassVar[str] = "Undone"
+    no: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BegunAnew:
+    """All that was derived before is put away; what callers set follows in the same change, the rest is read anew."""
+
+    tag: ClassVar[str] = "BegunAnew"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitSet:
+    """A trait's level and confidence now."""
+
+    tag: ClassVar[str] = "TraitSet"
+    dimension: str
+    level: float
+    confidence: float
+    sources: tuple[Source, ...]
+    valid_from: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileSet:
+    """A profile field's value, true from `valid_from` on (None: always); a value of None takes it away."""
+
+    tag: ClassVar[str] = "ProfileSet"
+    whose: About
+    name: str
+    value: str | None
+    sources: tuple[Source, ...]
+    set_by: str
+    valid_from: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Linked:
+    """Two memories, facts or segments, have to do with each other, and why (A-MEM, arXiv 2502.12110)."""
+
+    tag: ClassVar[str] = "Linked"
+    link_id: LinkId
+    from_id: ItemId
+    to_id: ItemId
+    reason: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unlinked:
+    """A link no longer stands."""
+
+    tag: ClassVar[str] = "Unlinked"
+    link_id: LinkId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentEvolved:
+    """What a newer memory taught of an older segment: more keywords, tags, and a line of context, in place of those it
+    evolved to before. All empty takes them away."""
+
+    tag: ClassVar[str] = "SegmentEvolved"
+    segment_id: SegmentId
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    context: str
+    reason: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evicted:
+    """A segment left mid-term memory for the archive."""
+
+    tag: ClassVar[str] = "Evicted"
+    segment_id: SegmentId
+
+
+Decision = (
+    Embedded
+    | Noted
+    | ChainSummarised
+    | Placed
+    | SegmentWritten
+    | Analysed
+    | FactAdded
+    | FactStrengthened
+    | FactRetired
+    | FactArchived
+    | FactRestored
+    | FactPinned
+    | FactExpires
+    | FactsConflict
+    | ConflictSettled
+    | FactAffirmed
+    | FactDenied
+    | FactBarred
+    | TextsBarred
+    | Erased
+    | TraitCleared
+    | Undone
+    | BegunAnew
+    | TraitSet
+    | ProfileSet
+    | Linked
+    | Unlinked
+    | SegmentEvolved
+    | Evicted
+)
+
+Ruling = FactAffirmed | FactDenied | FactBarred | TextsBarred | ConflictSettled
+"""What a caller decided of what may be learnt. It holds until the change that it stands in is undone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One entry of the log. `no` counts an owner's changes from 1, without gaps; it is the owner's revision."""
+
+    no: int
+    cause: Cause
+    analyst: str
+    recorded_at: datetime
+    decisions: tuple[Decision, ...] = field(default=())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refused:
+    """What an undo leaves as it is: an id, the name of a trait or of a profile line; why, in words; and the change that
+    rests on it or that keeps it so."""
+
+    item: str
+    reason: str
+    change_no: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoPlan:
+    """What undoing a change would decide now, and what of it cannot be taken back. No decisions: nothing can."""
+
+    decisions: tuple[Decision, ...]
+    refused: tuple[Refused, ...]
+
+
+def undone(log: Iterable[Change]) -> dict[int, int]:
+    """By the number of each change that is undone, the number of the one that did so."""
+    by: dict[int, int] = {}
+    for change in log:
+        for no in (d.no for d in change.decisions if isinstance(d, Undone)):
+            by[no] = change.no
+            for earlier in [one for one, later in by.items() if later == no]:
+                del by[earlier]  # what was undone by a change that is undone now, stands again
+    return by
+
+
+def barred_by(log: Iterable[Change]) -> Iterator[tuple[int, TextsBarred]]:
+    """The texts that stand as barred, each with the number of the change that did so."""
+    log = tuple(log)
+    lifted = undone(log)
+    return (
+        (change.no, d)
+        for change in log
+        if change.no not in lifted
+        for d in change.decisions
+        if isinstance(d, TextsBarred)
+    )

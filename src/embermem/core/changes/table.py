@@ -1,0 +1,495 @@
+"""The table of decisions: what the rest of Ember knows of each kind, said once.
+
+Forgetting, undoing, histories, checks and every wording read it. Three modules need logic of their own for each kind or
+for some: store/projector.py (rows), redacting.py (rules) and undoing.py (states). They end in assert_never, so that the
+type checker finds a kind that they leave out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, get_args
+
+from embermem.core.changes import decisions as d
+from embermem.core.changes.decisions import Decision
+from embermem.core.changes.kinds import ByRule, Falls, Item, Kind, Moves, Rests, Say, Sort, Stays, Undoing
+from embermem.core.types import Source
+
+_PAGE, _CHAIN, _SEGMENT, _FACT = Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT
+_NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT, Sort.LINK, Sort.ITEM)
+"""The sorts of ids that have a history."""
+
+
+def table(kinds: Iterable[type[Any]], entries: Iterable[Kind[Any]]) -> Mapping[type[Any], Kind[Any]]:
+    """The entries by their kinds. Raises TypeError unless each kind has one of its own, and a tag of its own."""
+    by = {entry.of: entry for entry in entries}
+    wanted = tuple(kinds)
+    if without := [kind.__name__ for kind in wanted if kind not in by]:
+        raise TypeError(f"{', '.join(without)}: no entry in the table of decisions says how it is forgotten and told")
+    tags = [kind.tag for kind in wanted]
+    if len({*tags}) < len(wanted) or not {*by} <= {*wanted}:
+        raise TypeError("the table of decisions names a kind that is none, or two kinds have one tag")
+    return by
+
+
+# ------------------------------------------------------------------------------------------------------- how it is told
+
+
+def _erased(one: d.Erased) -> Mapping[str, int]:
+    return {"pages": len(one.pages), "utterances": one.utterances, "facts": len(one.facts)}
+
+
+def _placed(one: d.Placed, say: Say) -> str:
+    how = "opened" if one.f_score is None else f"joined (F = {one.f_score:.2f})"
+    return f"{say(one.page_id)} {how} {say(one.segment_id)}"
+
+
+def _noted(one: d.Noted, say: Say) -> str:
+    joined = "goes on with its chain" if one.continues else "begins a chain"
+    return f"{say(one.page_id)} {joined}; {', '.join(one.keywords)}"
+
+
+def _pair(one: d.FactsConflict | d.ConflictSettled, say: Say) -> str:
+    return f"{say(one.fact_id)} / {say(one.other_id)}"
+
+
+def _until(at: datetime | None) -> str:
+    return "no end" if at is None else f"until {at.isoformat(timespec='minutes')}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+# --------------------------------------------------------------------------------------------------------- the entries
+
+_PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
+    Kind(
+        of=d.Embedded,
+        labels=("embedder",),
+        forgotten=Stays(),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        told=lambda one, say: ("embedded", f"utterances #{one.first_seq} to #{one.last_seq}"),
+        did=lambda one: ("utterances embedded", one.last_seq - one.first_seq + 1),
+    ),
+    Kind(
+        of=d.Noted,
+        ids={"page_id": _PAGE, "chain_id": _CHAIN, "facts.replaces": _FACT, "traits.dimension": Sort.DIMENSION},
+        unnamed=frozenset({"facts.replaces"}),
+        sources=("facts.sources", "traits.sources", "profile.sources"),
+        texts=("keywords", "facts.subject", "facts.value", "facts.text", "profile.value"),
+        labels=("analyst", "facts.attribute", "profile.name"),
+        forgotten=ByRule(),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        sets=(Item.NOTE, ("page_id",)),
+        told=lambda one, say: ("page read", _noted(one, say)),
+        about="page_id",
+        did=lambda one: ("pages read", 1),
+    ),
+    Kind(
+        of=d.ChainSummarised,
+        ids={"chain_id": _CHAIN},
+        sources=("sources",),
+        texts=("summary",),
+        labels=("thread",),
+        forgotten=ByRule(),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        sets=(Item.CHAIN, ("chain_id",)),
+        told=lambda one, say: ("chain summarised", one.summary),
+        did=lambda one: ("chains summarised", 1),
+    ),
+    Kind(
+        of=d.Placed,
+        ids={"page_id": _PAGE, "segment_id": _SEGMENT},
+        forgotten=Falls(("page_id",)),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        sets=(Item.MEMBERSHIP, ("page_id",)),
+        told=lambda one, say: ("page placed", _placed(one, say)),
+        about="segment_id",
+        did=lambda one: ("pages placed", 1),
+    ),
+    Kind(
+        of=d.SegmentWritten,
+        ids={"segment_id": _SEGMENT, "parts.chain_id": _CHAIN},
+        sources=("parts.sources",),
+        texts=("parts.text", "keywords.word"),
+        forgotten=ByRule(),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        sets=(Item.SEGMENT_TEXT, ("segment_id",)),
+        told=lambda one, say: ("segment written", ", ".join(count.word for count in one.keywords[:8])),
+        about="segment_id",
+        did=lambda one: ("segments written", 1),
+    ),
+    Kind(
+        of=d.Analysed,
+        ids={"page_id": _PAGE},
+        forgotten=Falls(("page_id",)),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        told=lambda one, say: ("page analysed", f"{say(one.page_id)} up to #{one.upto_seq}"),
+        about="page_id",
+        did=lambda one: ("pages analysed", 1),
+    ),
+    Kind(
+        of=d.SegmentEvolved,
+        ids={"segment_id": _SEGMENT},
+        sources=("sources",),
+        texts=("keywords", "tags", "context", "reason"),
+        forgotten=Rests(("segment_id",)),
+        undone=Undoing.RESTORED,
+        moves=Moves.NOTHING,
+        sets=(Item.EVOLUTION, ("segment_id",)),
+        told=lambda one, say: ("segment evolved", f"{say(one.segment_id)}: {one.reason}"),
+        about="segment_id",
+        taught=lambda one, say: f"{one.segment_id} evolved: {one.reason}",
+    ),
+    Kind(
+        of=d.Evicted,
+        ids={"segment_id": _SEGMENT},
+        forgotten=Falls(("segment_id",)),
+        undone=Undoing.LOST,
+        moves=Moves.NOTHING,
+        told=lambda one, say: ("segment archived", say(one.segment_id)),
+        about="segment_id",
+        did=lambda one: ("segments archived", 1),
+    ),
+)
+
+_FACTS: tuple[Kind[Any], ...] = (
+    Kind(
+        of=d.FactAdded,
+        ids={"fact_id": _FACT},
+        sources=("sources",),
+        texts=("subject", "value", "text"),
+        labels=("attribute",),
+        forgotten=ByRule(),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.FACT, ("fact_id",)),
+        told=lambda one, say: ("learnt", one.text),
+        about="fact_id",
+        taught=lambda one, say: f"+ {say(one.fact_id)}",
+    ),
+    Kind(
+        of=d.FactStrengthened,
+        ids={"fact_id": _FACT},
+        sources=("sources",),
+        forgotten=Rests(("fact_id",)),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.FACT, ("fact_id",)),
+        told=lambda one, say: ("said again", say(one.fact_id)),
+        about="fact_id",
+        taught=lambda one, say: f"again: {say(one.fact_id)}",
+    ),
+    Kind(
+        of=d.FactRetired,
+        ids={"fact_id": _FACT, "superseded_by": _FACT},
+        forgotten=ByRule(),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.FACT, ("fact_id",)),
+        told=lambda one, say: (
+            "no longer held",
+            say(one.fact_id) + (f" (now: {say(one.superseded_by)})" if one.superseded_by else ""),
+        ),
+        about="fact_id",
+        taught=lambda one, say: f"− {say(one.fact_id)}",
+    ),
+    Kind(
+        of=d.FactArchived,
+        ids={"fact_id": _FACT},
+        forgotten=Falls(("fact_id",)),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.FACT, ("fact_id",)),
+        told=lambda one, say: ("to the archive", say(one.fact_id)),
+        about="fact_id",
+        taught=lambda one, say: f"archived: {say(one.fact_id)}",
+    ),
+    Kind(
+        of=d.FactRestored,
+        ids={"fact_id": _FACT},
+        forgotten=ByRule(),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.FACT, ("fact_id",)),
+        told=lambda one, say: ("holds again", say(one.fact_id)),
+        about="fact_id",
+        taught=lambda one, say: f"+ {say(one.fact_id)}",
+    ),
+    Kind(
+        of=d.FactPinned,
+        ids={"fact_id": _FACT},
+        forgotten=Falls(("fact_id",)),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.FACT, ("fact_id",)),
+        told=lambda one, say: ("pinned" if one.pinned else "no longer pinned", say(one.fact_id)),
+        about="fact_id",
+        taught=lambda one, say: f"{'pinned' if one.pinned else 'no longer pinned'}: {say(one.fact_id)}",
+    ),
+    Kind(
+        of=d.FactExpires,
+        ids={"fact_id": _FACT},
+        forgotten=Falls(("fact_id",)),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.FACT, ("fact_id",)),
+        told=lambda one, say: ("expires", f"{say(one.fact_id)}: {_until(one.at)}"),
+        about="fact_id",
+        taught=lambda one, say: (
+            f"{'does not expire' if one.at is None else f'expires {say.when(one.at)}'}: {say(one.fact_id)}"
+        ),
+    ),
+    Kind(
+        of=d.FactsConflict,
+        ids={"fact_id": _FACT, "other_id": _FACT},
+        labels=("reason",),
+        forgotten=Falls(("fact_id", "other_id")),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.CONFLICT, ("fact_id", "other_id")),
+        told=lambda one, say: ("in conflict", _pair(one, say)),
+        about="fact_id",
+        taught=lambda one, say: f"in conflict: {_pair(one, say)}",
+    ),
+    Kind(
+        of=d.ConflictSettled,
+        ids={"fact_id": _FACT, "other_id": _FACT},
+        forgotten=Falls(("fact_id", "other_id")),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        ends=(Item.CONFLICT, ("fact_id", "other_id")),
+        told=lambda one, say: ("both stand", _pair(one, say)),
+        about="fact_id",
+        taught=lambda one, say: f"both stand: {_pair(one, say)}",
+    ),
+    Kind(
+        of=d.FactAffirmed,
+        ids={"fact_id": _FACT},
+        forgotten=Falls(("fact_id",)),
+        undone=Undoing.LIFTED,
+        moves=Moves.NOTHING,
+        told=lambda one, say: ("affirmed", f"{say(one.fact_id)}: nothing said up to #{one.upto_seq} ends it"),
+        about="fact_id",
+        taught=lambda one, say: f"as the caller says: {say(one.fact_id)}",
+    ),
+    Kind(
+        of=d.FactDenied,
+        ids={"fact_id": _FACT},
+        texts=("subject", "value"),
+        labels=("attribute",),
+        forgotten=ByRule(),
+        undone=Undoing.LIFTED,
+        moves=Moves.NOTHING,
+        told=lambda one, say: (
+            "denied",
+            f"{_words(one.attribute)} {one.value}: not learnt again from what was said",
+        ),
+        about="fact_id",
+        taught=lambda one, say: f"not: {one.subject} {one.attribute} {one.value}",
+    ),
+    Kind(
+        of=d.FactBarred,
+        labels=("mark",),
+        forgotten=Stays(),
+        undone=Undoing.LIFTED,
+        moves=Moves.NOTHING,
+        told=lambda one, say: (
+            "barred",
+            "a value that was forgotten is not learnt again from what was said before",
+        ),
+        taught=lambda one, say: "a forgotten value, not to be learnt again",
+    ),
+)
+
+_TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
+    Kind(
+        of=d.TraitSet,
+        ids={"dimension": Sort.DIMENSION},
+        sources=("sources",),
+        forgotten=Rests(),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.TRAIT, ("dimension",)),
+        told=lambda one, say: (
+            "trait",
+            f"{_words(one.dimension)} {one.level:+.2f}, confidence {one.confidence:.2f}",
+        ),
+        taught=lambda one, say: f"{one.dimension} {one.level:+.2f}",
+    ),
+    Kind(
+        of=d.TraitCleared,
+        ids={"dimension": Sort.DIMENSION},
+        forgotten=Stays(),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        ends=(Item.TRAIT, ("dimension",)),
+        told=lambda one, say: ("trait unknown", _words(one.dimension)),
+        taught=lambda one, say: f"{one.dimension} unknown",
+    ),
+    Kind(
+        of=d.ProfileSet,
+        sources=("sources",),
+        texts=("value",),
+        labels=("name", "set_by"),
+        forgotten=ByRule(),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.PROFILE, ("whose", "name")),
+        told=lambda one, say: (
+            f"{one.whose} profile",
+            f"{_words(one.name)} {'taken away' if one.value is None else f'= {one.value}'}",
+        ),
+        taught=lambda one, say: f"{one.whose} {one.name} = {'nothing' if one.value is None else one.value}",
+    ),
+    Kind(
+        of=d.Linked,
+        ids={"link_id": Sort.LINK, "from_id": Sort.ITEM, "to_id": Sort.ITEM},
+        sources=("sources",),
+        texts=("reason",),
+        forgotten=Rests(("from_id", "to_id")),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.LINK, ("link_id",)),
+        told=lambda one, say: ("linked", f"{say(one.from_id)} → {say(one.to_id)}: {one.reason}"),
+        about="from_id",
+        taught=lambda one, say: f"{one.from_id} → {one.to_id}: {one.reason}",
+    ),
+    Kind(
+        of=d.Unlinked,
+        ids={"link_id": Sort.LINK},
+        forgotten=Falls(("link_id",)),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        ends=(Item.LINK, ("link_id",)),
+        told=lambda one, say: ("no longer linked", one.link_id),
+        taught=lambda one, say: f"no longer linked: {one.link_id}",
+    ),
+)
+
+_OF_THE_LOG: tuple[Kind[Any], ...] = (
+    Kind(
+        of=d.TextsBarred,
+        labels=("messages", "texts"),
+        forgotten=Stays(),
+        undone=Undoing.LIFTED,
+        moves=Moves.NOTHING,
+        told=lambda one, say: ("barred", "texts that were forgotten are not stored or learnt from again"),
+        taught=lambda one, say: "forgotten texts, not to be stored or learnt from again",
+    ),
+    Kind(
+        of=d.Erased,
+        ids={"pages": _PAGE, "facts": _FACT},
+        unnamed=frozenset({"pages", "facts"}),
+        forgotten=Stays(),
+        undone=Undoing.LOST,
+        moves=Moves.NOTHING,
+        told=lambda one, say: ("forgotten", ", ".join(f"{count} {what}" for what, count in _erased(one).items())),
+        taught=lambda one, say: (
+            "; ".join(f"{what} forgotten: {count}" for what, count in _erased(one).items() if count) or "forgotten"
+        ),
+    ),
+    Kind(
+        of=d.Undone,
+        ids={"no": Sort.CHANGE},
+        forgotten=Stays(),
+        undone=Undoing.MARK,
+        moves=Moves.ALL,
+        told=lambda one, say: ("undoes", f"change {one.no}"),
+        about="no",
+        taught=lambda one, say: f"undoes change {one.no}",
+    ),
+    Kind(
+        of=d.BegunAnew,
+        forgotten=Stays(),
+        undone=Undoing.MARK,
+        moves=Moves.ALL,
+        told=lambda one, say: ("begun anew", "all that was derived before is put away and read again"),
+        taught=lambda one, say: "memory begun anew",
+    ),
+)
+
+KINDS = table(get_args(Decision), (*_PAGES_AND_SEGMENTS, *_FACTS, *_TRAITS_LINES_AND_LINKS, *_OF_THE_LOG))
+"""The entry of each kind of decision."""
+BY_TAG: Mapping[str, type[Any]] = {kind.tag: kind for kind in KINDS}
+"""The kinds of decisions by the tags that they are stored under."""
+
+
+# -------------------------------------------------------------------------------------------------------- reading it
+
+
+def kind_of(decision: Decision) -> Kind[Any]:
+    """The entry of a decision's kind. Raises KeyError for what is none."""
+    return KINDS[type(decision)]
+
+
+def api_kind(kind: type[Decision]) -> str:
+    """What the HTTP API calls a kind of decision: its tag in snake_case."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.tag).lower()
+
+
+def ids(decision: Decision) -> Iterator[tuple[Sort, str]]:
+    """The ids of what a decision is about, each with what it is of. What is forgotten is named by none."""
+    entry = kind_of(decision)
+    for path, sort in entry.ids.items():
+        if path not in entry.unnamed:
+            yield from ((sort, one) for one in values(decision, path))
+
+
+def named(decision: Decision) -> frozenset[str]:
+    """The ids of facts, pages, segments, chains and links that a decision names: it stands in their history."""
+    return frozenset(one for sort, one in ids(decision) if sort in _NAMED)
+
+
+def sources(decision: Decision) -> tuple[Source, ...]:
+    """The utterances that a decision rests on."""
+    return tuple(one for path in kind_of(decision).sources for one in values(decision, path))
+
+
+def texts(decision: Decision) -> tuple[str, ...]:
+    """The words of others in a decision."""
+    return tuple(one for path in kind_of(decision).texts for one in values(decision, path))
+
+
+def set_by(decision: Decision) -> tuple[Item, tuple[str, ...]] | None:
+    """What a decision sets."""
+    return _which(decision, kind_of(decision).sets)
+
+
+def ended_by(decision: Decision) -> tuple[Item, tuple[str, ...]] | None:
+    """What a decision ends."""
+    return _which(decision, kind_of(decision).ends)
+
+
+def _which(decision: Decision, which: tuple[Item, tuple[str, ...]] | None) -> tuple[Item, tuple[str, ...]] | None:
+    return None if which is None else (which[0], tuple(str(getattr(decision, name)) for name in which[1]))
+
+
+def values(decision: object, path: str) -> Iterator[Any]:
+    """What stands in a field, each by itself; nothing for None."""
+    found = [decision]
+    for name in _steps(path):
+        inner: list[Any] = []
+        for one in found:
+            value = getattr(one, name)
+            if isinstance(value, tuple):
+                inner += value
+            elif value is not None:
+                inner.append(value)
+        found = inner
+    return iter(found)
+
+
+@cache
+def _steps(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))

@@ -1,0 +1,103 @@
+"""Every formula, pure, in the papers' letters.
+
+Source: the MemoryOS paper (Kang et al., 2025), by equation or section number. BM25: Robertson and Zaragoza,
+"The Probabilistic Relevance Framework" (2009).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector, Vectors
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """cos(a, b) = a·b / (‖a‖‖b‖), in [−1, 1]; 0 where one of them has no length."""
+    norm = math.sqrt(float(a @ a)) * math.sqrt(float(b @ b))
+    if norm == 0.0:
+        return 0.0
+    return max(-1.0, min(1.0, float(a @ b) / norm))
+
+
+def jaccard(K_s: AbstractSet[str], K_p: AbstractSet[str]) -> float:
+    """Eq. 2: F_Jaccard = |K_s ∩ K_p| / |K_s ∪ K_p|, in [0, 1]; 0 where both are empty."""
+    union = len(K_s | K_p)
+    return len(K_s & K_p) / union if union else 0.0
+
+
+def f_score(e_s: Vector, e_p: Vector, K_s: AbstractSet[str], K_p: AbstractSet[str]) -> float:
+    """Eq. 1: F_score = cos(e_s, e_p) + F_Jaccard(K_s, K_p), in [−1, 2]."""
+    return cosine(e_s, e_p) + jaccard(K_s, K_p)
+
+
+def recency(delta_t: float, mu: float) -> float:
+    """§3.3: R_recency = exp(−Δt/μ), in [0, 1]; Δt in seconds since the last access, never below zero."""
+    return math.exp(-max(0.0, delta_t) / mu)
+
+
+def heat(N_visit: int, L_interaction: int, R_recency: float, alpha: float, beta: float, gamma: float) -> float:
+    """Eq. 3: Heat = α·N_visit + β·L_interaction + γ·R_recency."""
+    return alpha * N_visit + beta * L_interaction + gamma * R_recency
+
+
+def idf(N: int, n: int) -> float:
+    """BM25's inverse document frequency, ln(1 + (N − n + ½)/(n + ½)): n of N documents hold the term; > 0."""
+    return math.log1p((N - n + 0.5) / (n + 0.5))
+
+
+def bm25_term(tf: float, dl: float, avgdl: float, k_1: float, b: float) -> float:
+    """BM25's saturation of one term: tf·(k₁ + 1) / (tf + k₁·(1 − b + b·dl/avgdl)); `idf` multiplies it."""
+    return tf * (k_1 + 1.0) / (tf + k_1 * (1.0 - b + b * dl / avgdl))
+
+
+def z_score(x: float, mean: float, deviation: float) -> float:
+    """z = (x − mean) / deviation, over one query's candidates; 0 where they do not differ."""
+    return (x - mean) / deviation if deviation > 0.0 else 0.0
+
+
+def logistic(x: float) -> float:
+    """1 / (1 + e^−x), in (0, 1)."""
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
+
+
+def evidence_level(level: float, confidence: float, new_level: float, new_confidence: float) -> float:
+    """A trait's level after new evidence: the mean of both levels, weighted by their confidence (ours).
+
+    The papers leave the merging of traits to a model; this is the merge without one.
+    """
+    total = confidence + new_confidence
+    return level + (new_level - level) * (new_confidence / total) if total else 0.0
+
+
+def evidence_confidence(confidence: float, new_confidence: float) -> float:
+    """Confidence after independent evidence: 1 − (1 − c₁)(1 − c₂) (ours)."""
+    return 1.0 - (1.0 - confidence) * (1.0 - new_confidence)
+
+
+# ---------------------------------------------------------- Think-in-Memory (Liu et al., 2023, arXiv 2311.08719), §3.2
+
+
+def lsh_scores(x: Vector, R: Vectors) -> tuple[float, ...]:
+    """[xR; −xR], b numbers for R of shape (d, b/2): how far x lies towards each of the b directions."""
+    projected = [float(one) for one in x @ R]
+    return (*projected, *(-one for one in projected))
+
+
+def lsh(x: Vector, R: Vectors) -> int:
+    """§3.2: F(x) = argmax([xR; −xR]), the bucket of x in [0, b), the first of equals; 0 where R has no columns."""
+    scores = lsh_scores(x, R)
+    return scores.index(max(scores)) if scores else 0
+
+
+# -------------------------------------------------------------- MemoryBank (Zhong et al., 2023, arXiv 2305.10250), §2.3
+
+
+def retention(t: float, S: float) -> float:
+    """§2.3: R = e^(−t/S), in [0, 1]: what is retained after a time t by a memory of strength S, in the same unit.
+
+    t is never below zero; 0 for a memory without strength.
+    """
+    return math.exp(-max(0.0, t) / S) if S > 0.0 else 0.0

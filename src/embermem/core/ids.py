@@ -1,0 +1,24 @@
+"""Ids are made by us, never by the database: a letter for the kind, then time and chance (as in UUID version 7)."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+
+from embermem.core.types import OwnerId
+
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
+
+
+def new_id(kind: str) -> str:
+    """A new id: `kind`, 48 bits of milliseconds and 72 bits of chance; ids made later sort later."""
+    number = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 72 | secrets.randbits(72)
+    return kind + "".join(_DIGITS[number >> shift & 31] for shift in range(115, -1, -5))
+
+
+def owner_id(user: str, agent: str) -> OwnerId:
+    """The id of a (user, agent) pair: a hash of both, so that no name can reach into another's rows."""
+    name, other = user.encode(), agent.encode()
+    digest = hashlib.blake2b(len(name).to_bytes(8, "big") + name + other, digest_size=16, person=b"embermem.owner")
+    return OwnerId(digest.hexdigest())

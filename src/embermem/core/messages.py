@@ -1,0 +1,319 @@
+"""What callers hand in, checked and made into messages: an exchange, or a list in OpenAI's format."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, TypedDict
+from zoneinfo import ZoneInfo
+
+from embermem.core import injected_blocks
+from embermem.core.errors import InputError
+from embermem.core.sensitive import Finder, redacted
+from embermem.core.types import Message, Owner, Redaction, Role, ThreadId
+
+At = datetime | date | str | None
+"""A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
+Expiry = datetime | date | str | timedelta | None
+"""When something ends, as callers give it: a time as above, or how long from now."""
+
+
+class LookBack(TypedDict, total=False):
+    """The moment that a read looks back to: what was known then, what was true then."""
+
+    as_of: At
+    valid_at: At
+
+
+Given = tuple[list[Message], str, tuple[Redaction, ...]]
+"""What was given as messages, its digest, and what was taken out of it before."""
+
+_ROLES = {
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+_LONGEST_NAME = 512
+_LONGEST_URL = 300
+_ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there is nothing to add"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inbox:
+    """How an owner's input is read: who speaks, in which zone, what time it is, how long a text may be.
+
+    What `finders` find is taken out of every text and every speaker's name (`embermem.core.sensitive`), before anything
+    else sees it. `nonce_key` gives the key of the blocks that Ember put into prompts; they are taken out of every text.
+    It is asked only where a text may hold one. A message that held nothing else is left out.
+    """
+
+    owner: Owner
+    zone: ZoneInfo
+    now: datetime
+    max_chars: int
+    nonce_key: Callable[[], bytes] = bytes
+    finders: tuple[Finder, ...] = ()
+
+    def exchange(self, query: str | None, response: str | None, at: At, thread: str) -> Given:
+        """One exchange as messages, and the digest of what was given. A side that is None is missing, and so is one
+        that holds nothing but our own blocks."""
+        sides = [(Role.USER, query, "query"), (Role.ASSISTANT, response, "response")]
+        given = [(role, text, where) for role, text, where in sides if text is not None]
+        if not given:
+            raise InputError("query and response are both None: there is nothing to add")
+        read = [
+            (place, role, text)
+            for place, (role, raw, where) in enumerate(given)
+            if (text := self._text(raw, where)) is not None
+        ]
+        if not read:
+            raise InputError(f"{given[0][2]} {_ONLY_OURS}")
+        said_at = self.moment(at, "at")
+        messages = [
+            Message(
+                role=role,
+                speaker=self._speaker(role),
+                text=text,
+                said_at=said_at,
+                thread=thread_id(thread),
+            )
+            for _, role, text in read
+        ]
+        messages, took = self._without_secrets(messages, [place for place, _, _ in read], named=frozenset())
+        return messages, _digest(messages, [at] * len(messages)), took
+
+    def openai(self, messages: Sequence[Mapping[str, Any]], at: At, thread: str) -> Given:
+        """Messages of OpenAI's format (each may carry `name`, and an `at` of its own), and their digest."""
+        if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
+            raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
+        if not messages:
+            raise InputError("messages is empty: there is nothing to add")
+        made, times, places, named = [], [], list[int](), set[int]()
+        for place, message in enumerate(messages):
+            where = f"messages[{place}]"
+            if not isinstance(message, Mapping):
+                raise InputError(f"{where} is {type(message).__name__}, not a mapping with role and content")
+            said_at = message.get("at", at)
+            if (read := self._message(message, said_at, thread, where)) is not None:
+                times.append(said_at)
+                made.append(read)
+                places.append(place)
+                named |= {place} if message.get("name") is not None else set()
+        if not made:
+            raise InputError(f"messages {_ONLY_OURS}")
+        made, took = self._without_secrets(made, places, named=named)
+        return made, _digest(made, times), took
+
+    def expiry(self, expires_at: Expiry, where: str = "expires_at") -> datetime | None:
+        """When something ends: a time later than now, or a span from now. Raises InputError for one that is over."""
+        if expires_at is None:
+            return None
+        if isinstance(expires_at, timedelta):
+            try:
+                ends = self.now.astimezone(self.zone) + expires_at
+            except OverflowError as error:
+                raise InputError(f"{where} = {expires_at} from now is outside the times that can be stored") from error
+        else:
+            ends = self.moment(expires_at, where)
+        if ends <= self.now:
+            raise InputError(f"{where} = {ends.isoformat()} is over already: it would be gone at once")
+        return ends
+
+    def moment(self, at: At, where: str) -> datetime:
+        """A time with a zone. Raises InputError."""
+        if at is None:
+            return self.now
+        if isinstance(at, str):
+            try:
+                at = datetime.fromisoformat(at.strip())
+            except ValueError as error:
+                raise InputError(
+                    f"{where} = {at!r} is not a time; give ISO 8601 such as 2026-05-02T10:00:00+02:00"
+                ) from error
+        if not isinstance(at, datetime):
+            if not isinstance(at, date):
+                raise InputError(f"{where} = {at!r} is not a time; give a datetime or an ISO 8601 text")
+            at = datetime.combine(at, time())
+        if at.utcoffset() is None:
+            at = at.replace(tzinfo=self.zone)
+        try:
+            at.astimezone(UTC)
+        except (OverflowError, ValueError) as error:
+            raise InputError(f"{where} = {at!r} is outside the times that can be stored") from error
+        return at
+
+    def _message(self, message: Mapping[str, Any], at: At, thread: str, where: str) -> Message | None:
+        named = message.get("role")
+        role = _ROLES.get(named) if isinstance(named, str) else None
+        if role is None:
+            raise InputError(f"{where}.role = {named!r} is not allowed; one of: {', '.join(_ROLES)}")
+        speaker = message.get("name")
+        if speaker is not None and (not isinstance(speaker, str) or not speaker.strip()):
+            raise InputError(f"{where}.name = {speaker!r} is not a name; give a text or leave it out")
+        parts = [_content(message.get("content"), f"{where}.content"), *_beside(message), *_calls(message)]
+        text = self._text("\n".join(part for part in parts if part), f"{where}.content")
+        if text is None:
+            return None
+        return Message(
+            role=role,
+            speaker=self._speaker(role) if speaker is None else checked(speaker, f"{where}.name", _LONGEST_NAME),
+            text=text,
+            said_at=self.moment(at, f"{where}.at"),
+            thread=thread_id(thread),
+        )
+
+    def _speaker(self, role: Role) -> str:
+        if role is Role.USER:
+            return self.owner.user
+        if role is Role.ASSISTANT:
+            return self.owner.agent if self.owner.agent != "default" else "assistant"
+        return role.value
+
+    def _text(self, text: object, where: str) -> str | None:
+        """The text without what Ember put there; None if there was nothing else."""
+        if not isinstance(text, str) or injected_blocks.MARK not in text:
+            return checked(text, where, self.max_chars)
+        theirs = injected_blocks.strip(text, self.nonce_key())
+        return checked(theirs, where, self.max_chars) if theirs.strip() or theirs == text else None
+
+    def _without_secrets(
+        self, messages: list[Message], places: Sequence[int], named: AbstractSet[int]
+    ) -> tuple[list[Message], tuple[Redaction, ...]]:
+        """The messages without what the finders find, in their texts and in the names that were given with them, and
+        what that was. What is found in one is taken out of all."""
+        if not self.finders:
+            return messages, ()
+        names = [message.speaker if place in named else "" for message, place in zip(messages, places, strict=True)]
+        wheres = [*(f"the text of message {place}" for place in places), *(f"its name {place}" for place in places)]
+        left = redacted([*(message.text for message in messages), *names], self.finders, wheres)
+        texts, speakers = left[: len(messages)], left[len(messages) :]
+        clean = [
+            replace(message, text=text.text, speaker=speaker.text[:_LONGEST_NAME] or message.speaker)
+            for message, text, speaker in zip(messages, texts, speakers, strict=True)
+        ]
+        took = [
+            Redaction(message=place, kind=one.kind, start=one.start, end=one.end, where=where)
+            for place, text, speaker in zip(places, texts, speakers, strict=True)
+            for where, said in (("text", text), ("name", speaker))
+            for one in said.places
+        ]
+        return clean, tuple(took)
+
+
+def checked(text: object, where: str, longest: int) -> str:
+    """A text that every store can hold. Raises InputError that says where it is wrong."""
+    if not isinstance(text, str):
+        raise InputError(f"{where} is {type(text).__name__}, not text")
+    if len(text) > longest:
+        raise InputError(f"{where} has {len(text):,} characters, more than the {longest:,} allowed; split it")
+    bad = text.find("\x00")
+    if bad >= 0:
+        raise InputError(f"{where} has a NUL character at {bad}; take it out")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where} has half of a surrogate pair at {error.start}; decode the text as UTF-8 or UTF-16 first"
+        ) from error
+    return text
+
+
+def whole(number: object, where: str, low: int, high: int = 2**53) -> int:
+    """A whole number in a range. Raises InputError."""
+    if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+        raise InputError(f"{where} = {number!r} is not allowed; a whole number from {low}")
+    return number
+
+
+def name(text: object, where: str, longest: int = _LONGEST_NAME) -> str:
+    """A name that is not empty: a user's, an agent's, a thread's, a key."""
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{where} = {text!r} is not a name; give a text that is not empty")
+    return checked(text, where, longest)
+
+
+def thread_id(text: object) -> ThreadId:
+    """A thread's name."""
+    return ThreadId(name(text, "thread"))
+
+
+def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:
+    """What was given, without the times that we filled in: the same call made again has the same digest."""
+    given = [
+        [m.role, m.speaker, m.text, m.thread, None if at is None else m.said_at.isoformat()]
+        for m, at in zip(messages, times, strict=True)
+    ]
+    return hashlib.blake2b(json.dumps(given).encode(), digest_size=32).hexdigest()
+
+
+def _content(content: object, where: str) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence) and not isinstance(content, (bytes, bytearray)):
+        return "\n".join(part for item in content if (part := _part(item, where)))
+    raise InputError(f"{where} is {type(content).__name__}; give a text or a list of parts")
+
+
+def _part(part: object, where: str) -> str:
+    """One part of a list content, as text: texts as they are, all else named."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        raise InputError(f"{where} holds a part of type {type(part).__name__}; give mappings with a type")
+    kind = str(part.get("type", ""))
+    text = part.get("text", part.get("refusal"))
+    if isinstance(text, str):
+        return text
+    if "image" in kind:
+        return f"[image{_reference(part.get('image_url', part.get('source')))}]"
+    if "audio" in kind:
+        audio = part.get("input_audio")
+        spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
+        return f"[audio: {spoken}]" if isinstance(spoken, str) else "[audio]"
+    if "file" in kind:
+        file = part.get("file")
+        named = file.get("filename") if isinstance(file, Mapping) else None
+        return f"[file: {named}]" if isinstance(named, str) else "[file]"
+    return f"[{kind or 'part'}: {json.dumps(part, ensure_ascii=False, default=str)}]"
+
+
+def _reference(image: object) -> str:
+    url = image.get("url") if isinstance(image, Mapping) else image
+    if not isinstance(url, str) or url.startswith("data:") or len(url) > _LONGEST_URL:
+        return ""
+    return f": {url}"
+
+
+def _beside(message: Mapping[str, Any]) -> list[str]:
+    """What an assistant's message says outside its content: a refusal, spoken words."""
+    refusal, audio = message.get("refusal"), message.get("audio")
+    spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
+    return [text for text in (refusal, spoken) if isinstance(text, str)]
+
+
+def _calls(message: Mapping[str, Any]) -> list[str]:
+    """Tool calls as text of the page."""
+    calls = message.get("tool_calls") or []
+    if not isinstance(calls, Sequence) or isinstance(calls, str):
+        calls = [calls]
+    legacy = message.get("function_call")
+    asked = [call.get("function", call.get("custom", call)) if isinstance(call, Mapping) else call for call in calls]
+    lines = []
+    for call in [*asked, *([legacy] if legacy else [])]:
+        if isinstance(call, Mapping):
+            arguments = call.get("arguments", call.get("input", ""))
+            if not isinstance(arguments, str):
+                arguments = json.dumps(arguments, ensure_ascii=False, default=str)
+            lines.append(f"[tool call: {call.get('name', '?')}({arguments})]")
+        else:
+            lines.append(f"[tool call: {call}]")
+    return lines

@@ -1,0 +1,133 @@
+"""What callers ruled about facts: which stand, which values are not to be learnt again. Read from the log alone.
+
+A ruling is about what was said before it: what is said later is believed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import assert_never
+
+from embermem.core.changes import (
+    Cause,
+    Change,
+    ConflictSettled,
+    FactAffirmed,
+    FactBarred,
+    FactDenied,
+    Ruling,
+    TextsBarred,
+    undone,
+)
+from embermem.core.text import fold
+from embermem.core.types import About, FactId
+
+__all__ = ["RULING", "Rulings", "mark_of", "mark_of_message", "mark_of_text", "plain", "rulings_of"]
+
+RULING = (Cause.CORRECTION, Cause.FORGETTING, Cause.UNDO, Cause.ANEW, Cause.IMPORT)
+"""The causes of changes that hold rulings, or take them back."""
+_MARK_HEX = 32
+_TEXT_MARK_HEX = 40
+_Said = tuple[str, str, str, str]
+"""about, subject, attribute and value, as they are compared."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rulings:
+    """What was ruled, each up to a seq. `key` is that of the marks in `barred`."""
+
+    affirmed: Mapping[FactId, int] = field(default_factory=dict)
+    denied: Mapping[_Said, int] = field(default_factory=dict)
+    barred: Mapping[str, int] = field(default_factory=dict)
+    settled: frozenset[frozenset[FactId]] = frozenset()
+    """Pairs of facts that may both stand, though one was said to end the other."""
+    key: bytes = b""
+
+    def keeps(self, fact_id: FactId, seq: int) -> bool:
+        """Whether a fact stands against what was said at `seq`."""
+        return seq <= self.affirmed.get(fact_id, 0)
+
+    def forbids(self, about: About, subject: str, attribute: str, value: str, seq: int) -> bool:
+        """Whether a value is not to be learnt from what was said at `seq`."""
+        if seq <= self.denied.get(_said(about, subject, attribute, value), 0):
+            return True
+        return bool(self.barred) and seq <= self.barred.get(mark_of(self.key, about, subject, attribute, value), 0)
+
+    def denied_of(self, about: About, subject: str, attribute: str) -> Iterator[tuple[str, int]]:
+        """The values of a subject's attribute that are ruled out, and up to which seq."""
+        of = (about.value, fold(subject), attribute)
+        return ((said[-1], upto) for said, upto in self.denied.items() if said[:-1] == of)
+
+
+def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
+    """The rulings that stand after these changes, which are all of an owner's with a cause of `RULING`, in order.
+
+    `key` is asked for only where a forgotten value is barred.
+    """
+    changes = tuple(changes)
+    lifted = undone(changes)
+    affirmed: dict[FactId, int] = {}
+    denied: dict[_Said, int] = {}
+    barred: dict[str, int] = {}
+    settled: set[frozenset[FactId]] = set()
+    for change in changes:
+        for d in change.decisions if change.no not in lifted else ():
+            if not isinstance(d, Ruling):
+                continue
+            match d:
+                case FactAffirmed():
+                    affirmed[d.fact_id] = max(d.upto_seq, affirmed.get(d.fact_id, 0))
+                case FactDenied():
+                    said = _said(d.about, d.subject, d.attribute, d.value)
+                    denied[said] = max(d.upto_seq, denied.get(said, 0))
+                case FactBarred():
+                    barred[d.mark] = max(d.upto_seq, barred.get(d.mark, 0))
+                case ConflictSettled():
+                    settled.add(frozenset((d.fact_id, d.other_id)))
+                case TextsBarred():
+                    pass  # the store keeps these marks in a table (changes.barred_by)
+                case _:
+                    assert_never(d)
+    return Rulings(
+        affirmed=affirmed,
+        denied=denied,
+        barred=barred,
+        settled=frozenset(settled),
+        key=key() if barred else b"",
+    )
+
+
+def mark_of(key: bytes, about: About, subject: str, attribute: str, value: str) -> str:
+    """The keyed hash (HMAC-SHA-256) of what a fact says. Who has not the key cannot try values on it."""
+    parts = b"".join(
+        len(raw).to_bytes(8, "big") + raw for raw in map(str.encode, _said(about, subject, attribute, value))
+    )
+    return hmac.digest(key, parts, hashlib.sha256).hex()[:_MARK_HEX]
+
+
+def mark_of_text(key: bytes, text: str) -> str:
+    """The keyed hash of words, however they are written: of any case and with any spaces."""
+    return _text_mark(key, "text", text)
+
+
+def mark_of_message(key: bytes, role: str, text: str, said_at: datetime) -> str:
+    """The keyed hash of a message: who said what, and when."""
+    return _text_mark(key, f"message {role} {said_at.timestamp():.6f}", text)
+
+
+def _text_mark(key: bytes, kind: str, text: str) -> str:
+    said = f"{kind}\n{' '.join(fold(text).split())}"
+    return hmac.digest(key, said.encode(), hashlib.sha256).hex()[:_TEXT_MARK_HEX]
+
+
+def plain(value: str) -> str:
+    """A value as it is compared with others: folded, without the marks around it."""
+    return " ".join(fold(value).split()).strip(" .,;!?。，；！？")
+
+
+def _said(about: About, subject: str, attribute: str, value: str) -> _Said:
+    return about.value, fold(subject), attribute, plain(value)

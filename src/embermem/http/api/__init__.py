@@ -1,0 +1,15 @@
+"""The routes under /v1, one module a subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter
+
+
+def routers() -> Iterator[APIRouter]:
+    """All of them, in the order of the documentation."""
+    from embermem.http.api import changes, memories, operations, owners, past, persona, search, segments
+
+    for module in (memories, search, persona, segments, past, changes, operations, owners):
+        yield module.routes

@@ -1,0 +1,128 @@
+"""What the routes share: the owner of a request, the parameters of lists, and a router that documents itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi.routing import APIRoute
+from pydantic import AfterValidator
+from starlette.requests import HTTPConnection
+
+from embermem.core.errors import NotFound
+from embermem.core.messages import LookBack
+from embermem.http.access import Access, Accessible, Right
+from embermem.http.api import models
+from embermem.http.api.listing import Asked
+from embermem.http.serving import serving_of
+from embermem.memory import OwnerMemory
+
+UserQuery = Annotated[
+    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose memory.", examples=["alice"])
+]
+AgentQuery = Annotated[
+    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="With which agent.", examples=["tutor"])
+]
+RunQuery = Annotated[
+    str | None, Query(min_length=1, max_length=models.LONGEST_NAME, description="Only of this thread.")
+]
+Limit = Annotated[int, Query(ge=1, le=models.MOST_RESULTS, description="How many at most.")]
+Cursor = Annotated[
+    str | None,
+    Query(min_length=1, max_length=models.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
+]
+AsOf = Annotated[
+    str | None,
+    Query(min_length=1, max_length=models.LONGEST_TIME, description="What was known then: a time, or a day."),
+]
+ValidAt = Annotated[str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="What was true then.")]
+
+
+def _possible(item_id: str) -> str:
+    """Raises NotFound for an id that no memory can have."""
+    if "\0" in item_id:
+        raise NotFound(f"no memory {item_id!r}")
+    return item_id
+
+
+ItemId = Annotated[
+    str,
+    Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it."),
+    AfterValidator(_possible),
+]
+ChangeNo = Annotated[int, Path(ge=1, le=models.LARGEST, description="The change's number.")]
+
+
+def reading(
+    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+) -> OwnerMemory:
+    """The memory that a request may read."""
+    return access.owner(user_id, agent_id, Right.READ)
+
+
+def writing(
+    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+) -> OwnerMemory:
+    """The memory that a request may change."""
+    return access.owner(user_id, agent_id, Right.WRITE)
+
+
+def asking(connection: HTTPConnection, limit: Limit = 50, cursor: Cursor = None) -> Asked:
+    """Which part of a list a request asks for."""
+    most_bytes = serving_of(connection).memory.settings.http_answer_bytes
+    return Asked(limit=limit, cursor=cursor, most_bytes=most_bytes)
+
+
+def looking_back(as_of: AsOf = None, valid_at: ValidAt = None) -> LookBack:
+    """The moment that a request looks back to; nothing for now."""
+    return then_of(as_of, valid_at)
+
+
+def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
+    """As the memory's reads take it."""
+    then = LookBack()
+    if as_of is not None:
+        then["as_of"] = as_of
+    if valid_at is not None:
+        then["valid_at"] = valid_at
+    return then
+
+
+LookingBack = Annotated[LookBack, Depends(looking_back)]
+Reading = Annotated[OwnerMemory, Depends(reading)]
+Writing = Annotated[OwnerMemory, Depends(writing)]
+Asking = Annotated[Asked, Depends(asking)]
+
+
+def read_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+    """The memory that a body asks."""
+    return access.owner(body.user_id, body.agent_id, Right.READ)
+
+
+def written_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+    """The memory that a body changes."""
+    return access.owner(body.user_id, body.agent_id, Right.WRITE)
+
+
+def router(tag: str, lifespan: Callable[[Any], Any] | None = None) -> APIRouter:
+    """A router whose operations are named as its functions are."""
+    return APIRouter(
+        tags=[tag],
+        generate_unique_id_function=_name,
+        dependencies=[Depends(_request_id)],
+        lifespan=lifespan,
+    )
+
+
+def _name(route: APIRoute) -> str:
+    return route.name
+
+
+def _request_id(
+    x_request_id: Annotated[
+        str | None,
+        Header(description="A name for this request, for its log and answer. One is made where it is missing."),
+    ] = None,
+) -> None:
+    """Documents the header; the frame reads it."""

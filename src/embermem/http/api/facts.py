@@ -1,0 +1,44 @@
+"""Which facts a list shows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from embermem.core.errors import InputError
+from embermem.http.api import listing, models, serializers
+
+if TYPE_CHECKING:
+    from embermem.core.messages import LookBack
+    from embermem.core.types import About, Fact
+    from embermem.memory import OwnerMemory
+
+
+class State(StrEnum):
+    """How a fact stands: it holds, it no longer does, or the cap moved it to the archive."""
+
+    CURRENT = "current"
+    PAST = "past"
+    ARCHIVED = "archived"
+
+
+def part(
+    owner: OwnerMemory, asked: listing.Asked, *, about: About | None, state: State, then: LookBack
+) -> listing.Part[models.FactItem]:
+    """Facts in one state, the newest first."""
+    return listing.keyed(
+        _all(owner, about, state, then),
+        lambda fact: fact.id,
+        listing.by_numbers,
+        asked,
+        lambda fact: serializers.fact(owner.owner, fact),
+        listing=listing.named("facts", owner.owner.id, about, state, *then.items()),
+    )
+
+
+def _all(owner: OwnerMemory, about: About | None, state: State, then: LookBack) -> list[Fact]:
+    if state is State.PAST:
+        if "valid_at" in then:
+            raise InputError("valid_at asks what was true then: past facts are among the current ones, leave state out")
+        return [fact for fact in owner.past_facts(as_of=then.get("as_of")) if about in (None, fact.about)]
+    return list(owner.facts(about, archived=state is State.ARCHIVED, **then))

@@ -1,0 +1,164 @@
+"""Lists in parts. What comes in between two parts moves nothing: a part goes on below the last that was given."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from embermem.core.errors import InputError
+from embermem.core.messages import LookBack
+from embermem.http.api import cursors
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from embermem.core.changes import Change
+    from embermem.core.types import Hit, Page, Tier
+    from embermem.memory import OwnerMemory
+
+_Thing = TypeVar("_Thing")
+_Item = TypeVar("_Item", bound="BaseModel")
+_AT_ONCE = 64
+"""Pages or changes read at once: few enough that long ones are not all in memory before the first is shown."""
+_HITS = 200
+"""Hits asked for at first where one thread's are picked out of all."""
+_NUMBER = re.compile(r"[0-9]+")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """Which part of a list: at most `limit` things from `cursor` on, which come to at most `most_bytes` of JSON. One
+    thing alone may be larger."""
+
+    limit: int
+    cursor: str | None
+    most_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part(Generic[_Item]):
+    """Some of a list as it is shown, and the cursor of what follows; None at the end."""
+
+    things: list[_Item]
+    next_cursor: str | None
+
+
+def named(kind: str, *filters: object) -> str:
+    """The name of a list, for its cursors: what it is of, whose, with which filters."""
+    return json.dumps([kind, *(None if one is None else str(one) for one in filters)])
+
+
+def pages(
+    owner: OwnerMemory,
+    asked: Asked,
+    show: Callable[[Page], _Item],
+    *,
+    tier: Tier | None,
+    thread: str | None,
+    then: LookBack | None = None,
+) -> Part[_Item]:
+    """Pages, newest first."""
+    then = then or {}
+    listing = named("pages", owner.owner.id, tier, thread, *then.items())
+    found = _newest_first(owner, tier, thread, cursors.number(listing, asked.cursor), _step(asked), then)
+    return _part(found, lambda page: str(page.no), asked, show, listing)
+
+
+def changes(owner: OwnerMemory, asked: Asked, show: Callable[[Change], _Item], *, since: int) -> Part[_Item]:
+    """Changes after `since`, oldest first."""
+    listing = named("changes", owner.owner.id)
+    after = max(since, cursors.number(listing, asked.cursor) or 0)
+    return _part(_oldest_first(owner, after, _step(asked)), lambda change: str(change.no), asked, show, listing)
+
+
+def keyed(
+    things: Iterable[_Thing],
+    key: Callable[[_Thing], str],
+    order: Callable[[str], Any],
+    asked: Asked,
+    show: Callable[[_Thing], _Item],
+    *,
+    listing: str,
+    newest_first: bool = True,
+) -> Part[_Item]:
+    """Things by a key that never changes, which `order` makes comparable; by default the greatest first."""
+    sorted_things = sorted(things, key=lambda thing: order(key(thing)), reverse=newest_first)
+    if asked.cursor is not None:
+        last = _read(order, cursors.position(listing, asked.cursor))
+        beyond = operator.lt if newest_first else operator.gt
+        sorted_things = [thing for thing in sorted_things if beyond(order(key(thing)), last)]
+    return _part(sorted_things, key, asked, show, listing)
+
+
+def by_numbers(made_id: str) -> tuple[tuple[int, ...], str]:
+    """The order of ids such as f12-003, which are numbered as they are made."""
+    return tuple(int(digits) for digits in _NUMBER.findall(made_id)), made_id
+
+
+def in_thread(search: Callable[[int], tuple[Hit, ...]], thread: str, k: int) -> tuple[Hit, ...]:
+    """The best k hits of one thread; `search(n)` gives the best n of all threads."""
+    wanted = max(4 * k, _HITS)
+    while True:
+        found = search(wanted)
+        here = tuple(hit for hit in found if hit.utterance.thread == thread)
+        if len(here) >= k or len(found) < wanted:
+            return here[:k]
+        wanted *= 4
+
+
+def _read(order: Callable[[str], Any], position: str) -> Any:
+    """Where a position stands. Raises InputError for one that no cursor of ours holds."""
+    try:
+        return order(position)
+    except ValueError as error:
+        raise InputError("cursor is not one of this list; give next_cursor as it came, or none") from error
+
+
+def _step(asked: Asked) -> int:
+    """How many are read at once, so that those asked for, and one more, come in as few equal steps as may be."""
+    wanted = asked.limit + 1
+    return -(-wanted // -(-wanted // _AT_ONCE))
+
+
+def _newest_first(
+    owner: OwnerMemory, tier: Tier | None, thread: str | None, before: int | None, step: int, then: LookBack
+) -> Iterator[Page]:
+    """Pages from a number downwards, read in steps."""
+    while some := owner.pages(tier, thread=thread, limit=step, before=before, **then):
+        yield from reversed(some)
+        if len(some) < step:
+            break
+        before = some[0].no
+
+
+def _oldest_first(owner: OwnerMemory, after: int, step: int) -> Iterator[Change]:
+    """Changes from a number upwards, read in steps."""
+    while some := owner.changes(after, limit=step):
+        yield from some
+        if len(some) < step:
+            break
+        after = some[-1].no
+
+
+def _part(
+    things: Iterable[_Thing], key: Callable[[_Thing], str], asked: Asked, show: Callable[[_Thing], _Item], listing: str
+) -> Part[_Item]:
+    """The first things, as many as were asked for and as fit, and a cursor if there are more."""
+    shown: list[_Item] = []
+    left, last = asked.most_bytes, ""
+    for thing in things:
+        if len(shown) == asked.limit:
+            break
+        item = show(thing)
+        left -= len(item.model_dump_json().encode())
+        if shown and left < 0:
+            break
+        shown.append(item)
+        last = key(thing)
+    else:
+        return Part(things=shown, next_cursor=None)
+    return Part(things=shown, next_cursor=cursors.cursor(listing, last))

@@ -1,0 +1,81 @@
+"""Understanding what is pending, asked for and followed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from embermem.core.errors import NotFound
+from embermem.http.access import Accessible, Right
+from embermem.http.api import models
+from embermem.http.api.dependencies import ItemId, router, written_by
+from embermem.http.api.working import Operation, Operations
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """A server's operations end with it."""
+    app.state.operations = Operations()
+    try:
+        yield
+    finally:
+        await run_in_threadpool(app.state.operations.close)
+
+
+routes = router("operations", _lifespan)
+
+
+def _operations(request: Request) -> Operations:
+    operations: Operations = request.app.state.operations
+    return operations
+
+
+Running = Annotated[Operations, Depends(_operations)]
+OfUser = Annotated[
+    str | None,
+    Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose it must be, where it is given."),
+]
+
+
+@routes.post("/settle", status_code=202, summary="Understand what is pending")
+def settle(
+    access: Accessible, operations: Running, request: Request, response: Response, body: models.SettleBody
+) -> models.OperationItem:
+    """Begins to understand all that is pending of one memory, and answers at once. Location says where to look."""
+    owner = written_by(access, body)
+    begun = operations.begin("settle", owner.owner, lambda progress: {"placed": owner.settle(progress)})
+    response.headers["Location"] = request.app.url_path_for("get_operation", item_id=begun.id)
+    return _shown(begun)
+
+
+@routes.get("/operations/{item_id}", summary="How work behind stands")
+def get_operation(
+    access: Accessible, operations: Running, item_id: ItemId, user_id: OfUser = None, agent_id: OfUser = None
+) -> models.OperationItem:
+    """An operation of an owner that the key holds. A server keeps the last thousand, and none of its life before."""
+    if user_id is not None or agent_id is not None:
+        asked = access.owner(user_id or models.DEFAULT, agent_id or models.DEFAULT, Right.READ).owner
+    else:
+        asked = None
+    found = operations.get(item_id)
+    if found is None or not access.may(found.owner) or asked not in (None, found.owner):
+        raise NotFound(f"no operation {item_id!r}: the server keeps the last ones, and none of its life before")
+    return _shown(found)
+
+
+def _shown(one: Operation) -> models.OperationItem:
+    return models.OperationItem(
+        id=one.id,
+        kind=one.kind,
+        status=one.status.value,
+        user_id=one.owner.user,
+        agent_id=one.owner.agent,
+        done=one.done,
+        total=one.total,
+        result=dict(one.result) or None,
+        error=None if one.error is None else one.error.body(),
+    )

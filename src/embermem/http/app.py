@@ -1,0 +1,87 @@
+"""The application: routes, middleware and errors are put together here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+
+import embermem
+from embermem.http import events, frame, health, problems, reference
+from embermem.http.api import routers
+from embermem.http.inspector import routes as inspector
+from embermem.http.inspector.place import lost
+from embermem.http.mcp import mount
+from embermem.http.proxy import routes as proxy
+
+if TYPE_CHECKING:
+    from embermem.memory import Memory
+
+logger = logging.getLogger(__name__)
+
+IMPORT_PATH = "/import"
+"""Where the inspector takes files: they may be larger than other bodies."""
+
+
+def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[str] = ()) -> FastAPI:
+    """The server of one memory. The caller opens and closes the memory.
+
+    Without `require_keys` it answers only requests to loopback, by name, and to `hosts`.
+    """
+    settings = memory.settings
+    serving = frame.serving_over(memory, require_keys=require_keys)
+    larger = {IMPORT_PATH: settings.http_import_bytes, proxy.CHAT_PATH: settings.proxy_body_bytes}
+    app = _Ember(
+        title="Ember",
+        version=embermem.__version__,
+        summary="Memory for AI agents.",
+        description=_DESCRIPTION,
+        # The usual pages of FastAPI load scripts from elsewhere; /docs is our own.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=problems.ANSWERS,
+        lifespan=frame.lifespan,
+        middleware=frame.middleware(serving, hosts=hosts, larger=larger),
+        # Its own spans carry addresses with their queries: only where texts may be told.
+        telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
+    )
+    app.state.serving = serving
+    problems.install(app, lost)
+    mount(app, memory)
+    for router in routers():
+        app.include_router(router, prefix="/v1")
+    app.include_router(proxy.router)
+    app.include_router(health.router)
+    app.include_router(reference.router)
+    app.include_router(events.router)
+    app.include_router(inspector.router)
+    return app
+
+
+class _Ember(FastAPI):
+    """Adds to the OpenAPI description what all routes share."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The description, made once."""
+        if self.openapi_schema is None or "securitySchemes" not in self.openapi_schema.get("components", {}):
+            components = super().openapi().setdefault("components", {})
+            components.setdefault("schemas", {})["Problem"] = problems.SCHEMA
+            components["securitySchemes"] = _SCHEMES
+            # Where no key is required, none need be given.
+            super().openapi()["security"] = [{}, *({name: []} for name in _SCHEMES)]
+        return super().openapi()
+
+
+_SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer ember_…`"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+
+_DESCRIPTION = """\
+An owner is one pair of `user_id` and `agent_id`: query parameters of GET and DELETE, fields of other bodies; both are
+`default` if not given. Failures are problem details (RFC 9457). Every answer has `X-Request-Id`: the client's, if it
+sent a plain one.
+"""

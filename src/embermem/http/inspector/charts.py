@@ -1,0 +1,188 @@
+"""Where lines, bars and boxes stand. Templates draw them; nothing here knows markup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from embermem.core import equations
+from embermem.core.config import Settings
+from embermem.core.types import ChannelScore, Hit, Page, Segment
+
+HOTTEST = 5
+"""Segments whose heat is drawn over time: more lines cannot be told apart."""
+_SAMPLES = 48
+"""Points of a line between two arrivals far apart, so that its decay is a curve."""
+
+CHANNEL_GROUPS: Mapping[str, str] = {
+    "dense": "meaning",
+    "window": "meaning",
+    "page": "meaning",
+    "words": "words",
+    "late": "close",
+    "late window": "close",
+    "noted": "facts",
+    "near": "around",
+    "answer": "around",
+    "hop": "around",
+}
+"""Channels by what they look at; all others are priors."""
+GROUPS: Mapping[str, str] = {
+    "meaning": "meaning: vectors of the utterance and of its surroundings",
+    "words": "words: BM25",
+    "close": "close reading: token by token",
+    "facts": "facts that rest on it",
+    "around": "its neighbours: what was said before and after, a second hop",
+    "prior": "priors: speaker, date, kind, segment, repetition",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heat:
+    """A segment's heat and its three parts (paper, Eq. 3), with the widths of their bars in percent."""
+
+    segment: Segment
+    heat: float
+    visits: float
+    new: float
+    recency: float
+    bars: tuple[tuple[str, float, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One piece of a hit's bar: where it begins and how wide it is, in percent of the chart."""
+
+    group: str
+    names: str
+    value: float
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HitBar:
+    """What each group of channels gave to one hit, and each channel in full."""
+
+    hit: Hit
+    parts: tuple[Part, ...]
+    channels: tuple[tuple[str, str, ChannelScore, float], ...]
+
+
+def heats(segments: Sequence[Segment], now: datetime, settings: Settings) -> list[Heat]:
+    """The heat of segments and its parts, hottest first; bars are scaled to the hottest."""
+    parts = {one.id: _parts(one, now, settings) for one in segments}
+    most = max((sum(three) for three in parts.values()), default=1.0) or 1.0
+    made = []
+    for one in segments:
+        at, bars = 0.0, []
+        for name, value in zip(("visits", "new", "recency"), parts[one.id], strict=True):
+            bars.append((name, at, 100.0 * value / most))
+            at += 100.0 * value / most
+        visits, new, recency = parts[one.id]
+        made.append(
+            Heat(segment=one, heat=visits + new + recency, visits=visits, new=new, recency=recency, bars=tuple(bars))
+        )
+    return sorted(made, key=lambda heat: (-heat.heat, heat.segment.id))
+
+
+def heat_lines(hottest: Sequence[Heat], pages: Mapping[str, Page], now: datetime, settings: Settings) -> dict[str, Any]:
+    """How the heat of segments grew as their pages were said: x in seconds of Unix time, one line a segment.
+
+    Visits are not dated and promotions are left out, so a line is the heat that its pages alone would give.
+    """
+    arrivals = {
+        heat.segment.id: sorted(pages[one].said_at for one in heat.segment.page_ids if one in pages) for heat in hottest
+    }
+    moments = sorted({at for all_of in arrivals.values() for at in all_of})
+    if not moments:
+        return {"x": [], "lines": []}
+    end = max(now, moments[-1])
+    step = max((end - moments[0]) / _SAMPLES, timedelta(seconds=1))
+    between = [moments[0] + step * k for k in range(_SAMPLES + 1)]
+    # Just before an arrival, so that a line rises upright.
+    steps = [at - timedelta(seconds=1) for at in moments if at.year > 1]
+    xs = sorted({*moments, *steps, *(at for at in between if at <= end), end})
+    return {
+        "x": [round(at.timestamp(), 3) for at in xs],
+        "lines": [
+            {
+                "label": label(heat.segment),
+                "y": [_said_heat([at for at in arrivals[heat.segment.id] if at <= x], x, settings) for x in xs],
+            }
+            for heat in hottest
+        ],
+    }
+
+
+def hit_bars(hits: Sequence[Hit]) -> tuple[list[HitBar], float]:
+    """The bars of hits on one scale, and where zero stands on it, in percent."""
+    summed = [_by_group(hit) for hit in hits]
+    most = max((sum(v for _, v, _ in one if v > 0) for one in summed), default=0.0)
+    least = min((sum(v for _, v, _ in one if v < 0) for one in summed), default=0.0)
+    span = (most - least) or 1.0
+    zero = -100.0 * least / span
+    return [
+        HitBar(
+            hit=hit,
+            parts=tuple(_stacked(groups, zero, 100.0 / span)),
+            channels=tuple(
+                (name, group_of(name), score, score.normalised * score.weight) for name, score in hit.channels.items()
+            ),
+        )
+        for hit, groups in zip(hits, summed, strict=True)
+    ], zero
+
+
+def group_of(channel: str) -> str:
+    """What a channel looks at."""
+    return CHANNEL_GROUPS.get(channel, "prior")
+
+
+def label(segment: Segment) -> str:
+    """A short name for a segment: its first keywords."""
+    return ", ".join(segment.keywords[:3]) or segment.summary[:40] or segment.id
+
+
+def _parts(segment: Segment, now: datetime, settings: Settings) -> tuple[float, float, float]:
+    recency = equations.recency((now - segment.last_access).total_seconds(), settings.mu)
+    return settings.alpha * segment.visits, settings.beta * segment.unanalysed, settings.gamma * recency
+
+
+def _said_heat(arrived: Sequence[datetime], at: datetime, settings: Settings) -> float | None:
+    if not arrived:
+        return None  # the line has not begun
+    recency = equations.recency((at - arrived[-1]).total_seconds(), settings.mu)
+    return round(equations.heat(0, len(arrived), recency, settings.alpha, settings.beta, settings.gamma), 3)
+
+
+def _by_group(hit: Hit) -> list[tuple[str, float, str]]:
+    """Each group's sum in a hit's score, and the channels that spoke."""
+    sums: dict[str, list[tuple[str, float]]] = {name: [] for name in GROUPS}
+    for name, score in hit.channels.items():
+        sums[group_of(name)].append((name, score.normalised * score.weight))
+    return [
+        (
+            group,
+            sum(value for _, value in some),
+            ", ".join(f"{name} {value:+.2f}" for name, value in some if abs(value) > 1e-9),
+        )
+        for group, some in sums.items()
+        if some
+    ]
+
+
+def _stacked(groups: Sequence[tuple[str, float, str]], zero: float, scale: float) -> list[Part]:
+    parts, right, left = [], zero, zero
+    for group, value, names in groups:
+        width = abs(value) * scale
+        if width < 0.05:
+            continue
+        if value < 0:
+            left -= width
+        parts.append(Part(group=group, names=names, value=value, x=right if value > 0 else left, width=width))
+        if value > 0:
+            right += width
+    return parts

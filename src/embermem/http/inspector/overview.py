@@ -1,0 +1,91 @@
+"""The overview: the tiers as they flow, what is hot, what waits, what it cost, what changed last."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from datetime import timedelta
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from embermem.core.types import Page, Tier
+from embermem.http.inspector import charts, reading, tiers
+from embermem.http.inspector.place import Here, PageRoute, Place
+from embermem.http.inspector.timeline import told
+from embermem.protocols import Call, OwnerStats
+from embermem.reports import cost
+
+RECENT = 8
+"""Changes on the overview, the newest."""
+BARS = 8
+"""Segments on the overview, the hottest."""
+FAILED_SHOWN = 20
+"""Failed pages listed with their errors."""
+DRAWN = 100
+"""Pages of each segment whose arrivals are drawn, the newest."""
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/")
+def overview(here: Here) -> HTMLResponse:
+    """The first page."""
+    mine, settings, now = here.mine, here.memory.settings, here.memory.now()
+    stats, state = mine.stats(), mine.state()
+    hottest = charts.heats(mine.segments(), now, settings)
+    top = hottest[: charts.HOTTEST]
+    held = reading.by_id(mine.page(one) for heat in top for one in heat.segment.page_ids[-DRAWN:])
+    return here.page(
+        "overview.html",
+        title="Overview",
+        stats=stats,
+        state=state,
+        model=settings.model,
+        flows=tiers.flows(stats, hottest, settings),
+        slot_high=tiers.SLOT_HIGH,
+        heats=hottest[:BARS],
+        more_segments=max(0, len(hottest) - BARS),
+        label=charts.label,
+        tau=settings.tau,
+        lines=charts.heat_lines(top, held, now, settings),
+        failed=_failed(here, stats),
+        spend=_spend(here),
+        first_command=_first_command(here),
+        recent=told(mine, mine.changes(max(0, stats.changes - RECENT)))[::-1],
+    )
+
+
+def _first_command(here: Place) -> str:
+    """What a new user may paste into a shell to see something here."""
+    owner = here.mine.owner
+    body = {
+        "messages": [{"role": "user", "content": "I live in Lyon and I play the cello."}],
+        "user_id": owner.user,
+        "agent_id": owner.agent,
+    }
+    address = f"{here.request.url.scheme}://{here.request.url.netloc}/v1/memories"
+    said = shlex.quote(json.dumps(body, ensure_ascii=False))
+    return f"curl {shlex.quote(address)} -H 'Content-Type: application/json' -d {said}"
+
+
+def _failed(here: Place, stats: OwnerStats) -> list[Page]:
+    if not stats.failed:
+        return []
+    waiting = [page for page in here.mine.pages(Tier.PENDING) if page.error]
+    if len(waiting) < stats.failed:  # pages of a segment, whose second reading failed
+        waiting += [page for page in here.mine.pages(Tier.MID) if page.error]
+    return waiting[:FAILED_SHOWN]
+
+
+def _spend(here: Place) -> list[tuple[str, int, int]]:
+    """Calls and tokens of this owner: today (UTC), and the last 30 days."""
+    now = here.memory.now()
+    midnight = cost.midnight_of(now)
+    calls = [one for one in here.memory.calls(now - timedelta(days=30)) if one.owner_id == here.mine.owner.id]
+    today = [one for one in calls if one.at >= midnight]
+    return [(name, len(some), _tokens(some)) for name, some in (("today", today), ("30 days", calls))]
+
+
+def _tokens(calls: list[Call]) -> int:
+    return sum(one.prompt_tokens + one.completion_tokens for one in calls)

@@ -1,0 +1,203 @@
+"""The persona: profiles, what is known by subject, and the 90 traits; each line with what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from embermem.core.errors import InputError, NotFound
+from embermem.core.traits import Dimension, dimensions
+from embermem.core.types import About, Fact, Source, Trait
+from embermem.http.inspector import reading
+from embermem.http.inspector.place import Changing, Here, PageRoute, Place
+
+STATES = {"current": "current", "past": "past", "archived": "archive"}
+GROUPS = {
+    "needs_personality": "Needs and personality",
+    "alignment": "What matters in an answer",
+    "interest": "Interests",
+}
+"""The three categories of traits in words (paper §3.3)."""
+SOURCES_SHOWN = 20
+"""Sources of one fact or trait shown: what is often said again has many."""
+FACTS = 300
+"""Facts in one list, the newest: the knowledge bases hold 200, what is past or archived may be more."""
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitBar:
+    """One known trait as a bar from the middle (0) towards its pole, in percent of the chart."""
+
+    dimension: Dimension
+    trait: Trait
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitGroup:
+    """The traits of one category: those known as bars, the others by name."""
+
+    title: str
+    known: tuple[TraitBar, ...]
+    unknown: tuple[Dimension, ...]
+
+    @property
+    def known_count(self) -> int:
+        """How many are known."""
+        return len(self.known)
+
+
+@router.get("/persona")
+def persona(here: Here, state: str = "current", as_of: str = "", valid_at: str = "") -> HTMLResponse:
+    """Long-term memory of one owner; as it was known, or was true, at a time."""
+    mine = here.mine
+    chosen = state if state in STATES else "current"
+    known, true = as_of.strip() or None, valid_at.strip() or None
+    if chosen == "past":
+        facts = mine.past_facts(as_of=known)
+    else:
+        facts = mine.facts(archived=chosen == "archived", as_of=known, valid_at=true)
+    then = mine.persona(as_of=known, valid_at=true)
+    more, facts = max(0, len(facts) - FACTS), facts[-FACTS:]
+    return here.page(
+        "persona.html",
+        title="Persona",
+        profile=then.profile,
+        agent_profile=then.agent_profile,
+        as_of=as_of,
+        valid_at=valid_at,
+        then=bool(known or true),
+        conflicts=mine.conflicts(known),
+        state=chosen,
+        states=STATES,
+        more=more,
+        subjects=_by_subject([fact for fact in facts if fact.about is About.USER]),
+        agent_facts=[fact for fact in facts if fact.about is About.AGENT],
+        traits=trait_groups(mine.traits(as_of=known, valid_at=true)),
+    )
+
+
+@router.get("/facts/{fact_id}")
+def fact(here: Here, fact_id: str) -> HTMLResponse:
+    """One fact: what it rests on, and what may be done with it."""
+    one, why = here.mine.fact(fact_id), here.mine.why(fact_id)
+    return here.page(
+        "fact.html",
+        title=one.text,
+        fact=one,
+        why=why,
+        newer=_fact_or_none(here, one.superseded_by) if one.superseded_by else None,
+        sources=_sources(here, one.sources),
+        history=here.mine.history(fact_id),
+    )
+
+
+@router.get("/facts/{fact_id}/sources")
+def sources(here: Here, fact_id: str) -> HTMLResponse:
+    """What was said that a fact rests on: the part of a page that opens in place."""
+    return _said(here, here.mine.fact(fact_id).sources)
+
+
+@router.get("/traits/{dimension}/sources")
+def trait_sources(here: Here, dimension: str) -> HTMLResponse:
+    """What was said that a trait rests on: the part of a page that opens in place."""
+    found = next((trait for trait in here.mine.traits() if trait.dimension == dimension), None)
+    if found is None:
+        raise NotFound(f"nothing is known of the trait {dimension!r}")
+    return _said(here, found.sources)
+
+
+@router.post("/facts/{fact_id}/correct")
+def correct(here: Changing, fact_id: str, text: Annotated[str, Form()] = "") -> RedirectResponse:
+    """The words of the owner in place of a fact's."""
+    if not text.strip():
+        raise InputError("say what is right; to take the fact away, retire it")
+    return here.back(f"/facts/{here.mine.correct(fact_id, text.strip()).id}")
+
+
+@router.post("/facts/{fact_id}/pin")
+def pin(here: Changing, fact_id: str, pinned: Annotated[str, Form()] = "1") -> RedirectResponse:
+    """Keep a fact from the cap, or no longer."""
+    here.mine.pin(fact_id, pinned == "1")
+    return here.back(f"/facts/{fact_id}")
+
+
+@router.post("/facts/{fact_id}/retire")
+def retire(here: Changing, fact_id: str) -> RedirectResponse:
+    """A fact no longer holds; it stays answerable by date."""
+    here.mine.retire(fact_id)
+    return here.back(f"/facts/{fact_id}")
+
+
+@router.post("/facts/{fact_id}/settle")
+def settle(here: Changing, fact_id: str, other: Annotated[str, Form()] = "") -> RedirectResponse:
+    """Both facts of a conflict may stand."""
+    here.mine.settle_conflict(fact_id, other)
+    return here.back("/persona")
+
+
+@router.post("/profile")
+def set_profile(
+    here: Changing,
+    name: Annotated[str, Form()] = "",
+    value: Annotated[str, Form()] = "",
+    whose: Annotated[str, Form()] = "user",
+) -> Response:
+    """Set one line of a profile; an empty value takes it away."""
+    field = name.strip().replace(" ", "_")
+    told = value.strip() or None
+    if whose == About.AGENT:
+        here.mine.set_agent_profile(**{field: told})
+    else:
+        here.mine.set_profile(**{field: told})
+    return here.back("/persona")
+
+
+def trait_groups(traits: Sequence[Trait]) -> list[TraitGroup]:
+    """The 90 dimensions in their groups, the surest known first."""
+    known = {trait.dimension: trait for trait in traits}
+    groups = []
+    for category, title in GROUPS.items():
+        of = [one for one in dimensions() if one.category == category]
+        bars = [_bar(one, known[one.name]) for one in of if one.name in known]
+        bars.sort(key=lambda bar: -bar.trait.confidence)
+        groups.append(
+            TraitGroup(title=title, known=tuple(bars), unknown=tuple(one for one in of if one.name not in known))
+        )
+    return groups
+
+
+def _bar(dimension: Dimension, trait: Trait) -> TraitBar:
+    width = 50.0 * min(1.0, abs(trait.level))
+    return TraitBar(dimension=dimension, trait=trait, x=50.0 if trait.level >= 0 else 50.0 - width, width=width)
+
+
+def _by_subject(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
+    """Facts by whom they are about: the user first, then the others by name."""
+    groups: dict[str, list[Fact]] = {}
+    for one in facts:
+        groups.setdefault(one.subject, []).append(one)
+    return sorted(groups.items(), key=lambda pair: (pair[0] != "user", pair[0]))
+
+
+def _said(here: Place, sources: Sequence[Source]) -> HTMLResponse:
+    template = "sources_list.html" if here.partial else "sources.html"
+    return here.page(template, title="What was said", sources=_sources(here, sources))
+
+
+def _sources(here: Place, sources: Sequence[Source]) -> list[tuple[object, list[tuple[int, int]]]]:
+    return list(reading.said_for(here.mine, sources[:SOURCES_SHOWN]))
+
+
+def _fact_or_none(here: Place, fact_id: str) -> Fact | None:
+    try:
+        return here.mine.fact(fact_id)
+    except NotFound:
+        return None

@@ -1,0 +1,35 @@
+"""What several pages read of one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from embermem.core.types import Fact, Page, Source, Utterance
+from embermem.memory import OwnerMemory
+
+
+def by_id(pages: Iterable[Page]) -> Mapping[str, Page]:
+    """Pages by their ids."""
+    return {page.id: page for page in pages}
+
+
+def every_fact(mine: OwnerMemory) -> tuple[Fact, ...]:
+    """Current facts, those of the archive, and those that no longer hold."""
+    return (*mine.facts(), *mine.facts(archived=True), *mine.past_facts())
+
+
+def resting_on(facts: Iterable[Fact], pages: Sequence[Page]) -> list[Fact]:
+    """Those of the facts that rest on what was said in these pages."""
+    seqs = {one.seq for page in pages for one in page.utterances}
+    return [fact for fact in facts if any(source.seq in seqs for source in fact.sources)]
+
+
+def said_for(mine: OwnerMemory, sources: Sequence[Source]) -> list[tuple[Utterance, list[tuple[int, int]]]]:
+    """The utterances that something rests on, oldest first, each with the characters that were taken from it."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for source in sources:
+        held = spans.setdefault(source.utterance_id, [])
+        if source.start is not None and source.end is not None:
+            held.append((source.start, source.end))
+    found = [(mine.utterance(utterance_id), marked) for utterance_id, marked in spans.items()]
+    return sorted(found, key=lambda pair: pair[0].seq)

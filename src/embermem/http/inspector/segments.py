@@ -1,0 +1,58 @@
+"""Segments: the list, and one of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from embermem.http.inspector import charts, reading
+from embermem.http.inspector.place import Here, PageRoute
+
+LISTED = 200
+"""Segments in one list: mid-term memory holds no more, the archive may."""
+SHOWN = 200
+"""Pages of one segment on its page."""
+ORDERS = {"heat": "hottest", "size": "largest", "new": "newest"}
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/segments")
+def segments(here: Here, by: str = "heat", archived: int = 0) -> HTMLResponse:
+    """All segments of mid-term memory, or of the archive."""
+    found = charts.heats(here.mine.segments(archived=bool(archived)), here.memory.now(), here.memory.settings)
+    if by == "size":
+        found.sort(key=lambda one: (-len(one.segment.page_ids), -one.heat))
+    elif by == "new":
+        found.sort(key=lambda one: one.segment.said_to, reverse=True)
+    return here.page(
+        "segments.html",
+        title="Segments",
+        heats=found[:LISTED],
+        total=len(found),
+        more=max(0, len(found) - LISTED),
+        by=by if by in ORDERS else "heat",
+        orders=ORDERS,
+        archived=bool(archived),
+        label=charts.label,
+        tau=here.memory.settings.tau,
+    )
+
+
+@router.get("/segments/{segment_id}")
+def segment(here: Here, segment_id: str) -> HTMLResponse:
+    """One segment: its summary, its pages with their chains, and what rests on it."""
+    one = here.mine.segment(segment_id)
+    pages = [here.mine.page(page_id) for page_id in one.page_ids[:SHOWN]]
+    joined = [a.chain_id is not None and a.chain_id == b.chain_id for a, b in pairwise(pages)]
+    return here.page(
+        "segment.html",
+        title=charts.label(one),
+        segment=one,
+        heat=charts.heats([one], here.memory.now(), here.memory.settings)[0],
+        pages=list(zip(pages, [False, *joined], [*joined, False], strict=False)),
+        left=max(0, len(one.page_ids) - SHOWN),
+        facts=reading.resting_on(reading.every_fact(here.mine), pages),
+    )

@@ -1,0 +1,146 @@
+"""The log of changes: what was derived, when and why, in words; and undoing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, assert_never
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from embermem.core.changes import Cause, Change, Decision, Say, Sort, Undone, ids, kind_of
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import FactId
+from embermem.http.inspector import charts, reading
+from embermem.http.inspector.place import Changing, Here, PageRoute
+from embermem.memory import OwnerMemory
+from embermem.reports import render, show
+
+A_PAGE = 30
+"""Changes on one page."""
+DECISIONS = 400
+"""Decisions shown of one change; a rebuilt memory has thousands."""
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """A change and what it holds, in few words."""
+
+    change: Change
+    holds: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One decision in words. `path` leads to what it is about, if there is a page for it."""
+
+    what: str
+    text: str
+    path: str = ""
+
+
+@router.get("/changes")
+def changes(here: Here, before: int = 0, cause: str = "") -> HTMLResponse:
+    """The log, newest first."""
+    state = here.mine.state()
+    newest = 0 if state is None else state.revision
+    top = min(before - 1, newest) if before > 0 else newest
+    chosen: Sequence[Change] = ()
+    if not cause or cause in list(Cause):
+        chosen = here.mine.changes(before=top + 1, limit=A_PAGE + 1, cause=cause or None)
+    shown = chosen[-A_PAGE:]
+    return here.page(
+        "changes.html",
+        title="Changes",
+        changes=told(here.mine, shown)[::-1],
+        causes=list(Cause),
+        cause=cause,
+        before=before,
+        older=shown[0].no if len(chosen) > len(shown) else None,
+        any=newest > 0,
+    )
+
+
+@router.get("/changes/{no}")
+def change(here: Here, no: int) -> HTMLResponse:
+    """One change, opened, with what undoing it would do."""
+    if no < 1:
+        raise NotFound(f"there is no change {no}")
+    one = here.mine.change(no)
+    shown = one.decisions[:DECISIONS]
+    say = Say(_names(here.mine, shown), render.when)
+    undo: Sequence[Step] = ()
+    why_not = ""
+    try:
+        plan = here.mine.undo_plan(no)
+        undo = [_step(decision, say) for decision in plan.decisions if not isinstance(decision, Undone)]
+        if not plan.decisions:
+            why_not = "; ".join(f"{left.item}: {left.reason}" for left in plan.refused)
+    except InputError as error:
+        why_not = str(error)
+    return here.page(
+        "change.html",
+        title=f"Change {no}",
+        change=one,
+        steps=[_step(decision, say) for decision in shown],
+        left=max(0, len(one.decisions) - DECISIONS),
+        undo=undo,
+        why_not=why_not,
+    )
+
+
+@router.post("/changes/{no}/undo")
+def undo(here: Changing, no: int, sure: Annotated[str, Form()] = "") -> RedirectResponse:
+    """Take back what a change taught; shows the change that did so."""
+    return here.back(f"/changes/{here.mine.undo(no)}")
+
+
+def told(mine: OwnerMemory, changes: Iterable[Change]) -> list[Told]:
+    """Changes with what they hold, in their order."""
+    texts = _texts(mine)
+    return [Told(change=one, holds=show.holds(one, texts)) for one in changes]
+
+
+def _texts(mine: OwnerMemory) -> Mapping[FactId, str]:
+    return {fact.id: fact.text for fact in reading.every_fact(mine)}
+
+
+def _names(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
+    """What the facts, segments and pages of these decisions are called, by their ids."""
+    names: dict[str, str] = {str(fact_id): text for fact_id, text in _texts(mine).items()}
+    names |= {one.id: charts.label(one) for one in (*mine.segments(), *mine.segments(archived=True))}
+    for page_id in {item for one in decisions for sort, item in ids(one) if sort is Sort.PAGE}:
+        try:
+            names[page_id] = f"page {mine.page(page_id).no}"
+        except NotFound:
+            names[page_id] = "a page that was forgotten"
+    return names
+
+
+def _step(decision: Decision, say: Say) -> Step:
+    kind = kind_of(decision)
+    what, text = kind.told(decision, say)
+    path = _path(kind.ids[kind.about], getattr(decision, kind.about)) if kind.about else ""
+    return Step(what=what, text=text, path=path)
+
+
+def _path(sort: Sort, item: object) -> str:
+    """The page of what a decision is about; there is none for some."""
+    match sort:
+        case Sort.PAGE:
+            return f"/pages/{item}"
+        case Sort.SEGMENT:
+            return f"/segments/{item}"
+        case Sort.FACT:
+            return f"/facts/{item}"
+        case Sort.ITEM:
+            return f"/{'facts' if str(item).startswith('f') else 'segments'}/{item}"
+        case Sort.CHANGE:
+            return f"/changes/{item}"
+        case Sort.CHAIN | Sort.LINK | Sort.DIMENSION:
+            return ""
+        case _:
+            assert_never(sort)

@@ -1,0 +1,107 @@
+"""A stream of upstream's, passed on as it comes, and kept when it ends, breaks or is left."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+import anyio
+import httpx2
+from starlette.responses import Response
+
+from embermem.http.problems import problem_of
+from embermem.http.proxy.replies import DONE, Reply, StreamedReply
+from embermem.http.proxy.upstream import failure
+
+if TYPE_CHECKING:
+    from starlette.background import BackgroundTask
+    from starlette.types import Receive, Scope, Send
+
+    from embermem.http.problems import HttpError
+
+__all__ = ["Relay"]
+
+logger = logging.getLogger(__name__)
+
+Keep = Callable[[Reply | None], Awaitable[None]]
+
+
+class Relay(Response):
+    """Upstream's events, each chunk at once. The reply is kept before the event that ends the stream goes out, so that
+    who has seen the end can rely on it; where the client leaves, or upstream breaks off, what came so far is. A reply
+    of more than `most_bytes` is passed on and not kept."""
+
+    def __init__(
+        self,
+        answer: httpx2.Response,
+        headers: Mapping[str, str],
+        *,
+        most_bytes: int,
+        keep: Keep,
+        background: BackgroundTask | None,
+    ) -> None:
+        super().__init__(status_code=answer.status_code, headers=headers)
+        del self.headers["content-length"]
+        self._answer = answer
+        self._keep = keep
+        self._background = background
+        self._reply = StreamedReply(most_bytes)
+        self._kept = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            async with anyio.create_task_group() as group:
+
+                async def until_the_client_leaves() -> None:
+                    while (await receive())["type"] != "http.disconnect":
+                        pass
+                    group.cancel_scope.cancel()
+
+                group.start_soon(until_the_client_leaves)
+                await self._pass_on(send)
+                group.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._answer.aclose()
+                await self._keep_once()
+                if self._background is not None:
+                    await self._background()
+
+    async def _pass_on(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+
+        async def out(content: bytes) -> None:
+            if content:
+                await send({"type": "http.response.body", "body": content, "more_body": True})
+
+        try:
+            async for chunk in self._answer.aiter_bytes():
+                if not self._reply.feed(chunk):
+                    await out(chunk)
+                    continue
+                end = max(0, chunk.find(DONE))
+                await out(chunk[:end])
+                await self._keep_once()
+                await out(chunk[end:])
+        except httpx2.RequestError as error:
+            await self._keep_once()
+            await out(_broken(failure(error)))
+        await self._keep_once()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _keep_once(self) -> None:
+        if not self._kept:
+            self._kept = True
+            if self._reply.too_large:
+                logger.info("a reply larger than proxy_answer_bytes was passed on, and is not kept")
+            with anyio.CancelScope(shield=True):
+                await self._keep(self._reply.message())
+
+
+def _broken(failed: HttpError) -> bytes:
+    """The event by which OpenAI's clients learn that a stream failed after it had begun."""
+    problem = problem_of(failed)
+    error = {"message": problem.detail, "type": "server_error", "param": None, "code": problem.kind.replace("-", "_")}
+    return b"\n\ndata: " + json.dumps({"error": error}).encode() + b"\n\n"

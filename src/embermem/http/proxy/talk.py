@@ -1,0 +1,246 @@
+"""One request's conversation: what is remembered for it, and what of it is kept. All of it waits for the store."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from embermem import chat, prompts
+from embermem.core import injected_blocks, messages
+from embermem.core.errors import EmberError, InputError, KeyReused, kind
+from embermem.core.types import OwnerId, ThreadId
+from embermem.http.proxy import histories
+from embermem.http.proxy.histories import Said, Threads
+from embermem.http.proxy.replies import Reply
+from embermem.protocols import Scope
+
+if TYPE_CHECKING:
+    from embermem.core.types import Context
+    from embermem.memory import Memory, OwnerMemory
+
+__all__ = ["Known", "Remembered", "Talk"]
+
+logger = logging.getLogger(__name__)
+
+_READ_AT_ONCE = 2000
+
+
+@dataclass(slots=True)
+class _Owned:
+    """One owner's threads. Who places a history or adds to it holds the lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    threads: Threads = field(default_factory=Threads)
+
+
+class Known:
+    """The threads of the owners who talked lately. It is all read from the store, and can be read again."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._owners: OrderedDict[OwnerId, _Owned] = OrderedDict()
+
+    def of(self, owner_id: OwnerId) -> _Owned:
+        """Those of one owner. Where more messages are known than the limit, other owners' leave."""
+        with self._lock:
+            found = self._owners.setdefault(owner_id, _Owned())
+            self._owners.move_to_end(owner_id)
+            size = sum(1 + one.threads.size for one in self._owners.values())
+            while size > self._limit and len(self._owners) > 1:
+                size -= 1 + self._owners.popitem(last=False)[1].threads.size
+            return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remembered:
+    """What recall gave: the block for the prompt, if there is anything; `state` goes into the header X-Ember-Memory."""
+
+    state: str
+    block: str | None = None
+    context: Context | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Heard:
+    """A message that can be kept."""
+
+    message: Mapping[str, Any]
+    said: Said
+
+
+class Talk:
+    """A history that a client sent, and what comes of it. Nothing here raises where the store or recall fails: the
+    request is answered all the same, and what was not kept is kept with the next one, since it is new then."""
+
+    def __init__(
+        self, memory: Memory, owner: OwnerMemory, known: Known, given: Sequence[Any], *, thread: str | None, keep: bool
+    ) -> None:
+        self._memory = memory
+        self._owner = owner
+        self._known = known
+        self._given = given
+        self._named = thread
+        self._keep = keep
+        self._heard: list[_Heard] = []
+        self._place: histories.Placed | None = None
+        self._before_seq = 0
+        self.thread: str | None = thread
+
+    def open(self) -> None:
+        """Read the history, and find the thread it belongs to."""
+        try:
+            self._heard = [heard for one in self._given if (heard := self._hear(one)) is not None]
+            if self._heard:
+                owned = self._known.of(self._owner.owner.id)
+                with owned.lock:
+                    self._place = self._placed(owned, self._heard)
+                    self._before_seq = owned.threads.upto + 1
+                self.thread = self._place.thread
+        except (EmberError, RecursionError) as error:
+            logger.warning("the thread of a request of %s was not found: %s", self._shown(), kind(error))
+
+    def recall(self) -> Remembered:
+        """What helps with the newest words of the user, of all that was kept before `open`, but for what is in the
+        request itself."""
+        try:
+            return self._recalled()
+        except (EmberError, RecursionError) as error:
+            logger.warning("nothing was remembered for a request of %s: %s", self._shown(), kind(error))
+            return Remembered(state="unavailable")
+
+    def keep(self) -> None:
+        """Keep what is new of the history."""
+        self._add(self._heard)
+
+    def close(self, reply: Reply | None) -> None:
+        """Keep the reply too."""
+        if not self._keep or reply is None:
+            return
+        try:
+            heard = self._hear(reply)
+        except (EmberError, RecursionError) as error:
+            logger.warning("a reply to %s was not kept: %s", self._shown(), kind(error))
+            return
+        if heard is not None:
+            self._add([*self._heard, heard])
+
+    def visit(self, remembered: Remembered) -> None:
+        """Count the visits of what was remembered for a reply."""
+        if self._keep and remembered.context is not None:
+            try:
+                self._owner.visit(remembered.context)
+            except EmberError as error:
+                logger.warning("a visit of %s was not counted: %s", self._shown(), kind(error))
+
+    # ------------------------------------------------------------------------------------------------------- recall
+
+    def _recalled(self) -> Remembered:
+        query = _newest_words(self._given)
+        if injected_blocks.MARK in query:
+            query = injected_blocks.strip(query, self._memory.nonce_key())
+        if not query.strip():
+            return Remembered(state="empty")
+        scope, told = None, frozenset[int]()
+        if self._place is not None:
+            told = self._place.known
+            whole = {ThreadId(self._place.thread)} if self._place.whole else set()  # the request holds all of it
+            scope = Scope(before_seq=self._before_seq, not_threads=frozenset(whole))
+        context = self._owner.recall(query, budget=self._memory.settings.proxy_budget, scope=scope)
+        text = chat.without(context.text, set(told))
+        if not text:
+            return Remembered(state="empty", context=context)
+        notice = prompts.load("recalled").fill()
+        return Remembered(state="used", block=self._memory.marked(f"{notice}\n\n{text}"), context=context)
+
+    # --------------------------------------------------------------------------------------------------------- keep
+
+    def _add(self, heard: Sequence[_Heard]) -> None:
+        if not self._keep or not heard:
+            return
+        owned = self._known.of(self._owner.owner.id)
+        try:
+            with owned.lock:
+                placed = self._placed(owned, heard)
+                self.thread = placed.thread
+                for new in placed.new:
+                    self._add_one(heard[new.index].message, placed.thread, new.key)
+        except EmberError as error:
+            logger.warning("messages of %s were not kept; the next request tries again: %s", self._shown(), kind(error))
+
+    def _add_one(self, message: Mapping[str, Any], thread: str, key: str) -> None:
+        """A key that was used before is of the same words at the same place, in other spacing or since forgotten."""
+        try:
+            self._owner.add_messages([message], thread=thread, key=key)
+        except KeyReused:
+            logger.debug("a message of %s was kept before", self._shown())
+
+    def _placed(self, owned: _Owned, heard: Sequence[_Heard]) -> histories.Placed:
+        self._read_on(owned)
+        return histories.place([one.said for one in heard], owned.threads, self._owner.owner.id, self._named)
+
+    def _read_on(self, owned: _Owned) -> None:
+        """What was stored since, by whomever. An owner who was forgotten begins anew."""
+        state = self._owner.state()
+        newest = 0 if state is None else state.seq
+        if newest < owned.threads.upto:
+            owned.threads = Threads()
+        while owned.threads.upto < newest:
+            more = self._owner.utterances(owned.threads.upto, limit=_READ_AT_ONCE)
+            owned.threads.take(more)
+            if not more:  # the newest were forgotten
+                owned.threads.upto = newest
+
+    def _hear(self, message: object) -> _Heard | None:
+        """A message as it would be stored; None for one that is not: of the system, empty, or nothing but ours."""
+        if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant", "tool", "function"):
+            return None
+        clean = {name: _storable(value) for name, value in message.items() if name != "at"}  # times are ours
+        inbox = messages.Inbox(
+            owner=self._owner.owner,
+            zone=ZoneInfo("UTC"),
+            now=self._memory.now(),
+            max_chars=self._memory.settings.max_text_chars,
+            nonce_key=self._memory.nonce_key,
+            finders=self._memory.finders,
+        )
+        try:
+            (made,), *_ = inbox.openai([clean], None, "-")
+        except InputError as error:
+            logger.info("a message of %s cannot be stored and is not kept: %s", self._shown(), kind(error))
+            return None
+        if not made.text.strip():
+            return None
+        return _Heard(message=clean, said=histories.said(made.role, made.text))
+
+    def _shown(self) -> str:
+        return f"{self._owner.owner.user}/{self._owner.owner.agent}"
+
+
+def _newest_words(given: Sequence[Any]) -> str:
+    """The text of the user's newest message: its parts of text, no images."""
+    for message in reversed(given):
+        if isinstance(message, Mapping) and message.get("role") == "user":
+            content = _storable(message).get("content")
+            if isinstance(content, str):
+                return content
+            parts = content if isinstance(content, list) else []
+            texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+            return "\n".join(text for text in texts if isinstance(text, str))
+    return ""
+
+
+def _storable(value: Any) -> Any:
+    """The same without what no store can hold: NUL, and halves of characters."""
+    if isinstance(value, str):
+        return value.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_storable(one) for one in value]
+    if isinstance(value, Mapping):
+        return {_storable(name): _storable(one) for name, one in value.items()}
+    return value

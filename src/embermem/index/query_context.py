@@ -1,0 +1,173 @@
+"""A query, and what of a snapshot it may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.core.config import Settings
+from embermem.core.errors import EmbedderMismatch
+from embermem.core.text import cjk_share, terms
+from embermem.core.types import Link, ThreadId
+from embermem.dates import DateSpan, date_spans
+from embermem.index.bm25 import Links
+from embermem.index.late import stem_of
+from embermem.index.snapshot import Snapshot, micros
+from embermem.protocols import Scope, TokenVectors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.core.types import Vector
+
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["Query", "View"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Query:
+    """What is asked. `keywords` are the analyst's (K of Eq. 2); `budget` in tokens, None takes the setting's.
+
+    `thread` is the conversation it is asked in, `at` the moment; neither makes the near or the new score higher, but
+    "last week" is counted from `at`. `valid_at` asks for what was true then: what was said by then, and what the facts
+    of the snapshot rest on, which are to be those that were true. `links` are those that may be followed.
+    """
+
+    text: str
+    vector: Vector | None = field(default=None, compare=False, repr=False)
+    tokens: TokenVectors | None = field(default=None, compare=False, repr=False)
+    keywords: frozenset[str] = frozenset()
+    budget: int | None = None
+    at: datetime | None = None
+    thread: ThreadId | None = None
+    scope: Scope | None = None
+    valid_at: datetime | None = None
+    links: tuple[Link, ...] = ()
+
+
+class View:
+    """The first n rows of a snapshot as one query may see them. Nothing after `scope.before_seq` has any effect.
+
+    Raises EmbedderMismatch if the query's vector is of another length than the index's.
+    """
+
+    def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
+        self.snapshot, self.query = snapshot, query
+        self.understood = _understood(query)
+        self.settings = _weighed(settings, self.understood)
+        if query.vector is not None and query.vector.shape != (snapshot.dim,):
+            raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
+        scope = query.scope or Scope()
+        self.n = snapshot.n if scope.before_seq is None else snapshot.rows_before(scope.before_seq)
+        self.allowed = self._allowed(scope)
+        self.terms = tuple(dict.fromkeys(terms(query.text)))
+
+    def _allowed(self, scope: Scope) -> Mask | None:
+        numbers = [number for t in scope.not_threads if (number := self.snapshot.thread_number(t)) is not None]
+        allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
+        if self.snapshot.hidden:
+            shown = ~np.isin(self.snapshot.page_of(self.n), sorted(self.snapshot.hidden))
+            allowed = shown if allowed is None else allowed & shown
+        if self.query.valid_at is None:
+            return allowed
+        told = self._told_of(self.query.valid_at)
+        return told if allowed is None else allowed & told
+
+    def _told_of(self, valid_at: datetime) -> Mask:
+        """Which rows tell of a time: those said by then, and those that facts true then rest on."""
+        told = self.snapshot.said_at(self.n) <= micros(valid_at)
+        rows = np.searchsorted(self.snapshot.seqs[: self.n], self.snapshot.facts.source_seqs[1])
+        told[rows[rows < self.n]] = True
+        return told
+
+    @cached_property
+    def candidates(self) -> Mask:
+        """Which of the n rows may be recalled."""
+        return np.ones(self.n, dtype=bool) if self.allowed is None else self.allowed
+
+    @cached_property
+    def links(self) -> Links:
+        """Thread neighbours among the n rows."""
+        return self.snapshot.links(self.n)
+
+    @cached_property
+    def idf(self) -> Mapping[str, float]:
+        """How rare each of the query's terms is among the n rows."""
+        return {term: self.snapshot.words.idf(term, self.n) for term in self.terms}
+
+    @cached_property
+    def searched(self) -> tuple[str, ...]:
+        """The query's terms that BM25 looks for: the rarest of those that occur, `query_terms` at most."""
+        held = [term for term in self.terms if len(self.snapshot.words.find(term, self.n)[0])]
+        return tuple(sorted(held, key=lambda term: -self.idf[term])[: self.settings.query_terms])
+
+    @cached_property
+    def segment_scores(self) -> Floats:
+        """F_score of every segment against the query, shape (segments,)."""
+        return self.snapshot.segments.f_scores(self.query.vector, self.query.keywords)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The terms of the names of all who spoke."""
+        return frozenset(term for name in self.snapshot.speakers() for term in terms(name))
+
+    @cached_property
+    def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:
+        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first.
+
+        Who spoke is the speaker channel's to say: names count nothing here.
+        """
+        tokens, n = self.query.tokens, self.n
+        if tokens is None:
+            return np.zeros((0, self.snapshot.token_dim), dtype=np.float32), np.zeros(0)
+        stems = [stem_of(word) for word in tokens.words]
+        places = [i for i, stem in enumerate(stems) if stem is not None and stem not in self.names]
+        idf = np.array([self.snapshot.words.idf(stems[i] or "", n) for i in places])
+        rarest = np.argsort(-idf, kind="stable")[: self.settings.query_terms]
+        return tokens.vectors[[places[i] for i in rarest]], idf[rarest]
+
+    @cached_property
+    def asked_days(self) -> tuple[DateSpan, ...]:
+        """The days that the query names; "last week" is counted from `at`, or from the newest thing said."""
+        return () if self.now is None else date_spans(self.query.text, self.now)
+
+    @cached_property
+    def now(self) -> datetime | None:
+        """The moment of the query; else that of the newest thing said."""
+        if self.query.at is not None or self.n == 0:
+            return self.query.at
+        return self.snapshot.utterances[self.n - 1].said_at
+
+
+def _understood(query: Query) -> float:
+    """How much of the query's text its embedder reads, in [0, 1]; all, where it does not say."""
+    return 1.0 - cjk_share(query.text) if query.tokens is not None and query.tokens.reads == "en" else 1.0
+
+
+def _weighed(settings: Settings, understood: float) -> Settings:
+    """The settings for a query of which the embedder understands so much, in [0, 1]; the same where it is all.
+
+    Channels of vectors keep the share `recall_unread` of their weight for what is not understood. Late interaction
+    compares the words of one utterance, or of a window; what it loses goes to the BM25 of the same.
+    """
+    if understood >= 1.0:
+        return settings
+    lost = (1.0 - settings.recall_unread) * (1.0 - understood)
+    kept = 1.0 - lost
+    return replace(
+        settings,
+        recall_dense=kept * settings.recall_dense,
+        recall_segment=kept * settings.recall_segment,
+        recall_hop=kept * settings.recall_hop,
+        recall_late=kept * settings.recall_late,
+        recall_late_window=kept * settings.recall_late_window,
+        recall_words=settings.recall_words + lost * settings.recall_late,
+        recall_window=settings.recall_window + lost * settings.recall_late_window,
+    )

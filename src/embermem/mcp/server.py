@@ -1,0 +1,336 @@
+"""The server of one memory: eight tools, three resources, one prompt. No tool names an owner; `Reach` says whose it is.
+
+Words that people said go out twice: for a model, as text between two markers of the store (`nonces`) under a notice
+that it is a record; for a program, as values of a record with a schema. Taken in again, such text is taken out.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mcp.server.context import ServerMiddleware
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import ValidationError
+
+import embermem
+from embermem import prompts
+from embermem.api_keys import Right
+from embermem.core import types
+from embermem.core.errors import EmberError, StoreError, kind
+from embermem.mcp import origins, shapes
+from embermem.mcp.arguments import (
+    AgentKnowledge,
+    AgentResponse,
+    AskedIn,
+    AsOf,
+    Budget,
+    Confirm,
+    FactId,
+    Id,
+    IdOrName,
+    K,
+    Knowledge,
+    NewText,
+    Query,
+    Thread,
+    Timestamp,
+    UserInput,
+    ValidAt,
+)
+from embermem.mcp.reach import Reach
+from embermem.mcp.resources import add_resources
+
+if TYPE_CHECKING:
+    from embermem.memory import Memory
+
+logger = logging.getLogger(__name__)
+
+NAME = "ember"
+
+
+def make_server(memory: Memory, user: str = "default", agent: str = "default") -> MCPServer[Any]:
+    """The server of one owner's memory, for a client that is alone with it. The caller opens and closes the memory.
+
+    Raises InputError for a name that is none.
+    """
+    owner = memory.of(user, agent)
+    return server_of(memory, lambda right: owner)
+
+
+def server_of(
+    memory: Memory,
+    reach: Reach,
+    *,
+    says: Callable[[EmberError], str] = str,
+    middleware: Sequence[ServerMiddleware[Any]] = (),
+) -> MCPServer[Any]:
+    """The server of a memory, where `reach` says for each call whose it is, and `says` how a failure is told."""
+    server = _Server(
+        NAME,
+        title="Ember memory",
+        description="Long-term memory of this user: recall, remember, correct, forget.",
+        instructions=prompts.load("remember").fill(),
+        version=embermem.__version__,
+        log_level="WARNING",
+        subscriptions=False,
+        middleware=middleware,
+    )
+    tools = _Tools(memory, reach, says)
+    for call, title, hints in (
+        (tools.add_memory, "Remember an exchange", ToolAnnotations(**_ADDS)),
+        (tools.retrieve_memory, "Recall", ToolAnnotations(**_READS)),
+        (tools.search_memory, "Search the memory", ToolAnnotations(**_READS)),
+        (tools.get_user_profile, "Who the user is", ToolAnnotations(**_READS)),
+        (tools.correct_memory, "Correct a fact", ToolAnnotations(**_ADDS)),
+        (tools.forget_memory, "Forget", ToolAnnotations(**_FORGETS)),
+        (tools.why, "Where a memory comes from", ToolAnnotations(**_READS)),
+        (tools.memory_stats, "How much is remembered", ToolAnnotations(**_READS)),
+    ):
+        server.add_tool(call, title=title, annotations=hints)
+    add_resources(server, memory, reach, says)
+
+    @server.prompt(name="remember", title="How to use the memory", description="When to recall and when to remember.")
+    def remember() -> str:
+        return prompts.load("remember").fill()
+
+    return server
+
+
+_READS: dict[str, Any] = {"readOnlyHint": True, "openWorldHint": False}
+"""Counting a visit is no change that a user could see."""
+_ADDS: dict[str, Any] = {
+    "readOnlyHint": False,
+    "destructiveHint": False,
+    "idempotentHint": False,
+    "openWorldHint": False,
+}
+"""A correction too: the old fact stays answerable, so nothing is destroyed."""
+_FORGETS: dict[str, Any] = {**_ADDS, "destructiveHint": True, "idempotentHint": True}
+
+
+class _Server(MCPServer[Any]):
+    """Tells a model what was wrong in one line: our words, or which argument does not fit and why."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            match error.__cause__:
+                case ValidationError() as cause:
+                    wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in cause.errors())
+                    raise ToolError(f"{name}: {'; '.join(wrong)}") from cause
+                case ToolError() as cause:
+                    raise cause from cause.__cause__
+                case _:
+                    raise
+
+
+class _Tools:
+    """The tools. A method's docstring is what a model reads of it."""
+
+    def __init__(self, memory: Memory, reach: Reach, says: Callable[[EmberError], str]) -> None:
+        self._memory = memory
+        self._reach = reach
+        self._says = says
+
+    def add_memory(
+        self,
+        user_input: UserInput,
+        agent_response: AgentResponse = "",
+        timestamp: Timestamp = "",
+        thread: Thread = "main",
+    ) -> shapes.Stored:
+        """Remember one exchange: what the user said and what you answered, both word for word.
+
+        Call it once after each exchange, also when nothing in it seems important: what matters is found out later.
+        When it returns, the exchange is stored and can be recalled. Do not give it what retrieve_memory returned.
+        """
+        with self._told():
+            page_id = self._reach(Right.WRITE).add(
+                user_input or None, agent_response or None, at=timestamp or None, thread=thread
+            )
+        return shapes.Stored(page_id=page_id, thread=thread)
+
+    def retrieve_memory(
+        self, query: Query, budget: Budget = 0, thread: AskedIn = "", as_of: AsOf = "", valid_at: ValidAt = ""
+    ) -> Annotated[CallToolResult, shapes.Recalled]:
+        """Recall what matters for a question: who the user is, facts, and what was said on which day.
+
+        Call it before you answer whenever earlier conversations may help, and at the start of a conversation. A low
+        confidence means that the memory hardly speaks of it. For what was so on an earlier day ("where did I live in
+        March?") give valid_at. For a list of ids use search_memory instead.
+        """
+        with self._told():
+            owner = self._reach(Right.READ)
+            context = owner.recall(
+                query,
+                budget=budget or None,
+                thread=thread or None,
+                as_of=as_of or None,
+                valid_at=valid_at or None,
+            )
+            if not (as_of or valid_at):
+                self._count_visit(context)
+            notice, text = self._notice(), self._memory.marked(context.text or "-")
+            shown = shapes.recalled(context, notice, text)
+        rests_on = ", ".join(
+            [f"#{one.number} {one.id} of {one.page_id}" for one in shown.sources] + [one.id for one in shown.facts]
+        )
+        tail = f"Confidence: {shown.confidence:.2f} of 1. Sources: {rests_on or 'none'}."
+        return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
+
+    def search_memory(
+        self, query: Query, k: K = 10, as_of: AsOf = "", valid_at: ValidAt = ""
+    ) -> Annotated[CallToolResult, shapes.Found]:
+        """Find single utterances, with their ids, best first; each is cut to its first words.
+
+        Call it to find what to forget or to ask `why` about, or to look for exact words. To answer a question use
+        retrieve_memory, which also knows facts and the profile.
+        """
+        with self._told():
+            found = self._reach(Right.READ).search(query, k, as_of=as_of or None, valid_at=valid_at or None)
+            return self._wrapped(
+                shapes.Found(notice=self._notice(), results=[shapes.hit(one) for one in found]), "results"
+            )
+
+    def get_user_profile(
+        self,
+        include_knowledge: Knowledge = True,
+        include_assistant_knowledge: AgentKnowledge = False,
+        as_of: AsOf = "",
+        valid_at: ValidAt = "",
+    ) -> Annotated[CallToolResult, shapes.ProfileShown]:
+        """Who the user is: profile, traits of character, and the facts that are known, with their ids.
+
+        Call it to greet somebody you know, to fit your manner to them, or to find a fact that is to be corrected.
+        """
+        with self._told():
+            owner = self._reach(Right.READ)
+            persona = owner.persona(as_of=as_of or None, valid_at=valid_at or None)
+            traits = owner.traits(as_of=as_of or None, valid_at=valid_at or None)
+            shown = shapes.ProfileShown(
+                notice=self._notice(),
+                user=shapes.profile(persona.profile),
+                agent=shapes.profile(persona.agent_profile),
+                traits=[shapes.trait(one) for one in traits],
+                knowledge=[shapes.fact(one) for one in persona.facts] if include_knowledge else [],
+                assistant_knowledge=(
+                    [shapes.fact(one) for one in persona.agent_facts] if include_assistant_knowledge else []
+                ),
+            )
+            return self._wrapped(shown)
+
+    def correct_memory(self, fact_id: FactId, text: NewText) -> Annotated[CallToolResult, shapes.Corrected]:
+        """Put right a fact that is wrong or no longer so. The new text takes its place; the old is kept as past.
+
+        Call it when the user says that something you know of them is not right. What was said stays as it was said.
+        """
+        with self._told():
+            fact = self._reach(Right.WRITE).correct(fact_id, text)
+            return self._wrapped(shapes.Corrected(notice=self._notice(), fact=shapes.fact(fact), replaced=fact_id))
+
+    def forget_memory(self, id: Id, confirm: Confirm = False) -> Annotated[CallToolResult, shapes.ForgottenShown]:
+        """Forget a page, a fact or a segment for good, with all that rests on it alone.
+
+        Call it first without `confirm`: nothing changes, and it shows what would go. Show that to the user, and call
+        it again with confirm=true only after they agree. The id of an utterance stands for its whole page.
+        """
+        with self._told():
+            owner = self._reach(Right.WRITE)
+            gone = origins.forgetting(owner, id)(dry_run=not confirm)
+            words = {} if confirm else origins.words(owner, gone.pages, gone.facts)
+            shown = shapes.ForgottenShown(
+                notice=self._notice(),
+                done=confirm,
+                pages=list(gone.pages),
+                facts=list(gone.facts),
+                segments=list(gone.segments),
+                chains=list(gone.chains),
+                traits=list(gone.traits),
+                profile=list(gone.profile),
+                utterances=len(gone.utterances),
+                rewritten=len(gone.rewritten),
+                words=shapes.pieces(words),
+                scrubbed=gone.scrubbed,
+                sha256=gone.sha256,
+                next=(
+                    "It is gone."
+                    if confirm
+                    else "Nothing has changed yet. If the user agrees, call forget_memory again with confirm=true."
+                ),
+            )
+            return self._wrapped(shown)
+
+    def why(self, id: IdOrName) -> Annotated[CallToolResult, shapes.Origin]:
+        """Say where a memory comes from: who said it and when, what was made of it, and what it replaced.
+
+        Call it when the user asks how you know something, or before you rely on a fact that matters.
+        """
+        with self._told():
+            return self._wrapped(origins.origin(self._reach(Right.READ), id, self._notice()))
+
+    def memory_stats(self) -> shapes.Counted:
+        """Count what is remembered of this user: pages in each tier, segments, facts, traits.
+
+        Call it when the user asks how much you remember, or to see whether understanding lags behind (`pending`).
+        """
+        with self._told():
+            owner = self._reach(Right.READ)
+            counts = owner.stats()
+        return shapes.Counted(
+            user=owner.owner.user,
+            agent=owner.owner.agent,
+            utterances=counts.utterances,
+            pages=counts.pages,
+            short=counts.short,
+            pending=counts.pending,
+            mid=counts.mid,
+            archive=counts.archive,
+            segments=counts.segments,
+            facts=counts.facts,
+            agent_facts=counts.agent_facts,
+            traits=counts.traits,
+            failed=counts.failed,
+            embedder=self._memory.embedder_name,
+            model=self._memory.settings.model or "none",
+        )
+
+    def _count_visit(self, context: types.Context) -> None:
+        """Count a visit where that can be done and may be: an answer does not fail for a counter."""
+        try:
+            self._reach(Right.WRITE).visit(context)
+        except StoreError as error:
+            logger.warning("a visit was not counted: %s", kind(error))
+        except EmberError:
+            pass  # who asks may only read
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Our own failures are told to the model in our words; the SDK tells of any other without its text."""
+        try:
+            yield
+        except EmberError as error:
+            raise ToolError(self._says(error)) from error
+
+    def _notice(self) -> str:
+        return prompts.load("recalled").fill()
+
+    def _wrapped(self, shown: Any, only: str | None = None) -> CallToolResult:
+        """A record for programs; for models its fields (or the one named), as data between the markers."""
+        record = {key: value for key, value in asdict(shown).items() if key != "notice"}
+        text = shapes.as_json(record if only is None else record[only])
+        return _result(shown, f"{shown.notice}\n\n{self._memory.marked(text)}")
+
+
+def _result(shown: Any, text: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=asdict(shown))

@@ -1,0 +1,142 @@
+"""What a caller says of facts: another value, no longer so, never to be archived. Decided from the persona alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from embermem.core.changes import (
+    Decision,
+    FactAdded,
+    FactAffirmed,
+    FactArchived,
+    FactDenied,
+    FactPinned,
+    FactRestored,
+    FactRetired,
+    ProfileSet,
+)
+from embermem.core.config import Settings
+from embermem.core.errors import InputError
+from embermem.core.text import fold
+from embermem.core.types import About, Fact, FactId, Persona, Source
+from embermem.core.user_overrides import plain
+from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.memoryos.ingest.value_equality import same_value
+
+
+def correcting(
+    fact: Fact, text: str, value: str, persona: Persona, *, no: int, seq: int, settings: Settings
+) -> list[Decision]:
+    """The decisions of change `no` by which a new fact takes the place of one that was wrong.
+
+    The new one is true from when the old one was thought to be, which then held for no time; it rests on the same
+    utterances. What was said up to `seq` neither ends it nor teaches the old value again. A fact that already says
+    the same becomes part of it. Raises InputError for a fact that no longer holds, or that says just this.
+    """
+    _must_hold(fact)
+    if (fact.text, fact.value) == (text, value):
+        raise InputError(f"fact {fact.id} says that already; nothing was changed")
+    new = FactId(f"f{no}-000")
+    held = _held(persona)
+    same = [
+        one for one in held if one.id != fact.id and _alike(one, fact) and same_value(one.value, value, fact.attribute)
+    ]
+    ended = [fact, *same]
+    sources = dict.fromkeys(source for one in ended for source in one.sources)
+    decisions: list[Decision] = [
+        FactAdded(
+            fact_id=new,
+            about=fact.about,
+            subject=fact.subject,
+            attribute=fact.attribute,
+            value=value,
+            text=text,
+            sources=tuple(sources),
+            valid_from=fact.valid_from,
+        )
+    ]
+    decisions += [FactRetired(fact_id=one.id, superseded_by=new, valid_to=one.valid_from) for one in ended]
+    if any(one.pinned for one in ended):
+        decisions.append(FactPinned(fact_id=new, pinned=True))
+    decisions.append(FactAffirmed(fact_id=new, upto_seq=seq))
+    if not same_value(fact.value, value, fact.attribute):
+        decisions.append(_denied(fact, seq))
+    decisions += _lines(fact, value, persona)
+    after = [one for one in held if one not in ended]
+    return [*decisions, *over_cap([*after, replace(fact, id=new, pinned=any(one.pinned for one in ended))], settings)]
+
+
+def retiring(fact: Fact, persona: Persona, *, at: datetime, seq: int) -> list[Decision]:
+    """The decisions by which a fact holds no longer, from `at` on: it was true until then. What was said up to `seq`
+    does not teach it again. Raises InputError for a fact that no longer holds."""
+    _must_hold(fact)
+    return [
+        FactRetired(fact_id=fact.id, superseded_by=None, valid_to=at),
+        _denied(fact, seq),
+        *_lines(fact, None, persona, ended=at),
+    ]
+
+
+def pinning(fact: Fact, pinned: bool, persona: Persona, settings: Settings) -> list[Decision]:
+    """The decisions by which a fact is kept from the cap, or no longer is; none where that is so already. One in the
+    archive holds again. Raises InputError for a fact that no longer holds."""
+    _must_hold(fact)
+    if fact.pinned == pinned and not (pinned and fact.archived):
+        return []
+    decisions: list[Decision] = [FactRestored(fact_id=fact.id)] if pinned and fact.archived else []
+    decisions.append(FactPinned(fact_id=fact.id, pinned=pinned))
+    after = [replace(one, pinned=pinned) if one.id == fact.id else one for one in _held(persona)]
+    return [*decisions, *over_cap(after, settings)]
+
+
+def over_cap(held: Sequence[Fact], settings: Settings) -> list[FactArchived]:
+    """The oldest unpinned facts beyond the cap of each knowledge base (§3.3); `held` are in order of confirmation."""
+    archived = []
+    for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
+        queue = [fact for fact in held if fact.about is about and not fact.pinned]
+        archived += [FactArchived(fact_id=fact.id) for fact in queue[: max(0, len(queue) - cap)]]
+    return archived
+
+
+def _must_hold(fact: Fact) -> None:
+    if fact.retired_at is not None:
+        raise InputError(f"fact {fact.id} no longer holds; only one that does can be changed")
+
+
+def _held(persona: Persona) -> list[Fact]:
+    return [*persona.facts, *persona.agent_facts]
+
+
+def _alike(one: Fact, other: Fact) -> bool:
+    return (one.about, fold(one.subject), one.attribute) == (other.about, fold(other.subject), other.attribute)
+
+
+def _denied(fact: Fact, seq: int) -> FactDenied:
+    return FactDenied(
+        fact_id=fact.id,
+        about=fact.about,
+        subject=fact.subject,
+        attribute=fact.attribute,
+        value=fact.value,
+        upto_seq=seq,
+    )
+
+
+def _lines(fact: Fact, value: str | None, persona: Persona, ended: datetime | None = None) -> list[Decision]:
+    """The profile lines that say what the fact said, with the new value; without one, or where they say it in another
+    way (a year of a birthday), they go, from when the fact `ended` or, where it was wrong, for all of their time. What
+    callers set themselves stays."""
+    made: list[Decision] = []
+    for line in persona.profile:
+        if line.set_by == CALLER or not mirrors(fact, line):
+            continue
+        says = value if plain(line.value) == plain(fact.value) else None
+        sources: tuple[Source, ...] = line.sources if says is not None else ()
+        by = CALLER if says is None else line.set_by
+        since = line.valid_from if ended is None else ended
+        made.append(
+            ProfileSet(whose=line.whose, name=line.name, value=says, sources=sources, set_by=by, valid_from=since)
+        )
+    return made

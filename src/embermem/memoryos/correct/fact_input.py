@@ -1,0 +1,105 @@
+"""Facts that a caller brings himself: each checked, and made into a proposal that rests on nothing that was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from embermem.core import messages
+from embermem.core.attributes import attribute as known_attribute
+from embermem.core.errors import InputError
+from embermem.core.messages import Inbox
+from embermem.core.text import fold
+from embermem.core.types import About, FactProposal
+
+KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "expires_at")
+OTHER = "other"
+"""The attribute of a fact for which none was given."""
+
+_LONGEST = 2000
+_LONGEST_NAME = 200
+_MOST = 1000
+_NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+_USER, _AGENT = "user", "agent"
+
+
+def read(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[FactProposal]:
+    """The facts as proposals, in their order. Raises InputError that names the place."""
+    if isinstance(facts, (str, bytes, Mapping)) or not isinstance(facts, Sequence):
+        raise InputError("facts must be a list of mappings such as {'text': 'lives in Lyon', 'attribute': 'lives_in'}")
+    if not facts:
+        raise InputError("facts is empty: there is nothing to learn")
+    if len(facts) > _MOST:
+        raise InputError(f"facts has {len(facts):,} entries, more than the {_MOST:,} allowed; split it")
+    return [_read(one, f"facts[{place}]", inbox) for place, one in enumerate(facts)]
+
+
+def expiries(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime | None]:
+    """When each of the facts, which were read, ends by itself; None: never. Raises InputError for a time gone by."""
+    return [inbox.expiry(one.get("expires_at"), f"facts[{place}].expires_at") for place, one in enumerate(facts)]
+
+
+def _read(fact: Mapping[str, Any], where: str, inbox: Inbox) -> FactProposal:
+    if not isinstance(fact, Mapping):
+        raise InputError(f"{where} is {type(fact).__name__}, not a mapping with a text")
+    for key in fact:
+        if key not in KEYS:
+            raise InputError(f"{where} has the key {key!r}; allowed are: {', '.join(KEYS)}")
+    text = _text(fact.get("text"), f"{where}.text", _LONGEST)
+    about = _about(fact.get("about"), f"{where}.about")
+    named = _attribute(fact.get("attribute"), f"{where}.attribute")
+    value = fact.get("value")
+    since = fact.get("valid_from")
+    return FactProposal(
+        about=about,
+        subject=_subject(fact.get("subject"), about, f"{where}.subject", inbox),
+        attribute=named,
+        value=text if value is None else _text(value, f"{where}.value", _LONGEST),
+        text=text,
+        sources=(),
+        single=_single(named),
+        valid_from=None if since is None else inbox.moment(since, f"{where}.valid_from"),
+    )
+
+
+def _text(text: object, where: str, longest: int) -> str:
+    read = " ".join(messages.checked(text, where, longest).split())
+    if not read:
+        raise InputError(f"{where} is empty")
+    return read
+
+
+def _about(about: object, where: str) -> About:
+    for one in About:
+        if about is None or about == one.value:
+            return one  # None: the user, who comes first
+    raise InputError(f"{where} = {about!r} is not allowed; one of: {', '.join(About)}")
+
+
+def _attribute(name: object, where: str) -> str:
+    if name is None:
+        return OTHER
+    read = _text(name, where, _LONGEST_NAME).lower()
+    if _NAME.fullmatch(read) is None:
+        raise InputError(f"{where} = {name!r} is not an attribute's name; give words such as lives_in")
+    return read
+
+
+def _single(name: str) -> bool:
+    with suppress(KeyError):
+        return known_attribute(name).single
+    return False
+
+
+def _subject(subject: object, about: About, where: str, inbox: Inbox) -> str:
+    """Who a fact is of, as analysts name them: the user and an agent without a name go by their roles."""
+    agent = _AGENT if inbox.owner.agent == "default" else inbox.owner.agent
+    if subject is None:
+        return _USER if about is About.USER else agent
+    read = _text(subject, where, _LONGEST_NAME)
+    if about is About.USER:
+        return _USER if fold(read) in (_USER, fold(inbox.owner.user)) else read
+    return agent if fold(read) in (_AGENT, fold(agent)) else read

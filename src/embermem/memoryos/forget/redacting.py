@@ -1,0 +1,561 @@
+"""Taking what is forgotten out of the log: every decision that names it or rests on it alone goes, or is said anew.
+
+Pure: changes in, changes out. Applying the log with the new ones gives the memory as if what went had never been said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Never, TypeVar, assert_never
+
+from embermem.core.changes import (
+    KINDS,
+    BegunAnew,
+    ByRule,
+    ChainSummarised,
+    Change,
+    Decision,
+    FactAdded,
+    FactBarred,
+    FactDenied,
+    FactRestored,
+    FactRetired,
+    FactStrengthened,
+    Falls,
+    Item,
+    Kind,
+    Linked,
+    Noted,
+    Placed,
+    ProfileSet,
+    Rests,
+    SegmentWritten,
+    Sort,
+    Stays,
+    SummaryPart,
+    ended_by,
+    set_by,
+    sources,
+    texts,
+    values,
+)
+from embermem.core.errors import StoreError
+from embermem.core.quote_matcher import Probes, flat, probes_of
+from embermem.core.text import fold, sentences, terms
+from embermem.core.types import (
+    About,
+    ChainId,
+    FactId,
+    FactProposal,
+    LinkId,
+    PageId,
+    ProfileProposal,
+    SegmentId,
+    Source,
+    TraitProposal,
+)
+from embermem.core.user_overrides import mark_of, plain
+from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.protocols import Trail
+
+OwnRule = Noted | ChainSummarised | SegmentWritten | FactAdded | FactRetired | FactRestored | FactDenied | ProfileSet
+"""The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
+_Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
+Says = tuple[About, str, str, str]
+"""What a fact says, as it is compared: about, subject, attribute, value."""
+_STEM = 3
+"""Letters of a word that its stem keeps; a few short words keep fewer, and then too much is taken out, never too
+little."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Going:
+    """What is to be forgotten: pages with the seqs of their utterances, facts by their ids (then with all that say the
+    same), and what gives the forgotten words away in a text (`traces`). `pieces` takes out of a summary what was of
+    them. `exact`: no model wrote of these pages, so that every text says what it was taken from."""
+
+    pages: frozenset[PageId] = frozenset()
+    seqs: frozenset[int] = frozenset()
+    facts: frozenset[FactId] = frozenset()
+    traces: Traces
+    pieces: Pieces
+    exact: bool
+
+
+class Traces:
+    """What stands in the texts that go and in none of those that stay: words, and runs of three of them. A derived text
+    that holds one was taken from what goes, whatever it says of its sources. `left` is asked for what stays only where
+    a text has words of what goes."""
+
+    def __init__(self, gone: Iterable[str] = (), left: Callable[[], Iterable[str]] = tuple) -> None:
+        self._gone: set[object] = set()
+        for text in gone:
+            self._gone |= _marks(text)
+        self._left = left
+        self._folded: list[tuple[str, str]] | None = None
+        self._own: dict[object, bool] = {}
+        self._known: dict[str, bool] = {}
+
+    def in_(self, text: str) -> bool:
+        """Whether the text gives something of it away."""
+        if not self._gone:
+            return False
+        if text not in self._known:
+            shared = self._gone & _marks(text)
+            self._narrow([one for one in shared if one not in self._own])
+            self._known[text] = any(self._own[one] for one in shared)
+        return self._known[text]
+
+    def _narrow(self, marks: Sequence[object]) -> None:
+        """Which of the marks no text has that stays."""
+        open_ = set(marks)
+        if open_ and self._folded is None:
+            self._folded = [(fold(text), text) for text in self._left()]
+        for mark in marks:
+            words = mark if isinstance(mark, tuple) else (mark,)
+            starts = [word[:_STEM] for word in words]
+            for folded, text in self._folded or ():
+                if mark not in open_:
+                    break
+                if all(start in folded for start in starts):
+                    open_ -= _marks(text)
+        self._own.update((mark, mark in open_) for mark in marks)
+
+
+class Pieces:
+    """Summaries without the sentences that were said in what goes. `left` are texts that stay: a sentence that stands
+    there too is theirs. `exact`: every other sentence was said in something else that stays."""
+
+    def __init__(self, gone: Iterable[str] = (), left: Iterable[str] = (), *, exact: bool = True) -> None:
+        self._probes = Probes(probes_of(gone))
+        self._left = "\n".join(flat(text) for text in left)
+        self._exact = exact
+        self._known: dict[str, str] = {}
+
+    def kept(self, summary: str) -> str:
+        """What of a summary stays."""
+        if summary not in self._known:
+            found = [summary[start:end] for start, end in sentences(summary)]
+            kept = [piece for piece in found if self._stays(piece)]
+            self._known[summary] = summary if len(kept) == len(found) else " ".join(kept)
+        return self._known[summary]
+
+    def _stays(self, piece: str) -> bool:
+        said = flat(piece)
+        if self._exact and not self._probes.in_(said):
+            return True
+        _, colon, rest = said.partition(": ") if ": " in said else said.partition("：")
+        return any(one and one.rstrip(".。…") in self._left for one in (said, rest if colon else ""))
+
+
+@dataclass(kw_only=True, slots=True)
+class Standing:
+    """The traits and profile lines that stand after changes."""
+
+    traits: set[str] = field(default_factory=set)
+    profile: set[str] = field(default_factory=set)
+
+    def read(self, decision: Decision) -> None:
+        """One more decision."""
+        if isinstance(decision, BegunAnew):
+            self.traits.clear()
+            self.profile.clear()
+        which = set_by(decision) or ended_by(decision)
+        names = None if which is None else {Item.TRAIT: self.traits, Item.PROFILE: self.profile}.get(which[0])
+        if which is None or names is None:
+            return
+        stands = set_by(decision) is not None and not (isinstance(decision, ProfileSet) and decision.value is None)
+        (names.add if stands else names.discard)(".".join(which[1]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Redacted:
+    """Changes without what was forgotten. `facts` are all that went; `reopened` those that hold again, since what ended
+    them went; `barred` what the facts said that were themselves to be forgotten; `chains` those whose summary lost
+    something; `segments` the last text of each, as it is left (None: nothing), and `altered` those that lost something
+    of it; `keywords` and `placed` what was noted last of the pages that go, and where they were; `before` and `after`
+    what stood and stands."""
+
+    changes: tuple[Change, ...]
+    facts: tuple[FactId, ...]
+    reopened: frozenset[FactId]
+    barred: frozenset[Says]
+    chains: frozenset[ChainId]
+    segments: Mapping[SegmentId, SegmentWritten | None]
+    altered: frozenset[SegmentId]
+    keywords: Mapping[PageId, tuple[str, ...]]
+    placed: Mapping[PageId, SegmentId]
+    before: Standing
+    after: Standing
+
+
+def redacted(trail: Trail, going: Going, key: bytes) -> Redacted:
+    """The changes of a trail without what goes. `key` is that of the marks which take the place of denied values."""
+    return _Redaction(trail, going, key).run()
+
+
+class _Redaction:
+    def __init__(self, trail: Trail, going: Going, key: bytes) -> None:
+        self._log = trail.changes
+        self._trail = trail
+        self._going = going
+        self._key = key
+        self._added = _added(self._log)
+        self._said = {says(d) for fact_id, d in self._added.items() if fact_id in going.facts}
+        self._facts = self._facts_left()
+        self._gone = {fact_id: d for fact_id, d in self._added.items() if fact_id not in self._facts}
+        self._emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
+        self._chains: set[ChainId] = set()
+        """Chains of pages that go, from their first note on: what a model says of one may be of them."""
+        self._words: set[str] = set()
+        self._cut_chains: set[ChainId] = set()
+        self._cut_segments: set[SegmentId] = set()
+        self._texts: dict[SegmentId, SegmentWritten | None] = {}
+        self._keywords: dict[PageId, tuple[str, ...]] = {}
+        self._placed: dict[PageId, SegmentId] = {}
+        self._links: set[LinkId] = set()
+        self._ended_by: dict[FactId, list[FactId]] = {}
+        """By a fact that is gone: those that it ended, and that hold until another ends them."""
+
+    def run(self) -> Redacted:
+        before, after = Standing(), Standing()
+        made: list[Change] = []
+        for change in self._log:
+            self._read(change)
+            kept: list[Decision] = []
+            for d in change.decisions:
+                left = self._kept(d, change.no)
+                self._last(d, left)
+                kept += left
+            for d in change.decisions:
+                before.read(d)
+            for d in kept:
+                after.read(d)
+            made.append(change if tuple(kept) == change.decisions else replace(change, decisions=tuple(kept)))
+        return Redacted(
+            changes=tuple(made),
+            facts=tuple(self._gone),
+            reopened=frozenset(fact_id for ended in self._ended_by.values() for fact_id in ended),
+            barred=frozenset(self._said),
+            chains=frozenset(self._cut_chains),
+            segments=self._texts,
+            altered=frozenset(self._cut_segments),
+            keywords=self._keywords,
+            placed=self._placed,
+            before=before,
+            after=after,
+        )
+
+    def _read(self, change: Change) -> None:
+        """What a change says of the pages that go, before its texts are looked at."""
+        for d in change.decisions:
+            if isinstance(d, BegunAnew):
+                self._cut_chains, self._cut_segments = set(), set()
+                self._texts, self._keywords, self._placed = {}, {}, {}
+            elif isinstance(d, Noted) and d.page_id in self._going.pages:
+                self._chains.add(d.chain_id)
+                self._words.update(d.keywords)
+                self._keywords[d.page_id] = d.keywords
+            elif isinstance(d, Placed) and d.page_id in self._going.pages:
+                self._placed[d.page_id] = d.segment_id
+
+    def _last(self, d: Decision, left: Sequence[Decision]) -> None:
+        """What the last version of a summary is, and whether it lost something."""
+        if isinstance(d, ChainSummarised):
+            (self._cut_chains.discard if left == [d] else self._cut_chains.add)(d.chain_id)
+        elif isinstance(d, SegmentWritten):
+            (self._cut_segments.discard if left == [d] else self._cut_segments.add)(d.segment_id)
+            self._texts[d.segment_id] = next((one for one in left if isinstance(one, SegmentWritten)), None)
+
+    # ------------------------------------------------------------------------------------------- before it is read
+
+    def _facts_left(self) -> dict[FactId, FactAdded]:
+        """The facts that stay, as they are added now: with the utterances left, and in words that are left."""
+        rest: dict[FactId, dict[Source, None]] = {}
+        touched: set[FactId] = set()
+        proposals: list[FactProposal] = []
+        for change in self._log:
+            for d in change.decisions:
+                if isinstance(d, FactAdded | FactStrengthened):
+                    kept = self._left(d.sources)
+                    rest.setdefault(d.fact_id, {}).update(dict.fromkeys(kept))
+                    if len(kept) < len(d.sources):
+                        touched.add(d.fact_id)
+                elif isinstance(d, Noted) and d.page_id not in self._going.pages:
+                    proposals += d.facts
+        facts: dict[FactId, FactAdded] = {}
+        for fact_id, d in self._added.items():
+            if says(d) in self._said:
+                continue
+            if fact_id not in touched:
+                facts[fact_id] = d
+            elif rest[fact_id] and (told := self._told_again(d, tuple(rest[fact_id]), proposals)) is not None:
+                facts[fact_id] = told
+        return facts
+
+    def _told_again(
+        self, d: FactAdded, sources: tuple[Source, ...], proposals: Iterable[FactProposal]
+    ) -> FactAdded | None:
+        """A fact that loses sources. Where its words are theirs, those of another page that says the same take their
+        place, else its value; None where that too is theirs alone."""
+        own = self._left(d.sources)
+        fact = replace(d, sources=own or sources)
+        if len(own) == len(d.sources):
+            return fact
+        seqs = {source.seq for source in sources}
+        traces = self._going.traces
+        if own and not traces.in_(d.text) and not traces.in_(d.value):
+            return fact
+        for p in proposals:
+            if says(p) == says(d) and not p.retracts and any(source.seq in seqs for source in p.sources):
+                return replace(fact, value=p.value, text=p.text, valid_from=p.valid_from or d.valid_from)
+        if traces.in_(d.value) or traces.in_(d.subject):
+            return None
+        return replace(fact, text=d.value) if traces.in_(d.text) else fact
+
+    # ------------------------------------------------------------------------------------------- decision by decision
+
+    def _kept(self, d: Decision, no: int) -> Sequence[Decision]:
+        """What of a decision stays."""
+        if isinstance(d, OwnRule):
+            return self._by_own_rule(d, no)
+        forgotten = _entry(d).forgotten
+        match forgotten:
+            case Stays():
+                kept: Sequence[Decision] = [d]
+            case Falls(fields):
+                kept = [] if self._names_gone(d, fields) else [d]
+            case Rests(fields):
+                gone = self._names_gone(d, fields) or self._tells(sources(d), texts(d))
+                kept = [] if gone else [_resting_on(d, self._left(sources(d)))]
+            case ByRule():
+                _refuse(d)
+            case _:
+                assert_never(forgotten)
+        if not kept and isinstance(d, Linked):
+            self._links.add(d.link_id)
+        return kept
+
+    def _by_own_rule(self, d: OwnRule, no: int) -> Sequence[Decision]:
+        match d:
+            case Noted():
+                return [] if d.page_id in self._going.pages else [self._note(d)]
+            case ChainSummarised():
+                return self._chain(d)
+            case SegmentWritten():
+                return self._segment(d, no)
+            case FactAdded():
+                return [self._facts[d.fact_id]] if d.fact_id in self._facts else []
+            case FactRetired() | FactRestored():
+                return self._ending(d)
+            case FactDenied():
+                return [self._denied(d)]
+            case ProfileSet():
+                return self._line(d)
+            case _:
+                assert_never(d)
+
+    def _names_gone(self, d: Decision, fields: Collection[str]) -> bool:
+        """Whether one of these fields of a decision names what goes."""
+        sorts = _entry(d).ids
+        return any(self._is_gone(sorts[name], one) for name in fields for one in values(d, name))
+
+    def _is_gone(self, sort: Sort, item_id: str) -> bool:
+        match sort:
+            case Sort.PAGE:
+                return item_id in self._going.pages
+            case Sort.CHAIN:
+                return item_id in self._chains and not self._trail.chains.get(ChainId(item_id))
+            case Sort.SEGMENT:
+                return item_id in self._emptied
+            case Sort.FACT:
+                return item_id in self._gone
+            case Sort.ITEM:
+                return item_id in self._gone or item_id in self._emptied
+            case Sort.LINK:
+                return item_id in self._links
+            case Sort.DIMENSION | Sort.CHANGE:
+                return False
+            case _:
+                assert_never(sort)
+
+    def _chain(self, d: ChainSummarised) -> Sequence[ChainSummarised]:
+        """A chain's summary without the sentences that go; none where nothing of it is left."""
+        if not self._may_tell(d.chain_id, d.sources, d.summary):
+            return [d]
+        if d.chain_id in self._chains and not self._trail.chains.get(d.chain_id):
+            return []
+        summary, sources = self._going.pieces.kept(d.summary), self._left(d.sources)
+        if summary == d.summary and len(sources) == len(d.sources) and self._going.exact:
+            return [d]
+        sources = sources or self._standing_for(d.chain_id)
+        return [replace(d, summary=summary, sources=sources)] if summary and sources else []
+
+    def _standing_for(self, chain_id: ChainId | None) -> tuple[Source, ...]:
+        """What a chain's summary rests on where all that it named goes: the first page that stays."""
+        pages = self._trail.chains.get(chain_id, ()) if chain_id is not None else ()
+        return tuple(Source(seq=u.seq, utterance_id=u.id) for page in pages[:1] for u in page.utterances)
+
+    def _may_tell(self, chain_id: ChainId | None, sources: Iterable[Source], text: str) -> bool:
+        """Whether a summary may tell of what goes. What needs no model says what it was taken from; a model may have
+        used words that it was shown for context only."""
+        if self._touched(sources) or (chain_id is not None and chain_id in self._chains):
+            return True
+        return not self._going.exact and self._going.traces.in_(text)
+
+    def _segment(self, d: SegmentWritten, no: int) -> Sequence[SegmentWritten]:
+        """A segment's text without what goes; none where nothing is left, nor before the first page that stays entered
+        it."""
+        losing = self._trail.segments.get(d.segment_id)
+        if losing is not None and losing.lost and (not losing.left or no < losing.first_no):
+            return []
+        if not self._going.pages:
+            return [d]
+        parts = tuple(left for part in d.parts for left in self._part(part))
+        words = losing.words if losing is not None else self._words if no < self._trail.begun else frozenset()
+        keywords = tuple(count for count in d.keywords if count.word not in words and not self._given(count.word))
+        if parts == d.parts and keywords == d.keywords:
+            return [d]
+        return [replace(d, parts=parts, keywords=keywords)] if any(part.sources for part in parts) else []
+
+    def _part(self, part: SummaryPart) -> Sequence[SummaryPart]:
+        if not self._may_tell(part.chain_id, part.sources, part.text):
+            return [part]
+        text, sources = self._going.pieces.kept(part.text), self._left(part.sources)
+        gone = part.chain_id is not None and part.chain_id in self._chains and not self._trail.chains.get(part.chain_id)
+        if gone or not text:
+            return []
+        sources = sources or self._standing_for(part.chain_id)
+        return [replace(part, text=text, sources=sources)] if sources else []
+
+    def _given(self, word: str) -> bool:
+        return not self._going.exact and self._going.traces.in_(word)
+
+    def _note(self, d: Noted) -> Noted:
+        told = (
+            *(one.sources for one in d.facts),
+            *(one.sources for one in d.traits),
+            *(one.sources for one in d.profile),
+        )
+        if not self._said and not any(self._touched(sources) for sources in told):
+            return d
+        dropped = [fact for fact in d.facts if says(fact) in self._said]
+        facts = [fact for fact in d.facts if says(fact) not in self._said]
+        lines = [line for line in d.profile if not any(mirrors(fact, line) for fact in dropped)]
+        return replace(
+            d,
+            facts=tuple(self._resting(facts)),
+            traits=tuple(self._resting(d.traits)),
+            profile=tuple(self._resting(lines)),
+        )
+
+    def _ending(self, d: FactRetired | FactRestored) -> list[Decision]:
+        """A fact that what goes has ended holds again, or is ended by what came after that. Where a fact itself was to
+        be forgotten, what it had ended stays so: it was said that it changed."""
+        by = d.superseded_by if isinstance(d, FactRetired) else None
+        if d.fact_id not in self._gone:
+            for others in self._ended_by.values():
+                others[:] = [fact_id for fact_id in others if fact_id != d.fact_id]
+            if by is None or by not in self._gone or not isinstance(d, FactRetired):
+                return [d]
+            if says(self._gone[by]) in self._said:
+                return [replace(d, superseded_by=None)]
+            self._ended_by.setdefault(by, []).append(d.fact_id)
+            return []
+        before = self._ended_by.get(d.fact_id, [])
+        if isinstance(d, FactRestored):
+            return [FactRestored(fact_id=fact_id) for fact_id in before]
+        if by is None:
+            return []
+        if by in self._gone:
+            self._ended_by.setdefault(by, []).extend(before)
+            return []
+        return [replace(d, fact_id=fact_id) for fact_id in before if fact_id != by]
+
+    def _denied(self, d: FactDenied) -> Decision:
+        if d.fact_id not in self._gone and says(d) not in self._said:
+            return d
+        mark = mark_of(self._key, d.about, d.subject, d.attribute, d.value)
+        return FactBarred(mark=mark, upto_seq=d.upto_seq)
+
+    def _line(self, d: ProfileSet) -> list[Decision]:
+        """A line that callers set of themselves stays, and so does one whose fact stays: it has that one's sources now.
+        One that says what a forgotten fact said has no value now."""
+        if not d.sources:
+            return [d]
+        if any(says(fact) in self._said and mirrors(fact, d) for fact in self._gone.values()):
+            return [replace(d, value=None, sources=(), set_by=CALLER)]
+        if not self._left(d.sources):
+            same = (fact for fact_id, fact in self._facts.items() if mirrors(self._added[fact_id], d))
+            fact = next(same, None)
+            if fact is not None and (plain(fact.value) == plain(d.value or "") or not self._traced(d)):
+                return [replace(d, sources=fact.sources)]
+        return list(self._resting([d]))
+
+    def _tells(self, sources: Sequence[Source], texts: Iterable[str]) -> bool:
+        """Whether what a model or a caller wrote in a few words rests on what goes alone, or has words of it."""
+        if sources and not self._left(sources):
+            return True
+        return bool(self._going.pages) and any(self._going.traces.in_(text) for text in texts)
+
+    def _resting(self, told: Iterable[_Resting]) -> Iterable[_Resting]:
+        """What rests on something that stays, with no other sources. What rests on nothing stays."""
+        for one in told:
+            left = self._left(one.sources)
+            if len(left) == len(one.sources):
+                yield one
+            elif left and not (isinstance(one, FactProposal | ProfileProposal | ProfileSet) and self._traced(one)):
+                yield replace(one, sources=left)
+
+    def _traced(self, one: FactProposal | ProfileProposal | ProfileSet) -> bool:
+        texts = (one.value or "", one.text if isinstance(one, FactProposal) else "")
+        return any(self._going.traces.in_(text) for text in texts)
+
+    def _left(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+        return tuple(source for source in sources if source.seq not in self._going.seqs)
+
+    def _touched(self, sources: Iterable[Source]) -> bool:
+        return any(source.seq in self._going.seqs for source in sources)
+
+
+def _entry(d: Decision) -> Kind[Any]:
+    """What the table says of a decision's kind. Raises StoreError for a kind that it does not know."""
+    return KINDS.get(type(d)) or _refuse(d)
+
+
+def _resting_on(d: Decision, sources: tuple[Source, ...]) -> Decision:
+    """A decision with the sources that stay."""
+    said: Any = d  # of a kind that has sources of its own: the table is checked for that
+    return d if len(sources) == len(said.sources) else replace(said, sources=sources)
+
+
+def _refuse(unknown: object) -> Never:
+    """A kind of decision that nothing says how to forget might tell of what goes. Raises StoreError."""
+    kind = type(unknown).__name__
+    raise StoreError(f"a decision of the kind {kind} cannot be forgotten by this Ember; nothing was changed")
+
+
+def says(fact: FactAdded | FactDenied | FactProposal) -> Says:
+    """What a fact says, as it is compared with others."""
+    return fact.about, fold(fact.subject), fact.attribute, plain(fact.value)
+
+
+def changed_facts(before: Iterable[Change], after: Iterable[Change]) -> Collection[FactId]:
+    """The facts of which a redacted log does not say what it said."""
+    found: set[FactId] = set()
+    for was, now in zip(before, after, strict=True):
+        if was.decisions != now.decisions:
+            kinds = (FactAdded, FactStrengthened, FactRetired, FactRestored)
+            old, new = ([d for d in one.decisions if isinstance(d, kinds)] for one in (was, now))
+            found |= {d.fact_id for d in (*old, *new) if d not in old or d not in new}
+    return found
+
+
+def _added(log: Iterable[Change]) -> dict[FactId, FactAdded]:
+    return {d.fact_id: d for change in log for d in change.decisions if isinstance(d, FactAdded)}
+
+
+def _marks(text: str) -> set[object]:
+    found = terms(text)
+    return {*found, *zip(found, found[1:], found[2:], strict=False)}

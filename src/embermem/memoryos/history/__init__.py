@@ -1,0 +1,1 @@
+"""Where memory comes from, and how it changed."""

@@ -1,0 +1,112 @@
+"""What came to be known of an owner from one time to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from embermem.core.types import Conflict, Diff, Fact, Link, OwnerId, PageId, Persona, Segment
+from embermem.protocols import Moment, Store
+
+__all__ = ["diff", "pairs"]
+
+_Name = TypeVar("_Name")
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Known:
+    """All that was known at a moment; facts, held or not, and segments by their ids."""
+
+    revision: int
+    persona: Persona
+    facts: Mapping[str, Fact]
+    segments: Mapping[str, Segment]
+    pages: tuple[PageId, ...]
+    conflicts: tuple[Conflict, ...]
+    links: tuple[Link, ...]
+
+
+def diff(store: Store, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
+    """What was known at the second time and not at the first, and the other way round. Raises InputError for times of
+    which nothing derived is kept."""
+    before, after = (_known(store, owner_id, *store.moment(owner_id, at)) for at in (since, until))
+    both = [(before.facts[name], fact) for name, fact in after.facts.items() if name in before.facts]
+    segments = [(before.segments[name], one) for name, one in after.segments.items() if name in before.segments]
+    was, now = before.persona, after.persona
+    conflicts_were, conflicts_are = _marked(before), _marked(after)
+    return Diff(
+        earlier=since,
+        later=until,
+        changes=tuple(range(before.revision + 1, after.revision + 1)),
+        pages_added=tuple(page_id for page_id in after.pages if page_id not in {*before.pages}),
+        facts_added=tuple(fact for name, fact in after.facts.items() if name not in before.facts),
+        facts_ended=tuple(
+            fact
+            for name, fact in after.facts.items()
+            if fact.retired_at is not None
+            and (name not in before.facts or before.facts[name].retired_at != fact.retired_at)
+        ),
+        facts_changed=tuple((old, new) for old, new in both if new.retired_at is None and _plain(old) != _plain(new)),
+        traits=pairs(*({t.dimension: (t, (t.level, t.confidence)) for t in one.traits} for one in (was, now))),
+        profile=pairs(
+            *(
+                {(line.whose, line.name): (line, line.value) for line in (*one.profile, *one.agent_profile)}
+                for one in (was, now)
+            )
+        ),
+        segments_opened=tuple(one for name, one in after.segments.items() if name not in before.segments),
+        segments_rewritten=tuple((old, new) for old, new in segments if _told(old) != _told(new)),
+        segments_archived=tuple(new for old, new in segments if new.archived and not old.archived),
+        conflicts_added=tuple(one for name, one in conflicts_are.items() if name not in conflicts_were),
+        conflicts_ended=tuple(one for name, one in conflicts_were.items() if name not in conflicts_are),
+        links_added=tuple(one for one in after.links if one.id not in {link.id for link in before.links}),
+        links_ended=tuple(one for one in before.links if one.id not in {link.id for link in after.links}),
+    )
+
+
+def pairs(
+    before: Mapping[_Name, tuple[_Item, object]], after: Mapping[_Name, tuple[_Item, object]]
+) -> tuple[tuple[_Item | None, _Item | None], ...]:
+    """Items of one name that do not say the same; each is given with what it says."""
+    found: list[tuple[_Item | None, _Item | None]] = []
+    for name in dict.fromkeys([*before, *after]):
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None or old[1] != new[1]:
+            found.append((None if old is None else old[0], None if new is None else new[0]))
+    return tuple(found)
+
+
+def _known(store: Store, owner_id: OwnerId, seq: int, revision: int) -> _Known:
+    moment = Moment(seq=seq, revision=revision)
+    persona = store.persona_at(owner_id, moment)
+    facts = (
+        *persona.facts,
+        *persona.agent_facts,
+        *store.facts_at(owner_id, moment, about=None, archived=True),
+        *store.history_at(owner_id, moment),
+    )
+    return _Known(
+        revision=revision,
+        persona=persona,
+        facts={fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.change_no, fact.id))},
+        segments={segment.id: segment for segment in store.segments_at(owner_id, moment, archived=None)},
+        pages=tuple(mark.page_id for mark in store.page_marks_at(owner_id, moment)),
+        conflicts=store.conflicts(owner_id, moment),
+        links=store.links(owner_id, moment=moment),
+    )
+
+
+def _plain(fact: Fact) -> Fact:
+    """A fact without its conflicts, which are told by themselves."""
+    return replace(fact, conflicts=())
+
+
+def _told(segment: Segment) -> Sequence[object]:
+    return segment.summary, segment.keywords, segment.tags, segment.context
+
+
+def _marked(known: _Known) -> Mapping[tuple[str, str], Conflict]:
+    return {(one.older.id, one.newer.id): one for one in known.conflicts}

@@ -1,0 +1,313 @@
+"""Why something is remembered: the words said that it rests on, the changes that made it, and what it replaced.
+
+Bounded on every side, whatever the store holds: so many quotes and changes, chains of so many facts, none twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from embermem.core.changes import BegunAnew, Change, ProfileSet, SegmentEvolved, TraitCleared, TraitSet
+from embermem.core.traits import dimensions_by_name
+from embermem.core.types import (
+    About,
+    Chain,
+    ChainId,
+    Fact,
+    FactId,
+    Link,
+    LinkId,
+    MadeBy,
+    OwnerId,
+    ProfileField,
+    Quote,
+    Segment,
+    SegmentId,
+    Source,
+    Trait,
+    Why,
+)
+from embermem.memoryos.ingest.long_term import derived_traits, mirrors
+from embermem.protocols import Store
+
+_QUOTES = 8
+"""Quotes of one item, the newest."""
+_CHANGES = 12
+"""Changes of one item: the first, and the newest."""
+_FACTS = 8
+"""Facts behind an item, and facts in a chain of those that took each other's place."""
+
+
+def why(store: Store, owner_id: OwnerId, item_id: str, at: datetime) -> Why | None:
+    """Why there is a fact, segment, chain or link (by its id), a trait (by its dimension) or a profile line (such as
+    "user.home"); None if there is none. `at` is now: an age counts from it."""
+    return _Asked(store, owner_id, at).why(item_id)
+
+
+class _Asked:
+    def __init__(self, store: Store, owner_id: OwnerId, at: datetime) -> None:
+        self._store = store
+        self._owner_id = owner_id
+        self._at = at
+
+    def why(self, item_id: str) -> Why | None:
+        """By the kinds of ids in turn."""
+        store, owner_id = self._store, self._owner_id
+        whose, dot, name = item_id.partition(".")
+        if dot:
+            return self._line(whose, name)
+        if item_id in dimensions_by_name():
+            return self._trait(item_id)
+        if (fact := store.fact(owner_id, FactId(item_id))) is not None:
+            return self._fact(fact)
+        if found := store.segments(owner_id, archived=None, only=SegmentId(item_id)):
+            return self._segment(found[0])
+        if (chain := store.chain_summaries(owner_id, [ChainId(item_id)]).get(ChainId(item_id))) is not None:
+            return self._chain(chain)
+        link = store.link(owner_id, LinkId(item_id))
+        return None if link is None else self._link(link)
+
+    # -------------------------------------------------------------------------------------------------------- facts
+
+    def _fact(self, fact: Fact) -> Why:
+        return self._told(
+            fact,
+            changes=self._making("fact", fact.id),
+            replaced=tuple(self._told(one) for one in self._before(fact)),
+            replaced_by=tuple(self._told(one) for one in self._after(fact)),
+            links=self._store.links(self._owner_id, fact.id),
+            conflicts=tuple(self._told(one) for one in self._facts(fact.conflicts)),
+        )
+
+    def _told(
+        self,
+        fact: Fact,
+        *,
+        changes: Sequence[Change] | None = None,
+        replaced: tuple[Why, ...] = (),
+        replaced_by: tuple[Why, ...] = (),
+        links: tuple[Link, ...] = (),
+        conflicts: tuple[Why, ...] = (),
+    ) -> Why:
+        """A fact; where its changes are not given, with the one that added it."""
+        subject = "" if fact.subject == fact.about.value else f" (of {fact.subject})"
+        made = self._store.changes(self._owner_id, fact.change_no - 1, limit=1) if changes is None else changes
+        return self._why(
+            fact.id,
+            "fact",
+            f"{fact.text}{subject}",
+            fact.sources,
+            made,
+            held=fact.retired_at is None,
+            valid_from=fact.valid_from,
+            valid_to=fact.valid_to,
+            replaced=replaced,
+            replaced_by=replaced_by,
+            links=links,
+            conflicts=conflicts,
+        )
+
+    def _before(self, fact: Fact) -> list[Fact]:
+        """Those that it took the place of, and they of others, the oldest last."""
+        found: dict[FactId, Fact] = {}
+        of = [fact.id]
+        while of and len(found) < _FACTS:
+            older = [one for one in self._store.superseded(self._owner_id, of) if one.id not in {fact.id, *found}]
+            found |= {one.id: one for one in older[: _FACTS - len(found)]}
+            of = [one.id for one in older]
+        return list(found.values())
+
+    def _after(self, fact: Fact) -> list[Fact]:
+        """The one that took its place, and so on up to the one that holds."""
+        found: dict[FactId, Fact] = {}
+        last: Fact | None = fact
+        while last is not None and last.superseded_by is not None and len(found) < _FACTS:
+            last = self._store.fact(self._owner_id, last.superseded_by)
+            if last is None or last.id in found or last.id == fact.id:
+                break
+            found[last.id] = last
+        return list(found.values())
+
+    def _facts(self, ids: Iterable[str]) -> list[Fact]:
+        found = (self._store.fact(self._owner_id, FactId(one)) for one in [*dict.fromkeys(ids)][:_FACTS])
+        return [fact for fact in found if fact is not None]
+
+    def _resting(self, sources: Sequence[Source]) -> tuple[Fact, ...]:
+        seqs = sorted({source.seq for source in sources})
+        return self._store.facts_resting_on(self._owner_id, seqs) if seqs else ()
+
+    # ------------------------------------------------------------------------------------------ profiles and traits
+
+    def _line(self, whose: str, name: str) -> Why | None:
+        persona = self._store.persona(self._owner_id)
+        lines = {f"{line.whose.value}.{line.name}": line for line in (*persona.profile, *persona.agent_profile)}
+        line = lines.get(f"{whose}.{name}")
+        if line is None:
+            return None
+        sets = [
+            (change, d)
+            for change in self._since_anew(ProfileSet)
+            for d in change.decisions
+            if isinstance(d, ProfileSet) and d.whose is line.whose and d.name == name
+        ]
+        earlier = [(change, d) for change, d in sets[:-1] if d.value is not None and d.value != line.value]
+        return self._why(
+            f"{whose}.{name}",
+            "profile",
+            _line_text(line),
+            line.sources,
+            list({change.no: change for change, _ in sets}.values()),
+            valid_from=line.valid_from,
+            behind=self._behind_line(line),
+            replaced=tuple(
+                self._why(f"{whose}.{name}", "profile", d.value or "", d.sources, [change], held=False)
+                for change, d in earlier[: -_FACTS - 1 : -1]
+            ),
+        )
+
+    def _behind_line(self, line: ProfileField) -> tuple[Why, ...]:
+        if line.whose is not About.USER:
+            return ()
+        facts = [fact for fact in self._resting(line.sources) if mirrors(fact, line)]
+        return tuple(self._with_older(fact) for fact in facts[-_FACTS:])
+
+    def _with_older(self, fact: Fact) -> Why:
+        return self._told(fact, replaced=tuple(self._told(one) for one in self._before(fact)))
+
+    def _trait(self, dimension: str) -> Why | None:
+        persona = self._store.persona(self._owner_id)
+        derived = {trait.dimension: trait for trait in derived_traits(persona.profile, self._at)}
+        if dimension in derived:
+            name = "birth_year" if dimension == "age_group" else dimension
+            line = self._line(About.USER.value, name)
+            return self._set(derived[dimension], [], () if line is None else (line,))
+        trait = next((one for one in persona.traits if one.dimension == dimension), None)
+        if trait is None:
+            return None
+        sets = [
+            change
+            for change in self._since_anew(TraitSet, TraitCleared)
+            if any(isinstance(d, TraitSet | TraitCleared) and d.dimension == dimension for d in change.decisions)
+        ]
+        spans = {(source.seq, source.start, source.end) for source in trait.sources}
+        whole = {source.seq for source in trait.sources if source.start is None}
+        facts = [
+            fact
+            for fact in self._resting(trait.sources)
+            if any((s.seq, s.start, s.end) in spans or s.seq in whole for s in fact.sources)
+        ]
+        return self._set(trait, sets, tuple(self._told(fact) for fact in facts[-_FACTS:]))
+
+    def _set(self, trait: Trait, changes: Sequence[Change], behind: tuple[Why, ...]) -> Why:
+        text = f"{trait.pole} (level {trait.level:+.2f}, confidence {trait.confidence:.2f})"
+        return self._why(
+            trait.dimension, "trait", text, trait.sources, changes, valid_from=trait.valid_from, behind=behind
+        )
+
+    def _since_anew(self, *kinds: type[ProfileSet] | type[TraitSet] | type[TraitCleared]) -> list[Change]:
+        """The changes with decisions of these kinds, since memory was begun anew last."""
+        log = [one for one in self._store.decisions(self._owner_id, (*kinds, BegunAnew)) if one.decisions]
+        begun = max((i for i, one in enumerate(log) if any(isinstance(d, BegunAnew) for d in one.decisions)), default=0)
+        return log[begun:]
+
+    # ----------------------------------------------------------------------------------- segments, chains and links
+
+    def _segment(self, segment: Segment) -> Why:
+        changes = self._making("segment", segment.id)
+        evolved = [
+            (change, d)
+            for change in changes
+            for d in change.decisions
+            if isinstance(d, SegmentEvolved) and d.segment_id == segment.id
+        ]
+        behind: tuple[Why, ...] = ()
+        if evolved and (segment.tags or segment.context or evolved[-1][1].keywords):
+            change, d = evolved[-1]
+            told = "; ".join(part for part in (d.context, ", ".join(d.tags), ", ".join(d.keywords), d.reason) if part)
+            behind = (self._why(segment.id, "evolution", told, d.sources, [change]),)
+        return self._why(
+            segment.id,
+            "segment",
+            segment.summary,
+            segment.sources,
+            changes,
+            behind=behind,
+            links=self._store.links(self._owner_id, segment.id),
+        )
+
+    def _chain(self, chain: Chain) -> Why:
+        return self._why(chain.id, "chain", chain.summary, chain.sources, self._making("chain", chain.id))
+
+    def _link(self, link: Link) -> Why:
+        facts = [self._told(fact) for fact in self._facts((link.from_id, link.to_id))]
+        segments = [
+            self._why(one.id, "segment", one.summary, one.sources, ())
+            for end in (link.from_id, link.to_id)
+            for one in self._store.segments(self._owner_id, archived=None, only=SegmentId(end))
+        ]
+        return self._why(
+            link.id,
+            "link",
+            f"{link.from_id} and {link.to_id}: {link.reason}",
+            link.sources,
+            self._making("link", link.id),
+            held=link.retired_at is None,
+            behind=(*facts, *segments),
+        )
+
+    # ------------------------------------------------------------------------------------------------ of every item
+
+    def _making(self, kind: str, item_id: str) -> list[Change]:
+        """The changes with a decision of this item; in others it is only named, as by a link to it."""
+        found = self._store.changes_naming(self._owner_id, item_id)
+        return [change for change in found if any(getattr(d, f"{kind}_id", None) == item_id for d in change.decisions)]
+
+    def _why(
+        self,
+        item_id: str,
+        kind: str,
+        text: str,
+        sources: Sequence[Source],
+        changes: Sequence[Change],
+        *,
+        held: bool = True,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        behind: tuple[Why, ...] = (),
+        replaced: tuple[Why, ...] = (),
+        replaced_by: tuple[Why, ...] = (),
+        links: tuple[Link, ...] = (),
+        conflicts: tuple[Why, ...] = (),
+    ) -> Why:
+        shown = sorted(dict.fromkeys(sources), key=lambda one: (one.seq, one.start or 0))[-_QUOTES:]
+        kept = [*changes[:1], *changes[1:][-(_CHANGES - 1) :]]
+        quotes = tuple(quote for source in shown if (quote := self._quote(source)) is not None)
+        return Why(
+            item_id=item_id,
+            kind=kind,
+            text=text,
+            quotes=quotes,
+            changes=tuple(_made_by(change) for change in kept),
+            held=held,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            behind=behind,
+            replaced=replaced,
+            replaced_by=replaced_by,
+            links=links,
+            conflicts=conflicts,
+            left_out=len(dict.fromkeys(sources)) - len(quotes) + len(changes) - len(kept),
+        )
+
+    def _quote(self, source: Source) -> Quote | None:
+        utterance = self._store.utterance(self._owner_id, source.utterance_id)
+        return None if utterance is None else Quote(utterance=utterance, start=source.start, end=source.end)
+
+
+def _made_by(change: Change) -> MadeBy:
+    return MadeBy(no=change.no, cause=change.cause.value, analyst=change.analyst, recorded_at=change.recorded_at)
+
+
+def _line_text(line: ProfileField) -> str:
+    return f"{line.value} (set by the caller)" if line.set_by == "caller" else line.value

@@ -1,0 +1,1 @@
+"""What becomes of a page: embed, read, place, promote, evict, under one lease."""

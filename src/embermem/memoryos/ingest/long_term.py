@@ -1,0 +1,559 @@
+"""Long-term personal memory: how proposals become facts, traits and profile lines (paper §3.2–3.3).
+
+An analyst proposes; here it is decided. A fact supersedes another only if both speak of the same subject and
+attribute, whatever an analyst says, and the attribute holds one value at a time, or the analyst names the fact that
+ends. Where that cannot be decided both stay, marked as in conflict. Nothing is overwritten: what no longer holds is
+retired. A value said again, also in other words, makes the known fact stronger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from embermem.core.attributes import OPPOSITE
+from embermem.core.changes import (
+    Decision,
+    FactAdded,
+    FactAffirmed,
+    FactArchived,
+    FactExpires,
+    FactRetired,
+    FactsConflict,
+    FactStrengthened,
+    ProfileSet,
+    TraitSet,
+)
+from embermem.core.config import Settings
+from embermem.core.equations import evidence_confidence, evidence_level
+from embermem.core.text import fold
+from embermem.core.traits import dimensions_by_name
+from embermem.core.types import (
+    About,
+    Fact,
+    FactId,
+    FactProposal,
+    Persona,
+    PersonaChange,
+    ProfileField,
+    ProfileProposal,
+    Source,
+    Trait,
+    TraitProposal,
+)
+from embermem.core.user_overrides import Rulings
+from embermem.memoryos.ingest.value_equality import same_value
+
+_Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
+_Made = FactAdded | FactStrengthened | FactRetired | FactsConflict
+
+CALLER = "caller"
+_TRAIT_SOURCES = 20
+"""The newest sources that a trait names; older ones stand in its older versions."""
+_NEWS = timedelta(days=60)
+"""A change told within so long of its day ("I moved last week") is the newest word; one of long ago ("in 2010") is
+history, and does not end what was said to hold since (ours)."""
+_NEWER_THAN_ALL = 2**62
+"""In place of the newest seq behind what a caller brings himself: nothing that was said came after it."""
+_YOUNG, _OLD = 20, 60
+"""age_group: +1 at twenty and below, −1 at sixty and above, linear between (ours; the paper gives only the poles)."""
+
+
+class Knowledge:
+    """What long-term memory holds of one owner, while decisions are made: the persona, and those archived and retired
+    facts that speak of what is read, so that a page read twice teaches nothing twice."""
+
+    def __init__(
+        self,
+        persona: Persona,
+        rulings: Rulings | None = None,
+        said_at: Callable[[int], datetime | None] = lambda seq: None,
+    ) -> None:
+        """`said_at` says when the utterance of a seq was said; asked only where two facts are told of one day."""
+        self._rulings = rulings or Rulings()
+        self._said_at = said_at
+        self._refused: list[FactProposal] = []
+        self._held: dict[FactId, Fact] = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
+        self._others: dict[FactId, Fact] = {}
+        self._marked: set[frozenset[FactId]] = {
+            frozenset((fact.id, other)) for fact in self._held.values() for other in fact.conflicts
+        }
+        self._traits: dict[str, Trait] = {trait.dimension: trait for trait in persona.traits}
+        self._profile: dict[str, ProfileField] = {field.name: field for field in persona.profile}
+
+    def learn(
+        self,
+        change: PersonaChange,
+        *,
+        said: Mapping[int, datetime],
+        known: Iterable[Fact],
+        no: int,
+        at: datetime,
+        settings: Settings,
+    ) -> list[Decision]:
+        """The decisions that a proposal leads to. `said` gives the times of the utterances that were read: what rests
+        on none of them is not believed. `known` are the facts, held or not, that rest on them already. `no` is the
+        change's number, from which new facts get their ids; `at` is when it is recorded."""
+        for fact in known:
+            if fact.id not in self._held:
+                self._others.setdefault(fact.id, fact)
+        decisions: list[Decision] = []
+        told, self._refused = self._ruled(_resting(change.facts, said))
+        for fact_told in sorted(told, key=lambda p: p.sources[0].seq):
+            decisions += self._structural(self._fact(fact_told, said, no, at))
+        retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
+        decisions += self._over_cap(settings)
+        decisions += [made for trait in _resting(change.traits, said) if (made := self._trait(trait, said, at))]
+        lines = [
+            line for line in _resting(change.profile, said) if not any(mirrors(one, line) for one in self._refused)
+        ]
+        decisions += [done for line in lines if (done := self._field(line, said, at)) is not None]
+        return [*decisions, *self._ended(retired)]
+
+    def bring(
+        self,
+        brought: Iterable[tuple[FactProposal, datetime | None]],
+        *,
+        seq: int,
+        no: int,
+        at: datetime,
+        settings: Settings,
+    ) -> tuple[list[Decision], tuple[FactId, ...]]:
+        """The decisions that facts of the caller's own lead to, each with when it expires, and what each became.
+
+        The same rules, but for three: they rest on nothing that was said; no ruling refuses them, because the caller's
+        word is newer than what he ruled; and what was said up to `seq` does not end them.
+        """
+        decisions: list[Decision] = []
+        became: list[FactId] = []
+        for proposal, expires_at in brought:
+            made: list[Decision] = [*self._structural(self._fact(proposal, {}, no, at))]
+            first = made[0]
+            if isinstance(first, FactAdded):
+                made[0] = replace(first, expires_at=expires_at)
+            elif isinstance(first, FactStrengthened) and expires_at is not None:
+                made.append(FactExpires(fact_id=first.fact_id, at=expires_at))
+            assert isinstance(first, FactAdded | FactStrengthened)
+            decisions += made
+            became.append(first.fact_id)
+        decisions += [
+            FactAffirmed(fact_id=fact_id, upto_seq=seq) for fact_id in dict.fromkeys(became) if fact_id in self._held
+        ]
+        retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
+        return [*decisions, *self._over_cap(settings), *self._ended(retired)], tuple(became)
+
+    def _ruled(self, proposals: Iterable[FactProposal]) -> tuple[list[FactProposal], list[FactProposal]]:
+        """The proposals that may be believed, and those that a caller has ruled out."""
+        told: list[FactProposal] = []
+        refused: list[FactProposal] = []
+        for p in proposals:
+            forbidden = self._rulings.forbids(p.about, p.subject, p.attribute, p.value, _newest(p)) or any(
+                _newest(p) <= upto and same_value(p.value, value, p.attribute)
+                for value, upto in self._rulings.denied_of(p.about, p.subject, p.attribute)
+            )
+            (refused if forbidden and not p.retracts else told).append(p)
+        return told, refused
+
+    # ------------------------------------------------------------------------------------------------------- facts
+
+    def _fact(self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime) -> list[_Made]:
+        told = _said(proposal.sources, said) if proposal.sources else at
+        when = proposal.valid_from or told
+        if proposal.replaces is not None:
+            return self._replacing(proposal, said, no, at)
+        alike = [fact for fact in self._held.values() if _same_attribute(fact, proposal)]
+        if proposal.retracts:
+            return [
+                self._retire(fact, None, when, at)
+                for fact in alike
+                if (_says(fact, proposal) or (proposal.single and not proposal.value))
+                and not _said_after(fact, proposal, when)
+                and not self._rulings.keeps(fact.id, _newest(proposal))
+            ]
+        if self._known_source(proposal):
+            return []
+        known = next((fact for fact in alike if _says(fact, proposal)), None)
+        if known is not None:
+            return [self._strengthen(known, proposal.sources)]
+        as_of = _as_of(told, when)
+        newer = [fact for fact in alike if _later(fact.valid_from, as_of)]
+        if proposal.single and any(
+            self._rulings.keeps(fact.id, _newest(proposal)) for fact in alike if fact not in newer
+        ):
+            self._refused.append(proposal)
+            return []
+        added = self._add(proposal, when, no, at)
+        decisions: list[_Made] = [added]
+        if proposal.single:
+            for fact in alike:
+                if not newer and self._of_one_day(fact, proposal, told, no):
+                    decisions += self._conflict(fact, self._held[added.fact_id], _told_of(fact))
+                elif fact not in newer:
+                    until = fact.valid_from if _later(fact.valid_from, when) else when
+                    decisions.append(self._retire(fact, added.fact_id, until, at))
+            if newer:  # said of an earlier time: true then, and already superseded
+                first = min(newer, key=lambda fact: fact.valid_from or at)
+                decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
+        return decisions
+
+    def _replacing(self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime) -> list[_Made]:
+        """A proposal that names the fact it ends or supersedes: one that is held, of the same knowledge base; where it
+        is not, nothing of the proposal is believed. The older of two values is the one that is retired. Where the one
+        named speaks of another subject or attribute, neither ends the other: both stay, in conflict."""
+        old = self._held.get(proposal.replaces) if proposal.replaces is not None else None
+        if old is None or old.about is not proposal.about or self._rulings.keeps(old.id, _newest(proposal)):
+            return []
+        if not _same_attribute(old, proposal):
+            made = [] if proposal.retracts else self._fact(replace(proposal, replaces=None), said, no, at)
+            if made and _takes_back(proposal, old):
+                since = proposal.valid_from or _said(proposal.sources, said)
+                return made if _said_after(old, proposal, since) else [*made, self._retire(old, None, since, at)]
+            new = None if not made else self._held.get(made[0].fact_id)
+            return made if new is None else [*made, *self._conflict(old, new, _other_matter(old, new))]
+        told = _said(proposal.sources, said)
+        when = proposal.valid_from or told
+        if proposal.retracts:
+            return [] if _said_after(old, proposal, when) else [self._retire(old, None, when, at)]
+        decisions = self._fact(replace(proposal, replaces=None), said, no, at)
+        new = None if not decisions else self._held.get(decisions[0].fact_id)
+        if new is None or new.id == old.id or old.id not in self._held:
+            return decisions  # read before, the same value, or settled by the rule of one value
+        if isinstance(decisions[0], FactAdded) and _later(old.valid_from, _as_of(told, when)):
+            return [*decisions, self._retire(new, old.id, old.valid_from, at)]
+        until = old.valid_from if _later(old.valid_from, when) else when
+        return [*decisions, self._retire(old, new.id, until, at)]
+
+    def _structural(self, made: list[_Made]) -> list[_Made]:
+        """The last check: a fact that would be superseded by one of another subject or attribute stays, in conflict
+        with it."""
+        checked: list[_Made] = []
+        for d in made:
+            by = None
+            if isinstance(d, FactRetired) and d.superseded_by is not None:
+                by = self._held.get(d.superseded_by) or self._others.get(d.superseded_by)
+            old = self._others.get(d.fact_id) if by is not None else None
+            if by is None or old is None or _speaks_of(old) == _speaks_of(by):
+                checked.append(d)
+            else:
+                del self._others[old.id]
+                held = replace(old, retired_at=None, superseded_by=None, valid_to=None)
+                self._held[old.id] = held
+                checked += self._conflict(held, by, _other_matter(held, by))
+        return checked
+
+    def _conflict(self, fact: Fact, other: Fact, reason: str) -> list[FactsConflict]:
+        """The mark on two facts that are held, once, and not where the caller has said that both may stand."""
+        pair = frozenset((fact.id, other.id))
+        if len(pair) < 2 or pair in self._marked or pair in self._rulings.settled or not pair <= self._held.keys():
+            return []
+        self._marked.add(pair)
+        older, newer = sorted((fact, other), key=known_first)
+        return [FactsConflict(fact_id=older.id, other_id=newer.id, reason=reason)]
+
+    def _of_one_day(self, fact: Fact, proposal: FactProposal, told: datetime | None, no: int) -> bool:
+        """Whether both are told of the same day, by different utterances at the same time: neither is the newer word.
+        What is said later, also of the same day, is how a speaker corrects himself."""
+        since, until = fact.valid_from, proposal.valid_from
+        if since is None or until is None or told is None or since == told:
+            return False
+        if since.astimezone(until.tzinfo).date() != until.date():
+            return False
+        if not proposal.sources:
+            return not fact.sources and fact.change_no == no
+        seqs = {source.seq for source in fact.sources}
+        if not seqs or not seqs.isdisjoint(source.seq for source in proposal.sources):
+            return False
+        return max((when for seq in seqs if (when := self._said_at(seq)) is not None), default=None) == told
+
+    def _known_source(self, proposal: FactProposal) -> bool:
+        seqs = {source.seq for source in proposal.sources}
+        return bool(seqs) and any(
+            seqs <= {source.seq for source in fact.sources}
+            for fact in (*self._held.values(), *self._others.values())
+            if _same_attribute(fact, proposal) and _says(fact, proposal)
+        )
+
+    def _add(self, proposal: FactProposal, when: datetime | None, no: int, at: datetime) -> FactAdded:
+        count = sum(1 for fact in (*self._held.values(), *self._others.values()) if fact.change_no == no)
+        fact = Fact(
+            id=FactId(f"f{no}-{count:03}"),
+            about=proposal.about,
+            subject=proposal.subject,
+            attribute=proposal.attribute,
+            value=proposal.value,
+            text=proposal.text,
+            sources=proposal.sources,
+            valid_from=when,
+            valid_to=None,
+            recorded_at=at,
+            change_no=no,
+        )
+        self._held[fact.id] = fact
+        return FactAdded(
+            fact_id=fact.id,
+            about=fact.about,
+            subject=fact.subject,
+            attribute=fact.attribute,
+            value=fact.value,
+            text=fact.text,
+            sources=fact.sources,
+            valid_from=when,
+        )
+
+    def _strengthen(self, fact: Fact, sources: Sequence[Source]) -> FactStrengthened:
+        del self._held[fact.id]  # said again makes it new: it moves to the end of the queue
+        self._held[fact.id] = replace(fact, sources=(*fact.sources, *sources))
+        return FactStrengthened(fact_id=fact.id, sources=tuple(sources))
+
+    def _retire(self, fact: Fact, by: FactId | None, when: datetime | None, at: datetime) -> FactRetired:
+        del self._held[fact.id]
+        self._others[fact.id] = replace(fact, retired_at=at, superseded_by=by, valid_to=when)
+        return FactRetired(fact_id=fact.id, superseded_by=by, valid_to=when)
+
+    def _over_cap(self, settings: Settings) -> list[FactArchived]:
+        """§3.3: knowledge bases are queues of 100; here the oldest goes to the archive, not away."""
+        archived = []
+        for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
+            queue = [fact for fact in self._held.values() if fact.about is about and not fact.pinned]
+            for fact in queue[: max(0, len(queue) - cap)]:
+                self._others[fact.id] = replace(self._held.pop(fact.id), archived=True)
+                archived.append(FactArchived(fact_id=fact.id))
+        return archived
+
+    # ------------------------------------------------------------------------------------------ traits and profile
+
+    def _trait(self, proposal: TraitProposal, said: Mapping[int, datetime], at: datetime) -> TraitSet | None:
+        """A trait at its new level, true from when the newest of what it rests on was said."""
+        dimension = dimensions_by_name().get(proposal.dimension)
+        if dimension is None:
+            return None
+        known = self._traits.get(proposal.dimension)
+        level, confidence, sources = proposal.level, proposal.confidence, proposal.sources
+        since = _last_said(sources, said)
+        if known is not None:
+            since = max(filter(None, (since, known.valid_from)), default=None)
+            fresh = tuple(source for source in sources if source.seq not in {s.seq for s in known.sources})
+            if not fresh:
+                return None
+            level = evidence_level(known.level, known.confidence, level, confidence)
+            confidence = evidence_confidence(known.confidence, confidence)
+            sources = (*known.sources, *fresh)[-_TRAIT_SOURCES:]
+        level, confidence = max(-1.0, min(1.0, level)), max(0.0, min(1.0, confidence))
+        self._traits[proposal.dimension] = Trait(
+            dimension=proposal.dimension,
+            category=dimension.category,
+            level=level,
+            confidence=confidence,
+            pole=dimension.pole(level),
+            sources=sources,
+            recorded_at=at,
+            valid_from=since,
+        )
+        return TraitSet(
+            dimension=proposal.dimension, level=level, confidence=confidence, sources=sources, valid_from=since
+        )
+
+    def _field(self, proposal: ProfileProposal, said: Mapping[int, datetime], at: datetime) -> ProfileSet | None:
+        """A profile line mirrors a fact that holds; one that speaks of an earlier time than the line does not."""
+        if any(mirrors(fact, proposal) and not fact.archived for fact in self._others.values()):
+            return None
+        known = self._profile.get(proposal.name)
+        if known is not None and (
+            known.set_by == CALLER
+            or same_value(known.value, proposal.value)
+            or self._order(proposal) <= self._order(known)
+        ):
+            return None
+        since = max(self._since(proposal), default=_last_said(proposal.sources, said))
+        self._profile[proposal.name] = ProfileField(
+            whose=About.USER,
+            name=proposal.name,
+            value=proposal.value,
+            sources=proposal.sources,
+            recorded_at=at,
+            valid_from=since,
+            set_by="analyst",
+        )
+        return ProfileSet(
+            whose=About.USER,
+            name=proposal.name,
+            value=proposal.value,
+            sources=proposal.sources,
+            set_by="analyst",
+            valid_from=since,
+        )
+
+    def _order(self, line: ProfileField | ProfileProposal) -> tuple[float, int]:
+        """From when the fact behind a profile line holds, then when it was told: the later line wins."""
+        behind = self._since(line)
+        return max(when.timestamp() for when in behind) if behind else 0.0, max(s.seq for s in line.sources)
+
+    def _since(self, line: ProfileField | ProfileProposal) -> list[datetime]:
+        """From when the facts hold that a line mirrors."""
+        return [fact.valid_from for fact in self._held.values() if fact.valid_from and mirrors(fact, line)]
+
+    def _ended(self, retired: Iterable[Fact]) -> list[ProfileSet]:
+        """The lines that mirrored a fact which no longer holds, where nothing took their place: from its end on."""
+        ended = []
+        for fact in retired:
+            for field in tuple(self._profile.values()):
+                if field.set_by != CALLER and mirrors(fact, field):
+                    del self._profile[field.name]
+                    ended.append(
+                        ProfileSet(
+                            whose=About.USER,
+                            name=field.name,
+                            value=None,
+                            sources=(),
+                            set_by=field.set_by,
+                            valid_from=fact.valid_to,
+                        )
+                    )
+        return ended
+
+    def current(self) -> tuple[Fact, ...]:
+        """The facts held, oldest confirmation first."""
+        return tuple(self._held.values())
+
+
+def derived_traits(profile: Sequence[ProfileField], at: datetime) -> tuple[Trait, ...]:
+    """age_group and gender, which stand in the profile and are derived from it."""
+    known = {field.name: field for field in profile}
+    traits = []
+    birth = known.get("birth_year")
+    if birth is not None and birth.value.strip().isdecimal():
+        age = at.year - int(birth.value)
+        level = max(-1.0, min(1.0, 1.0 - 2.0 * (age - _YOUNG) / (_OLD - _YOUNG)))
+        traits.append(_from_profile("age_group", level, birth))
+    gender = known.get("gender")
+    level_of = {"female": 1.0, "woman": 1.0, "女": 1.0, "male": -1.0, "man": -1.0, "男": -1.0}
+    if gender is not None and gender.value.strip().lower() in level_of:
+        traits.append(_from_profile("gender", level_of[gender.value.strip().lower()], gender))
+    return tuple(traits)
+
+
+def _from_profile(name: str, level: float, field: ProfileField) -> Trait:
+    dimension = dimensions_by_name()[name]
+    return Trait(
+        dimension=name,
+        category=dimension.category,
+        level=level,
+        confidence=1.0,
+        pole=dimension.pole(level),
+        sources=field.sources,
+        recorded_at=field.recorded_at,
+        change_no=field.change_no,
+    )
+
+
+def known_first(fact: Fact) -> tuple[int, str]:
+    """By which of two facts the one that was known first is told."""
+    return fact.change_no, fact.id
+
+
+def _speaks_of(fact: Fact | FactProposal) -> tuple[About, str, str]:
+    return fact.about, fold(fact.subject), fact.attribute
+
+
+def _same_attribute(fact: Fact, proposal: FactProposal) -> bool:
+    return _speaks_of(fact) == _speaks_of(proposal)
+
+
+def _says(fact: Fact, proposal: FactProposal) -> bool:
+    """Whether a fact of the same subject and attribute says what is proposed, if need be in other words."""
+    return same_value(fact.value, proposal.value, proposal.attribute)
+
+
+def _takes_back(proposal: FactProposal, old: Fact) -> bool:
+    """Whether who says the one takes back the other: likes and dislikes of one thing."""
+    opposite = replace(proposal, attribute=OPPOSITE.get(proposal.attribute, ""))
+    return _same_attribute(old, opposite) and _says(old, opposite)
+
+
+def _other_matter(old: Fact, new: Fact) -> str:
+    """Why neither ends the other. No name or value stands in it: a reason is kept where those are forgotten."""
+    what = "attribute" if fold(old.subject) == fold(new.subject) and old.about is new.about else "subject"
+    return f"one was said to take the place of the other, but they speak of another {what}"
+
+
+def _told_of(fact: Fact) -> str:
+    day = "" if fact.valid_from is None else f" ({fact.valid_from.date().isoformat()})"
+    return f"both are told of the same day{day}, at the same time, and only one can be so"
+
+
+def mirrors(fact: Fact | FactProposal | FactAdded, line: ProfileField | ProfileProposal | ProfileSet) -> bool:
+    """Whether a profile line says what the fact says: both rest on the same words of the same utterance; where only
+    the utterance is known, on the same one with the same value."""
+    spans = {(source.seq, source.start, source.end) for source in fact.sources}
+    return any(
+        (source.seq, source.start, source.end) in spans
+        and (source.start is not None or same_value(fact.value, line.value or ""))
+        for source in line.sources
+    )
+
+
+def lines_before(then: Persona, now: Persona) -> tuple[ProfileField, ...]:
+    """Lines that the profile `now` has from a later time on, as the facts say that were true `then`: where one change
+    learnt both, the log holds the later line alone."""
+    known = {line.name for line in then.profile}
+    told = []
+    for line in now.profile:
+        behind = next((fact for fact in now.facts if line.set_by != CALLER and mirrors(fact, line)), None)
+        if line.name in known or behind is None:
+            continue
+        before = [fact for fact in then.facts if _speaks_of(fact) == _speaks_of(behind)]
+        if before:
+            fact = before[-1]
+            told.append(
+                replace(
+                    line,
+                    value=fact.value,
+                    sources=fact.sources,
+                    recorded_at=fact.recorded_at,
+                    retired_at=fact.retired_at,
+                    valid_from=fact.valid_from,
+                    change_no=fact.change_no,
+                )
+            )
+    return tuple(told)
+
+
+def _as_of(told: datetime | None, when: datetime | None) -> datetime | None:
+    """The time by which a statement is compared with others: when it was told, if it is news, else its own time."""
+    return told if when is not None and told is not None and told - when <= _NEWS else when
+
+
+def _later(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and other is not None and one > other
+
+
+def _newest(proposal: FactProposal) -> int:
+    """The seq of the newest utterance that a proposal rests on."""
+    return max((source.seq for source in proposal.sources), default=_NEWER_THAN_ALL)
+
+
+def _said_after(fact: Fact, proposal: FactProposal, when: datetime | None) -> bool:
+    """Whether the fact holds from a later time than `when`, or was said later of the same time."""
+    if fact.valid_from != when:
+        return _later(fact.valid_from, when)
+    return max((source.seq for source in fact.sources), default=0) > max(source.seq for source in proposal.sources)
+
+
+def _resting(proposals: Iterable[_Proposal], said: Mapping[int, datetime]) -> list[_Proposal]:
+    """The proposals that rest on an utterance that was read, with no other sources."""
+    resting = []
+    for proposal in proposals:
+        sources = tuple(source for source in proposal.sources if source.seq in said)
+        if sources:
+            resting.append(replace(proposal, sources=sources))
+    return resting
+
+
+def _last_said(sources: Sequence[Source], said: Mapping[int, datetime]) -> datetime | None:
+    return max((said[source.seq] for source in sources if source.seq in said), default=None)
+
+
+def _said(sources: Sequence[Source], said: Mapping[int, datetime]) -> datetime | None:
+    return min((said[source.seq] for source in sources if source.seq in said), default=None)

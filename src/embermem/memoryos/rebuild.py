@@ -1,0 +1,240 @@
+"""Deriving memory again: from the log of changes, which gives the same, or from what was said, by today's analyst."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from embermem.core.changes import (
+    BegunAnew,
+    Cause,
+    Decision,
+    FactAdded,
+    FactAffirmed,
+    FactArchived,
+    FactPinned,
+    FactRetired,
+    FactsConflict,
+    ProfileSet,
+)
+from embermem.core.errors import RevisionMoved
+from embermem.core.types import About, Conflict, Fact, FactId, Owner, Persona, ProfileField, Segment, Tier, Trait
+from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
+from embermem.memoryos.history.diff import pairs
+from embermem.protocols import MemorySystem, Store
+
+__all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
+
+_CALLER = "caller"
+_TRIES = 16
+"""How often memory is begun anew when another change came first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Picture:
+    """All that is derived of one owner, at one revision. `waiting` pages left short-term memory and are not placed;
+    `errors` are those that they name, each once."""
+
+    persona: Persona
+    archived_facts: tuple[Fact, ...]
+    past_facts: tuple[Fact, ...]
+    segments: tuple[Segment, ...]
+    waiting: int
+    errors: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """What one picture has that another has not. Facts are compared by what they say, traits and profile lines by name,
+    segments by their summaries, because ids are new where memory was understood anew. Pairs are (before, after).
+
+    `same`: not even an id or a time differs. `waiting`: pages that the second picture has not placed; `errors`: why,
+    where an analyst said so.
+    """
+
+    owner: Owner
+    same: bool
+    facts_gone: tuple[Fact, ...]
+    facts_new: tuple[Fact, ...]
+    traits: tuple[tuple[Trait | None, Trait | None], ...]
+    profile: tuple[tuple[ProfileField | None, ProfileField | None], ...]
+    segments: tuple[int, int]
+    summaries_gone: tuple[str, ...]
+    summaries_new: tuple[str, ...]
+    waiting: int
+    errors: tuple[str, ...]
+
+
+def replay(store: Store, owner: Owner, short: int) -> Difference:
+    """Apply all changes of an owner again, in order. Nothing may differ: `same` says so."""
+    before = picture(store, owner, short)
+    store.replay(owner.id)
+    return difference(owner, before, picture(store, owner, short))
+
+
+def understand_anew(
+    store: Store,
+    system: MemorySystem,
+    owner: Owner,
+    short: int,
+    clock: Callable[[], datetime],
+    progress: Callable[[int, int], None] | None = None,
+) -> Difference:
+    """Put away all that was derived, and read every page again with the system's analyst; what came of it.
+
+    What callers set, corrected or pinned stays: it is set again by the change that begins. Vectors stay. Visits were of
+    segments that are no more: new ones begin with none, so heat begins with what is new. If a budget ends on the way,
+    `waiting` pages are read when there is one again; until then they are recalled by what was said.
+    """
+    before = picture(store, owner, short)
+    begin_anew(store, owner, clock)
+    system.settle(owner, progress)
+    return difference(owner, before, picture(store, owner, short))
+
+
+def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int:
+    """The number of the change that puts away all that was derived. Raises RevisionMoved if others never leave room."""
+    for attempt in range(_TRIES):
+        state = store.owner_state(owner.id)
+        revision = 0 if state is None else state.revision
+        persona = store.persona(owner.id)
+        rulings = rulings_of(store.changes_of(owner.id, RULING), store.secret)
+        archived, past = store.facts(owner.id, about=None, archived=True), store.history(owner.id)
+        conflicts = store.conflicts(owner.id)
+        kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
+        try:
+            change = store.apply(
+                owner,
+                Cause.ANEW,
+                "",
+                [BegunAnew(), *_set_by_callers(persona), *kept],
+                now=clock(),
+                revision=revision,
+                lease=None,
+            )
+        except RevisionMoved:
+            if attempt == _TRIES - 1:
+                raise
+        else:
+            return change.no
+    raise AssertionError("a loop that returns or raises")
+
+
+def _set_by_callers(persona: Persona) -> list[Decision]:
+    return [_set_again(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == _CALLER]
+
+
+def _set_again(line: ProfileField) -> ProfileSet:
+    return ProfileSet(
+        whose=line.whose,
+        name=line.name,
+        value=line.value,
+        sources=line.sources,
+        set_by=line.set_by,
+        valid_from=line.valid_from,
+    )
+
+
+def _kept_by_callers(
+    persona: Persona,
+    archived: Iterable[Fact],
+    past: Iterable[Fact],
+    conflicts: Iterable[Conflict],
+    rulings: Rulings,
+    no: int,
+) -> list[Decision]:
+    """The facts that callers brought, corrected or pinned, as facts of change `no`. What rests on nothing that was said
+    was brought; it is kept too where it has ended since."""
+    ended = [fact for fact in past if not fact.sources and fact.valid_to != fact.valid_from]
+    held = [
+        fact
+        for fact in (*archived, *persona.facts, *persona.agent_facts)
+        if fact.id in rulings.affirmed or fact.pinned or not fact.sources
+    ]
+    ids = {fact.id: FactId(f"f{no}-{ordinal:03}") for ordinal, fact in enumerate((*ended, *held))}
+    made: list[Decision] = []
+    for fact in (*ended, *held):
+        made.append(
+            FactAdded(
+                fact_id=ids[fact.id],
+                about=fact.about,
+                subject=fact.subject,
+                attribute=fact.attribute,
+                value=fact.value,
+                text=fact.text,
+                sources=fact.sources,
+                valid_from=fact.valid_from,
+                expires_at=fact.expires_at,
+            )
+        )
+        if fact.retired_at is not None:
+            by = None if fact.superseded_by is None else ids.get(fact.superseded_by)
+            made.append(FactRetired(fact_id=ids[fact.id], superseded_by=by, valid_to=fact.valid_to))
+            continue
+        upto = rulings.affirmed.get(fact.id)
+        if upto is not None:
+            made.append(FactAffirmed(fact_id=ids[fact.id], upto_seq=upto))
+            made += [
+                _set_again(line)
+                for line in persona.profile
+                if line.set_by != _CALLER
+                and plain(line.value) == plain(fact.value)
+                and {*line.sources} & {*fact.sources}
+            ]
+        if fact.pinned:
+            made.append(FactPinned(fact_id=ids[fact.id], pinned=True))
+        if fact.archived:
+            made.append(FactArchived(fact_id=ids[fact.id]))
+    made += [
+        FactsConflict(fact_id=ids[one.older.id], other_id=ids[one.newer.id], reason=one.reason)
+        for one in conflicts
+        if {one.older.id, one.newer.id} <= ids.keys()
+    ]
+    return made
+
+
+def picture(store: Store, owner: Owner, short: int) -> Picture:
+    """What is derived of an owner now. `short` is the length of short-term memory in pages."""
+    waiting = store.owner_stats(owner.id, short).pending
+    held_up = store.pages(owner.id, short, tier=Tier.PENDING, before=None, limit=None) if waiting else ()
+    return Picture(
+        persona=store.persona(owner.id),
+        archived_facts=store.facts(owner.id, about=None, archived=True),
+        past_facts=store.history(owner.id),
+        segments=store.segments(owner.id, archived=None, only=None),
+        waiting=waiting,
+        errors=tuple(dict.fromkeys(page.error for page in held_up if page.error)),
+    )
+
+
+def difference(owner: Owner, before: Picture, after: Picture) -> Difference:
+    """What the second picture has that the first has not, and the other way round."""
+    was, now = before.persona, after.persona
+    facts_was, facts_now = _facts(was), _facts(now)
+    summaries_was, summaries_now = ({segment.summary for segment in one.segments} for one in (before, after))
+    return Difference(
+        owner=owner,
+        same=before == after,
+        facts_gone=tuple(fact for key, fact in facts_was.items() if key not in facts_now),
+        facts_new=tuple(fact for key, fact in facts_now.items() if key not in facts_was),
+        traits=pairs(*({t.dimension: (t, (t.level, t.confidence)) for t in one.traits} for one in (was, now))),
+        profile=pairs(
+            *(
+                {
+                    (line.whose, line.name): (line, (line.value, line.set_by))
+                    for line in (*one.profile, *one.agent_profile)
+                }
+                for one in (was, now)
+            )
+        ),
+        segments=(len(before.segments), len(after.segments)),
+        summaries_gone=tuple(sorted(summaries_was - summaries_now)),
+        summaries_new=tuple(sorted(summaries_now - summaries_was)),
+        waiting=after.waiting,
+        errors=after.errors,
+    )
+
+
+def _facts(persona: Persona) -> Mapping[tuple[About, str, str, str], Fact]:
+    return {(f.about, f.subject, f.attribute, f.value): f for f in (*persona.facts, *persona.agent_facts)}

@@ -1,0 +1,1 @@
+"""What matters to a query, and the text that says it within a budget."""

@@ -1,0 +1,123 @@
+"""What stands: the user's goals and limits, weighed at every recall, also when no word of the query agrees.
+
+Who said weeks ago "I want to get slimmer" and now says "I'd love a burger tonight" is to be answered with both in mind.
+Which attributes stand is said in core/attributes.py; docs/retrieval.md has the figures.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.core.attributes import standing as kind_of
+from embermem.core.types import About, Fact
+from embermem.index.query_context import View
+from embermem.memoryos.recall.themes import bears_on, themes_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["asks_of_the_past", "standing"]
+
+_USER = "user"
+_DAY_S = 86_400.0
+_PAST = re.compile(
+    r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
+    r"|\blast (?:time|week|month|year|night|spring|summer|autumn|fall|winter)\b"
+    r"|\b(?:have|has)\b[^.?!]{0,40}\b(?:been|said|told|done|gone|seen|ever|mentioned)\b"
+    r"|上次|之前|以前|昨天|前天|上周|上个?月|去年|什么时候|说过|提到过|记得|过吗|了吗",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def standing(view: View) -> tuple[Fact, ...]:
+    """The goals and limits of the user that hold when the query is asked and that its scope lets be seen.
+
+    The nearest to the query first, of the equally near the newest; `standing_facts` at most, and if there are goals
+    and limits, both come in. None for a question about the past.
+    """
+    settings = view.settings
+    if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
+        return ()
+    now, table = view.now, view.snapshot.facts.rows
+    seen = {place: _rows(fact, view) for place, fact in enumerate(table) if _may_stand(fact, view)}
+    seen = {place: rows for place, rows in seen.items() if _holds(table[place], rows, view, now)}
+    if not seen:
+        return ()
+    near, themes = _nearness(view, seen), themes_of(view.query.text)
+    worth = {
+        place: near[place]
+        + settings.standing_theme * bears_on(table[place], themes)
+        + settings.standing_recency * _newness(table[place], rows, view, now)
+        for place, rows in seen.items()
+    }
+    best = [table[place] for place in sorted(seen, key=lambda place: (-worth[place], place))]
+    return tuple(_both_kinds(best, settings.standing_facts))
+
+
+def _both_kinds(best: Sequence[Fact], count: int) -> list[Fact]:
+    """The first `count`; if they are all of one kind, the last gives its place to the best of the other."""
+    chosen = list(best[:count])
+    kinds = {kind_of(fact.attribute) for fact in chosen}
+    other = next((fact for fact in best[count:] if kind_of(fact.attribute) not in kinds), None)
+    return chosen if other is None or count < 2 else [*chosen[:-1], other]
+
+
+def asks_of_the_past(text: str) -> bool:
+    """Whether a query asks for what was, which a goal of now does not bear on."""
+    return text.rstrip().endswith(("?", "？")) and _PAST.search(text) is not None
+
+
+def _may_stand(fact: Fact, view: View) -> bool:
+    """A goal or limit of the user's own that is held; or was, where the query asks for what was true."""
+    held = fact.current or (view.query.valid_at is not None and not fact.archived)
+    return kind_of(fact.attribute) is not None and fact.about is About.USER and fact.subject == _USER and held
+
+
+def _holds(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> bool:
+    """Whether it may be seen, by one of its sources (`rows`) at least, and is so now."""
+    if fact.sources and not rows:
+        return False
+    if now is None:
+        return True
+    if (fact.valid_from is not None and fact.valid_from > now) or (fact.valid_to is not None and fact.valid_to <= now):
+        return False
+    lapses = kind_of(fact.attribute) == "goal" and not fact.pinned
+    return not lapses or _age_days(fact, rows, view, now) <= view.settings.standing_goal_days
+
+
+def _nearness(view: View, seen: Mapping[int, Sequence[int]]) -> Floats:
+    """How near each of these facts of the table comes to the query: by the vectors of its sources, and by words."""
+    near = view.snapshot.facts.coverage(view.idf)
+    pairs = [(place, row) for place, rows in seen.items() for row in rows]
+    if view.query.vector is None or not pairs:
+        return near
+    places, rows = np.array(pairs).T
+    cosines = np.full(len(near), -np.inf)
+    np.maximum.at(cosines, places, view.snapshot.vectors_of(rows) @ view.query.vector)
+    return near + view.understood * np.where(np.isfinite(cosines), cosines, 0.0)
+
+
+def _newness(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> float:
+    if now is None:
+        return 0.0
+    return math.exp(-max(0.0, _age_days(fact, rows, view, now)) / view.settings.standing_recency_days)
+
+
+def _age_days(fact: Fact, rows: Sequence[int], view: View, now: datetime) -> float:
+    """Days since the fact was last said; a caller's, since it holds or was recorded."""
+    last = max((view.snapshot.utterances[row].said_at for row in rows), default=fact.valid_from or fact.recorded_at)
+    return (now - last).total_seconds() / _DAY_S
+
+
+def _rows(fact: Fact, view: View) -> list[int]:
+    """The rows of a fact's sources that the query may see."""
+    rows = (view.snapshot.row(source.seq) for source in fact.sources)
+    return [row for row in rows if row is not None and row < view.n and view.candidates[row]]

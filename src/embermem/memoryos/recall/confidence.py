@@ -1,0 +1,203 @@
+"""How likely a recall holds what was asked: near 0 where nothing stored answers the query.
+
+Five signs, weighed by a logistic regression that benchmarks/fit_confidence.sh fits; docs/retrieval.md has the figures.
+Reads a few rows of the ranking only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.core import equations
+from embermem.core.config import Settings
+from embermem.index import late
+from embermem.index.channels import speaker
+from embermem.index.query_context import View
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+    Rows = NDArray[np.int64]
+
+__all__ = ["Signs", "confidence", "signs"]
+
+_SURE_HITS = 5
+"""How many of the best hits say how sure a recall is."""
+_EACH_SIDE = 8
+"""How many utterances of whom the query names, and of all others, are held against each other."""
+_READ = 0.5
+"""How much of a query the embedder must read for its vectors to say anything of how sure a recall is."""
+_LOOKS_AT = 500
+"""Characters of an utterance that are read for whom it speaks of."""
+
+_YOU = re.compile(r"\byou(?:r|rs|rself|rselves)?\b|[你您]")
+_I = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us|ours|ourselves)\b|我")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signs:
+    """What a confidence is made of.
+
+    `words`: the highest share, by rarity, of the query's words that stand in the window of one of the best hits; in
+    [0, 1]. `late`: the same, with each word as near as the nearest word of the window comes (MaxSim). `cosine`: the
+    highest among the best hits, 0 at least. `length`: ln(1 + words of the query), because a long query comes less
+    near to anything. `whose`: how much nearer the utterances of whom the query names come than those of all others,
+    in [−1, 1]; 0 if it names nobody who spoke, or everybody. Who spoke counts for nothing in the others.
+    """
+
+    words: float
+    late: float
+    cosine: float
+    length: float
+    whose: float
+
+
+def confidence(view: View, rows: Sequence[int]) -> float:
+    """How likely these rows, best first, hold what was asked, in [0, 1]; 0 for none."""
+    if len(rows) == 0:
+        return 0.0
+    found, settings = signs(view, rows), view.settings
+    return equations.logistic(
+        settings.confidence_base
+        + settings.confidence_words * found.words
+        + settings.confidence_late * found.late
+        + settings.confidence_cosine * found.cosine
+        + settings.confidence_length * found.length
+        + settings.confidence_whose * found.whose
+    )
+
+
+def signs(view: View, rows: Sequence[int]) -> Signs:
+    """The signs of a ranking of at least one row."""
+    ranked = np.asarray(rows, dtype=np.int64)
+    best = ranked[:_SURE_HITS]
+    named, others = _sides(view, ranked)
+    near = _Nearness(view, np.concatenate([best, view.links.previous[best], view.links.next[best], named, others]))
+    hits = 3 * len(best)
+    coverage = _best_window(near.held[:hits], near.word_shares)
+    return Signs(
+        words=coverage,
+        late=_best_window(near.each[:hits], near.each_shares),
+        cosine=_cosine(view, best, coverage),
+        length=math.log1p(len(near.word_shares)),
+        whose=_whose(near.each[hits:] @ near.each_shares, len(named), view.settings),
+    )
+
+
+def _best_window(near: Floats, shares: Floats) -> float:
+    """The highest mean by rarity of windows of three: the rows, then those before them, then those after them."""
+    return float((near.reshape(3, -1, len(shares)).max(axis=0) @ shares).max()) if len(shares) else 0.0
+
+
+def _cosine(view: View, best: Rows, words: float) -> float:
+    """The highest cosine among these rows; what their words are worth, where no vector says anything of the query."""
+    vector = view.query.vector
+    if vector is None or not vector.any() or view.understood < _READ:
+        return view.settings.confidence_as_cosine * words
+    return max(0.0, float((view.snapshot.vectors_of(best) @ vector).max()))
+
+
+# ------------------------------------------------------------------------------------------------ whose words
+
+
+def _sides(view: View, ranked: Rows) -> tuple[Rows, Rows]:
+    """The first of the ranked rows that say something of whom the query names, and the first that do so of others.
+
+    What asks, or speaks of "you" and not of "me", is of neither: its speaker is not the one it is about. Both are
+    empty, if the query names nobody of those ranked, or all of them.
+    """
+    named = speaker(view)[ranked] > 0.0
+    if named.all() or not named.any():
+        return ranked[:0], ranked[:0]
+    tells = ~view.snapshot.asks(view.n)[ranked]
+    return _of_themselves(view, ranked[named & tells]), _of_themselves(view, ranked[~named & tells])
+
+
+def _of_themselves(view: View, ranked: Rows) -> Rows:
+    found: list[int] = []
+    for row in ranked.tolist():
+        if len(found) == _EACH_SIDE:
+            break
+        if not _speaks_of_you(view.snapshot.utterances[row].text[:_LOOKS_AT].lower()):
+            found.append(row)
+    return np.asarray(found, dtype=np.int64)
+
+
+def _speaks_of_you(text: str) -> bool:
+    # Most texts hold none of these, and are told by that.
+    if "you" not in text and "你" not in text and "您" not in text:
+        return False
+    return _YOU.search(text) is not None and _I.search(text) is None
+
+
+def _whose(near: Floats, named: int, settings: Settings) -> float:
+    """How much nearer the first `named` come than the others: the difference of their soft maxima."""
+    if len(near) == 0:
+        return 0.0
+    ours, others = (_soft_maximum(side, settings.confidence_tau) for side in (near[:named], near[named:]))
+    return ours - others
+
+
+def _soft_maximum(near: Floats, tau: float) -> float:
+    """τ · ln of the mean of exp(near / τ) over `_EACH_SIDE` utterances; one that is missing comes near nothing."""
+    missing = _EACH_SIDE - len(near)
+    return tau * math.log((float(np.exp(near / tau).sum()) + missing) / _EACH_SIDE)
+
+
+# ----------------------------------------------------------------------------------------------------- nearness
+
+
+class _Nearness:
+    """How near some rows come to each word of the query. A row n stands for no row, and holds nothing.
+
+    `held` (rows, words): 1 where the word stands in the row. `each` (rows, q): how near the nearest token comes to each
+    of the query's; by an embedder without token vectors it is `held`, with `confidence_unlike` in place of 0. The
+    shares say how rare each is, and sum to 1. Names of those who spoke count for nothing, unless there is nothing else.
+    """
+
+    held: Floats
+    word_shares: Floats
+    each: Floats
+    each_shares: Floats
+
+    def __init__(self, view: View, rows: Rows) -> None:
+        self.held, self.word_shares = _held(view, rows)
+        unlike = view.settings.confidence_unlike
+        self.each, self.each_shares = unlike + (1.0 - unlike) * self.held, self.word_shares
+        query, idf = view.asked_tokens
+        if len(query) == 0 or float(idf.sum()) <= 0.0 or view.understood < _READ:
+            return
+        by_words = self.each @ self.each_shares
+        inside = np.flatnonzero(rows < view.n)
+        counts, codes, norms = view.snapshot.tokens_of(rows[inside])
+        some = counts > 0
+        if not some.any():
+            return
+        self.each, self.each_shares = np.zeros((len(rows), len(query))), idf / idf.sum()
+        starts = np.cumsum(counts[some]) - counts[some]
+        self.each[inside[some]] = late.max_sims(codes, norms, starts, query)
+        bare = inside[~some]
+        self.each[bare] = by_words[bare, None]
+
+
+def _held(view: View, rows: Rows) -> tuple[Floats, Floats]:
+    """Which of the query's words each row holds (rows, words), and the share of each word by rarity (words,)."""
+    idf = {term: weight for term, weight in view.idf.items() if term not in view.names} or view.idf
+    rarest = sorted(idf, key=lambda term: -idf[term])[: view.settings.query_terms]
+    held = np.zeros((len(rows), len(rarest)))
+    rows = rows.astype(np.int32)  # as postings are: of another type, all of a term's would be copied
+    for place, term in enumerate(rarest):
+        holders, _ = view.snapshot.words.find(term, view.n)
+        if len(holders):
+            at = np.minimum(np.searchsorted(holders, rows), len(holders) - 1)
+            held[:, place] = holders[at] == rows
+    weights = np.array([idf[term] for term in rarest])
+    return held, weights / max(float(weights.sum()), 1e-9)

@@ -1,0 +1,410 @@
+"""Retrieval (paper §3.4): what of a memory matters to a query. Pure functions over one immutable snapshot.
+
+`rank` orders utterances and facts; `recall` packs them into a Context. Preset `paper` takes the paper's steps;
+preset `default` scores every utterance by all that index/fusion.py knows. docs/retrieval.md has the figures.
+In both, a tier that the setting `without` names is out of reach: docs/studies.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.core import equations, paging
+from embermem.core.config import Settings
+from embermem.core.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
+from embermem.core.vectors import page_vector
+from embermem.index.coverage import widened
+from embermem.index.dating import met
+from embermem.index.facts import FactTable
+from embermem.index.fusion import Fused, fuse
+from embermem.index.linking import Followed
+from embermem.index.query_context import Query, View
+from embermem.index.snapshot import Snapshot
+from embermem.memoryos.recall.active_goals import standing
+from embermem.memoryos.recall.confidence import confidence
+from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
+from embermem.prompts.rendering import fact_line, one_line
+from embermem.protocols import TokenCounter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """Utterances and facts by what they are worth to a query, best first; what is not asked for is not worked out.
+
+    `rows` (in the snapshot) and `scores` run in parallel, as far down as packing looks.
+    """
+
+    view: View
+    rows: tuple[int, ...]
+    scores: tuple[float, ...]
+    find_facts: Callable[[], tuple[tuple[Fact, float], ...]]
+    followed: tuple[Followed, ...] = ()
+    shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
+    """Each channel's share in the scores of these rows."""
+
+    def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
+        """The hits at these places of `rows`, from 0."""
+        page_of = self.view.snapshot.page_of(self.view.n)
+        at = [self.rows[place] for place in places]
+        return tuple(
+            _hit(self.view, row, int(page_of[row]), self.scores[place], place + 1, share)
+            for row, place, share in zip(at, places, self.shares(at), strict=True)
+        )
+
+    @cached_property
+    def hits(self) -> tuple[Hit, ...]:
+        """The first hits, as many as the settings say."""
+        return self.hits_at(range(min(len(self.rows), self.view.settings.hits)))
+
+    @cached_property
+    def facts(self) -> tuple[tuple[Fact, float], ...]:
+        """All facts that the scope lets be seen, with their scores."""
+        return () if self.view.settings.without == "long_term" else self.find_facts()
+
+    @cached_property
+    def persona(self) -> Persona:
+        """Who the owner is, likewise narrowed by the scope."""
+        if self.view.settings.without == "long_term":
+            return Persona()
+        return _seen(self.view.snapshot.persona, self.view)
+
+    @cached_property
+    def confidence(self) -> float:
+        """How likely the rows hold what was asked, in [0, 1]."""
+        return confidence(self.view, self.rows)
+
+    @cached_property
+    def without_vector(self) -> int:
+        """How many candidates were ranked by words alone."""
+        return int(np.count_nonzero(self.view.candidates & ~self.view.snapshot.has_vector()[: self.view.n]))
+
+    @property
+    def partial(self) -> bool:
+        """Whether any was."""
+        return self.without_vector > 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the context should know."""
+        bare = self.without_vector
+        return (f"{bare} utterances have no vector yet and were ranked by words",) if bare else ()
+
+
+def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter) -> Context:
+    """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources."""
+    view = View(snapshot, query, _ablated(settings))
+    ranking = _ranked(view)
+    packing = _packed(view, ranking, counter)
+    packed = ranking.hits_at(packing.places)
+    told = (source.utterance_id for fact in packing.facts for source in fact.sources)
+    return Context(
+        text=packing.text,
+        hits=ranking.hits,
+        packed=packed,
+        facts=packing.facts,
+        persona=ranking.persona,
+        tokens=packing.tokens,
+        counter=counter.name,
+        confidence=ranking.confidence,
+        partial=ranking.partial,
+        query=query.text,
+        preset=settings.preset,
+        left_out=packing.left_out,
+        notes=(
+            *ranking.notes,
+            *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing),
+            *_links_told(ranking, packing),
+        ),
+        rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
+    )
+
+
+def _links_told(ranking: Ranking, packing: Packing) -> list[str]:
+    """A note for each link that led to something in the text."""
+    packed = [ranking.rows[place] for place in packing.places]
+    return [
+        f"followed link {one.link.id}, {one.link.from_id} to {one.link.to_id}: {one_line(one.link.reason)}"
+        for one in ranking.followed
+        if np.isin(packed, one.rows).any()
+    ]
+
+
+def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None = None) -> Ranking:
+    """What of the snapshot matters to the query, by the settings' preset; `first` hits are wanted (None: as many as
+    the settings say). Reads only."""
+    return _ranked(View(snapshot, query, _ablated(settings)), first)
+
+
+def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
+    """Where a page is: in a segment, mid or archive; else among the newest, short; else pending."""
+    segment = snapshot.segment(page)
+    return paging.tier_of(
+        placed=segment is not None,
+        archived=segment is not None and segment[1],
+        no=page + 1,
+        pages=snapshot.pages,
+        short=short_term_pages,
+    )
+
+
+def _ranked(view: View, first: int | None = None) -> Ranking:
+    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view, first or view.settings.hits)
+
+
+def _ablated(settings: Settings) -> Settings:
+    """The settings with every channel silent by which a tier that is left out would still speak."""
+    if settings.without == "mid_term":
+        return replace(settings, recall_segment=0.0)
+    if settings.without == "long_term":
+        return replace(settings, recall_noted=0.0, standing_facts=0)
+    return settings
+
+
+def _short_term(view: View) -> NDArray[np.int32]:
+    """The pages of short-term memory: the newest that the scope lets be seen."""
+    pages = np.unique(view.snapshot.page_of(view.n)[view.candidates])
+    return pages[-view.settings.short_term_pages :]
+
+
+def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
+    if view.settings.preset == "paper":
+        return pack_all(view.snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
+    stands = standing(view)
+    return pack(view, ranking.rows, ranking.scores, ranking.facts, ranking.persona, counter, stands)
+
+
+# ------------------------------------------------------------------------------------------------ preset `default`
+
+
+def _rank(view: View, first: int) -> Ranking:
+    settings = view.settings
+    fused = fuse(view)
+    best = _best(_within_reach(view, fused.scores), max(first, settings.pack_candidates))
+    places, told = widened(
+        fused.scores[best],
+        view.snapshot.thread_of(view.n)[best],
+        np.expm1(view.snapshot.text_length(view.n)[best].astype(np.float64)),
+        weight=settings.recall_told,
+        unit=settings.told_unit,
+        first=first,
+    )
+    rows = best[places].tolist()
+    scores = (fused.scores[rows] - told).tolist()
+    known = set(rows)
+    for row in open_page(view):
+        if row not in known:
+            rows.append(row)
+            scores.append(float(fused.scores[row]))
+    penalties = dict(zip(rows, told.tolist(), strict=False))  # the open page's rows come last, and pay nothing
+    return Ranking(
+        view=view,
+        rows=tuple(rows),
+        scores=tuple(scores),
+        find_facts=lambda: _facts(view, fused),
+        followed=fused.followed,
+        shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
+    )
+
+
+def _within_reach(view: View, scores: Floats) -> Floats:
+    """The scores, −∞ for what stands in no tier that is recalled: without mid-term memory all but the newest pages.
+
+    Facts keep the scores of their sources, wherever these stand.
+    """
+    if view.settings.without != "mid_term":
+        return scores
+    return np.where(np.isin(view.snapshot.page_of(view.n), _short_term(view)), scores, -np.inf)
+
+
+def _best(scores: Floats, k: int) -> NDArray[np.int64]:
+    """The k rows of the highest finite scores, best first; of equals the earlier."""
+    k = min(k, len(scores))
+    if k == 0:
+        return np.zeros(0, dtype=np.int64)
+    # Equals of the k-th are all kept until they are sorted: which of them stay must not be left to chance.
+    least = np.partition(scores, len(scores) - k)[len(scores) - k]
+    rows = np.flatnonzero(scores >= max(least, np.finfo(np.float64).min))
+    order = np.argsort(-scores[rows], kind="stable")[:k]
+    return rows[order]
+
+
+def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:
+    """Facts on the utterances' scale: a fact is worth its best source, and more by the query's words it holds."""
+    known = _scored(view, view.snapshot.facts, fused, view.settings.recall_fact)
+    if view.snapshot.ended_facts and view.asked_days:
+        ended = _scored(view, view.snapshot.past_facts, fused, _TRUE_THEN * view.settings.recall_fact)
+        known += [(fact, score) for fact, score in ended if _asked(fact, view)]
+    return tuple(sorted(known, key=lambda pair: -pair[1]))
+
+
+_TRUE_THEN = 2.0
+"""How much more the query's words count in a fact that was true on the days asked for: it was mostly told on others, so
+no channel of time speaks for it (ours: docs/year.md asks such questions)."""
+
+
+def _asked(fact: Fact, view: View) -> bool:
+    """Whether a fact that has ended was true on days that the query names: "Where did she live in March?"."""
+    until, now = fact.valid_to or fact.retired_at, view.now
+    return until is not None and now is not None and met(view.asked_days, fact.valid_from, until, now)
+
+
+def _scored(view: View, table: FactTable, fused: Fused, weight: float) -> list[tuple[Fact, float]]:
+    if not table.rows:
+        return []
+    scores = _with_words(view, table, _best_source(view, table, fused.scores), weight)
+    return [(fact, float(score)) for fact, score in zip(table.rows, scores, strict=True) if np.isfinite(score)]
+
+
+def _with_words(view: View, table: FactTable, best: Floats, weight: float) -> Floats:
+    """Facts' scores from their best sources', with the share of the query's words in the text added.
+
+    A fact without sources (a caller's) counts 0 for them, the candidates' mean.
+    """
+    told = np.where([not fact.sources for fact in table.rows], 0.0, best)
+    return np.asarray(told + weight * table.coverage(view.idf))
+
+
+def _best_source(view: View, table: FactTable, scores: Floats) -> Floats:
+    """For each fact the highest score among its sources; −∞ where none of them is a candidate."""
+    places, seqs = table.source_seqs
+    best = np.full(len(table.rows), -np.inf)
+    known = view.snapshot.seqs[: view.n]
+    if len(known) == 0 or len(seqs) == 0:
+        return best
+    rows = np.minimum(np.searchsorted(known, seqs), view.n - 1)
+    found = known[rows] == seqs
+    np.maximum.at(best, places[found], scores[rows[found]])
+    return best
+
+
+# -------------------------------------------------------------------------------------------------- preset `paper`
+
+
+def _rank_as_the_paper(view: View) -> Ranking:
+    """§3.4: all of short-term memory; the top-k pages of the top-m segments; the top facts of each kind.
+
+    A page's score is the cosine of its vector to the query's. Pages of short-term memory are scored in the same
+    way, only so that hits have one order.
+    """
+    settings, snapshot = view.settings, view.snapshot
+    page_of = snapshot.page_of(view.n)
+    seen = np.unique(page_of[view.candidates])
+    short = _short_term(view)
+    places = snapshot.segment_of_page()[seen]
+    segments = _top_segments(view, np.unique(places[places >= 0]))
+    inside = seen[np.isin(places, segments) & ~np.isin(seen, short)]
+    scores = {int(page): _page_score(view, int(page)) for page in np.concatenate([short, inside])}
+    top = sorted((int(page) for page in inside), key=lambda page: (-scores[page], page))[: settings.top_k]
+    pages = sorted({*top, *(int(page) for page in short)}, key=lambda page: (-scores[page], page))
+    rows = tuple(row for page in pages for row in _rows_of(view, page))
+
+    def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
+        return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
+
+    return Ranking(
+        view=view,
+        rows=rows,
+        scores=tuple(scores[int(page_of[row])] for row in rows),
+        find_facts=lambda: _top_facts(view),
+        shares=shares,
+    )
+
+
+def _paper_shares(
+    view: View, page: int, scores: Mapping[int, float], segments: Sequence[int]
+) -> dict[str, ChannelScore]:
+    shares = {"page": _as_it_is(scores[page], 1.0)}
+    place = int(view.snapshot.segment_of_page()[page])
+    if place in segments:
+        shares["segment"] = _as_it_is(float(view.segment_scores[place]), 0.0)
+    return shares
+
+
+def _top_segments(view: View, places: NDArray[np.int32]) -> list[int]:
+    """The m segments of the highest F_score; one that was evicted to the archive is out of reach."""
+    if view.settings.without == "mid_term":
+        return []
+    reachable = [int(place) for place in places if not view.snapshot.segments.archived[place]]
+    return sorted(reachable, key=lambda place: (-view.segment_scores[place], place))[: view.settings.top_m]
+
+
+def _rows_of(view: View, page: int) -> tuple[int, ...]:
+    return tuple(row for row in view.snapshot.page_rows(page) if row < view.n)
+
+
+def _page_score(view: View, page: int) -> float:
+    if view.query.vector is None:
+        return 0.0
+    return equations.cosine(page_vector(view.snapshot.vectors_of(_rows_of(view, page))), view.query.vector)
+
+
+def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
+    """The top facts of the user knowledge base, then those of the agent traits.
+
+    A fact's vector is not stored. In its place stands the cosine of the source utterance that is nearest to the
+    query, and the share of the query's words that the fact's text holds is added, as Jaccard is in Eq. 1.
+    """
+    table, persona = view.snapshot.facts, view.snapshot.persona
+    cosines = np.where(view.candidates, 0.0, -np.inf)
+    if view.query.vector is not None:
+        rows = np.unique(np.searchsorted(view.snapshot.seqs[: view.n], table.source_seqs[1]))
+        rows = rows[rows < view.n]
+        cosines[rows] += view.snapshot.vectors_of(rows) @ view.query.vector
+    scores = _with_words(view, table, _best_source(view, table, cosines), 1.0)
+    kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
+    chosen: list[tuple[Fact, float]] = []
+    for kind in (0, 1):
+        places = [int(place) for place in np.flatnonzero(kinds == kind) if np.isfinite(scores[place])]
+        best = sorted(places, key=lambda place: (-scores[place], place))[: view.settings.top_facts]
+        chosen.extend((table.rows[place], float(scores[place])) for place in best)
+    return tuple(chosen)
+
+
+def _as_it_is(score: float, weight: float) -> ChannelScore:
+    return ChannelScore(raw=score, normalised=score, weight=weight)
+
+
+# ---------------------------------------------------------------------------------------------------- both presets
+
+
+def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapping[str, ChannelScore]) -> Hit:
+    segment = view.snapshot.segment(page)
+    return Hit(
+        utterance=view.snapshot.utterances[row],
+        score=score,
+        rank=place,
+        tier=tier_of(view.snapshot, page, view.settings.short_term_pages),
+        segment_id=None if segment is None else segment[0],
+        channels=shares,
+    )
+
+
+def _seen(persona: Persona, view: View) -> Persona:
+    """The persona without what rests only on utterances outside the scope."""
+    if view.query.scope is None:
+        return persona
+
+    def within(sources: Sequence[Source]) -> bool:
+        rows = (view.snapshot.row(source.seq) for source in sources)
+        return not sources or any(row is not None and row < view.n and view.candidates[row] for row in rows)
+
+    return replace(
+        persona,
+        profile=tuple(line for line in persona.profile if within(line.sources)),
+        agent_profile=tuple(line for line in persona.agent_profile if within(line.sources)),
+        traits=tuple(trait for trait in persona.traits if within(trait.sources)),
+        facts=tuple(fact for fact in persona.facts if within(fact.sources)),
+        agent_facts=tuple(fact for fact in persona.agent_facts if within(fact.sources)),
+    )

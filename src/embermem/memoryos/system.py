@@ -1,0 +1,377 @@
+"""MemoryOS on the protocols: observe, settle, recall, and the work behind."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import socket
+import threading
+import time
+import zlib
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from embermem.core.config import Preset
+from embermem.core.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError, StoreUnreachable, kind
+from embermem.core.types import Added, Context, Fact, Hit, Link, Message, Owner, OwnerId, SegmentId, ThreadId, Utterance
+from embermem.index.residents import Residents
+from embermem.index.snapshot import Snapshot
+from embermem.index.tokens import counter
+from embermem.index.vectors import embedded
+from embermem.memoryos.ingest.leases import Leases
+from embermem.memoryos.ingest.pipeline import Done, Parts, Progress, consolidate, due_at, pause
+from embermem.memoryos.recall import retrieval
+from embermem.protocols import Moment, Scope, TokenEmbedder, TokenVectors
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector, Vectors
+
+logger = logging.getLogger(__name__)
+
+_QUERIES_KEPT = 256
+"""Vectors of the last queries: asking the same again embeds nothing."""
+_QUERY_KEYWORDS = 8
+_CLAIM_PAUSE_S = 0.05
+_PATIENCE = 2
+"""So many leases `settle` waits for a worker that changes nothing; that of a dead one has run out by then."""
+_DUE_AT_ONCE = 64
+"""Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
+
+
+class MemoryOS:
+    """The system of the MemoryOS paper over a store, an embedder and an analyst."""
+
+    name = "memoryos"
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._settings = parts.settings
+        self._store = parts.store
+        embedder = parts.embedder
+        self._residents = Residents(
+            lambda owner_id, seq, revision, mark: parts.store.delta(
+                owner_id, seq, revision, embedder.name, embedder.dim, mark
+            ),
+            (parts.store.segment_timeline, parts.store.persona_timeline),
+            embedder.dim,
+            parts.settings.resident_bytes,
+            embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
+        )
+        self._counter = counter(parts.settings.token_counter)
+        self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
+        self._queries_lock = threading.Lock()
+        self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
+        self._leases = Leases(parts.store, parts.clock, parts.settings.lease_s)
+        self._placed = 0
+        self._placed_lock = threading.Lock()
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the owners' indexes hold in memory now."""
+        return self._residents.nbytes
+
+    @property
+    def placed(self) -> int:
+        """Pages placed into segments here, since this was made."""
+        return self._placed
+
+    # ----------------------------------------------------------------------------------------------------- observe
+
+    def observe(
+        self,
+        owner: Owner,
+        messages: Sequence[Message],
+        *,
+        key: str | None = None,
+        digest: str = "",
+        fresh: bool = False,
+        expires_at: datetime | None = None,
+    ) -> Added:
+        """Keep messages: one short transaction; durable and recallable when it returns."""
+        now = self._parts.clock()
+        return self._store.append(owner, messages, now=now, key=key, digest=digest, fresh=fresh, expires_at=expires_at)
+
+    # ------------------------------------------------------------------------------------------------------ settle
+
+    def settle(self, owner: Owner, progress: Progress | None = None) -> int:
+        """Understand all that is pending now, and read again what the configured analyst has not read. Waits while
+        another worker holds the owner, and goes on after it.
+        Raises StoreBusy where that worker has changed nothing for two leases (`lease_s`).
+
+        Pages on which the analyst fails stay pending: `stats().failed` counts them, and each names its `error`.
+        Raises EmbedderError, StoreError. What was understood until then stays.
+        """
+        patience_s = _PATIENCE * max(self._settings.lease_s, 1.0)
+        seen, until = -1, 0.0
+        while True:
+            try:
+                done = self._work_on(owner, whole=True, progress=progress)
+            except StaleLease:
+                done = None
+            if done is not None:
+                return done.placed
+            state = self._store.owner_state(owner.id)
+            stands = 0 if state is None else state.revision  # what comes in meanwhile is no progress
+            if stands != seen:
+                seen, until = stands, time.monotonic() + patience_s
+            elif time.monotonic() > until:
+                raise StoreBusy(f"another worker holds {owner.user}/{owner.agent} and does not go on; try again")
+            time.sleep(_CLAIM_PAUSE_S)
+
+    def work(
+        self,
+        *,
+        limit_s: float | None = None,
+        owner_done: Callable[[Owner], None] | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Do what is due for all owners; pages placed. A failure of one owner is logged and tried later; `owner_done`
+        is told of each claim of the others that ended well. May be called in many threads and processes at once.
+
+        Those who have waited longest come first. An owner with much to do is given a slice of it (`slice_pages`,
+        `slice_s`), and the next one after those who wait already.
+        """
+        placed = 0
+        until = None if limit_s is None else time.monotonic() + limit_s
+        seen: set[OwnerId] = set()
+        while waiting := self._waiting(seen):
+            for owner, at in waiting:
+                if stopping() or (until is not None and time.monotonic() > until):
+                    return placed
+                seen.add(owner.id)
+                try:
+                    if not self._still_waits(owner, at):
+                        seen.discard(owner.id)
+                        continue
+                    done = self._work_on(owner, whole=False, stopping=stopping)
+                except StaleLease:
+                    logger.info("another worker took over %s/%s", owner.user, owner.agent)
+                except EmberError as error:
+                    logger.warning("work on %s/%s failed and will be tried again: %s", owner.user, owner.agent, error)
+                except Exception as error:  # noqa: BLE001 - one owner's pages must not stop the work on all others
+                    whose = f"{owner.user}/{owner.agent}"
+                    logger.error("work on %s failed and will be tried again: %s", whose, kind(error))
+                else:
+                    if done is None:
+                        continue
+                    placed += done.placed
+                    if done.cut:
+                        seen.discard(owner.id)
+                    if owner_done is not None:
+                        owner_done(owner)
+        return placed
+
+    def _waiting(self, seen: Collection[OwnerId]) -> list[tuple[Owner, datetime]]:
+        """The owners who have waited longest, of those not seen, and when they were read. Where there are many, each
+        worker begins at another place of the list, so that not all try to claim the same ones."""
+        lease_s = self._settings.lease_s
+        for limit in (_DUE_AT_ONCE, _DUE_AT_ONCE + len(seen)):
+            at = self._parts.clock()
+            owners = [(owner, at) for owner in self._store.due(at, limit, lease_s=lease_s) if owner.id not in seen]
+            if owners:
+                many = len(owners) >= _DUE_AT_ONCE
+                first = zlib.crc32(self._by_thread().encode()) % len(owners) if many else 0
+                return owners[first:] + owners[:first]
+        return []
+
+    def _still_waits(self, owner: Owner, at: datetime) -> bool:
+        """Whether nobody else has taken the owner's turn since the list was read. Costs one read, and no write."""
+        state = self._store.owner_state(owner.id)
+        return state is not None and state.due_at is not None and state.due_at <= at
+
+    def _work_on(
+        self,
+        owner: Owner,
+        *,
+        whole: bool,
+        progress: Progress | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> Done | None:
+        """Claim, consolidate, release; None if another worker holds the owner. Raises StaleLease if one took over."""
+        parts = self._parts
+        state = self._store.owner_state(owner.id)
+        if state is None:
+            return Done(placed=0)
+        lease = self._store.claim(owner.id, self._by_thread(), parts.clock(), self._settings.lease_s)
+        if lease is None:
+            return None
+        try:
+            began = parts.clock()
+            with self._leases.held(lease) as held:
+                done = consolidate(
+                    parts, owner, lease, whole=whole, progress=progress, stopping=lambda: held.lost or stopping()
+                )
+            if held.lost:
+                raise StaleLease(f"the lease of {owner.user}/{owner.agent} was lost while its pages were read")
+            at = parts.clock() if done.cut else due_at(parts, owner, began, done)
+        except StaleLease:
+            raise
+        except (StoreBusy, StoreUnreachable):  # no failure of this owner: due again as soon as the store is
+            with suppress(StoreError):
+                self._store.release(lease, due_at=parts.clock(), error=None)
+            raise
+        except Exception as error:
+            retry_at = parts.clock() + pause(self._settings, state.failures)
+            self._store.release(lease, due_at=retry_at, error=_in_our_words(error))
+            raise
+        except BaseException:  # interrupted: given back at once, so that whoever comes next need not wait
+            self._store.release(lease, due_at=parts.clock(), error=None)
+            raise
+        self._store.release(lease, due_at=at, error=None)
+        with self._placed_lock:
+            self._placed += done.placed
+        with suppress(StoreError):  # then the next query reads it
+            self._residents.renew(owner.id)
+        return done
+
+    def _by_thread(self) -> str:
+        return f"{self._by}:{threading.get_ident():x}"
+
+    # ------------------------------------------------------------------------------------------------------ recall
+
+    def recall(
+        self,
+        owner: Owner,
+        query: str,
+        *,
+        at: datetime | None = None,
+        budget: int | None = None,
+        thread: ThreadId | None = None,
+        scope: Scope | None = None,
+        preset: Preset | None = None,
+        moment: Moment | None = None,
+    ) -> Context:
+        """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
+        then. Reads only."""
+        snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment)
+        settings = self._settings if preset is None else replace(self._settings, preset=preset)
+        context = retrieval.recall(snapshot, asked, settings, self._counter)
+        if not notes:
+            return context
+        return replace(context, partial=True, notes=(*context.notes, *notes))
+
+    def search(
+        self,
+        owner: Owner,
+        query: str,
+        k: int,
+        *,
+        at: datetime | None = None,
+        scope: Scope | None = None,
+        moment: Moment | None = None,
+    ) -> tuple[Hit, ...]:
+        """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
+        snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment)
+        ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
+        return ranking.hits_at(range(min(k, len(ranking.rows))))
+
+    def _ask(
+        self,
+        owner: Owner,
+        query: str,
+        at: datetime | None,
+        budget: int | None,
+        thread: ThreadId | None,
+        scope: Scope | None,
+        moment: Moment | None,
+    ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
+        snapshot = self._snapshot(owner.id, moment)
+        vector, tokens, notes = None, None, []
+        try:
+            missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
+            if missing:
+                snapshot = self._residents.with_vectors(owner.id, missing, self._embed)
+                if moment is not None:
+                    snapshot = self._snapshot(owner.id, moment)
+            vector, tokens = self._embedded_query(query)
+        except EmbedderError as error:
+            notes.append(f"ranked by words alone, the embedder failed: {error}")
+        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment is None)
+        asked = retrieval.Query(
+            text=query,
+            vector=vector,
+            tokens=tokens,
+            keywords=frozenset(self._parts.keywords(query, _QUERY_KEYWORDS)),
+            budget=self._settings.budget if budget is None else budget,
+            at=self._parts.clock() if at is None and scope is None else at,
+            thread=thread,
+            scope=scope,
+            valid_at=None if moment is None else moment.valid_at,
+            links=self._links(owner.id, moment),
+        )
+        return snapshot, asked, tuple(notes)
+
+    def _links(self, owner_id: OwnerId, moment: Moment | None) -> tuple[Link, ...]:
+        """The links that a recall may follow: none, unless the setting says that it does."""
+        if self._settings.recall_links == 0.0:
+            return ()
+        return self._store.links(owner_id, None, moment or Moment())
+
+    def _snapshot(self, owner_id: OwnerId, moment: Moment | None) -> Snapshot:
+        if moment is None:
+            return self._residents.snapshot(owner_id)
+        return self._residents.snapshot_at(owner_id, moment)
+
+    def _embed(self, utterances: Sequence[Utterance]) -> tuple[Vectors, list[bytes]]:
+        return embedded(self._parts.embedder, utterances)
+
+    def _embedded_query(self, query: str) -> tuple[Vector, TokenVectors | None]:
+        """The query's vector and, where the embedder gives them, its tokens'."""
+        key = hashlib.blake2b(query.encode(), digest_size=16).digest()  # a pasted page is not kept for its vector
+        with self._queries_lock:
+            known = self._queries.get(key)
+            if known is not None:
+                self._queries.move_to_end(key)
+                return known
+        embedder = self._parts.embedder
+        made: tuple[Vector, TokenVectors | None]
+        if isinstance(embedder, TokenEmbedder):
+            vectors, tokens = embedder.embed_tokens([query])
+            made = vectors[0], tokens[0]
+        else:
+            made = embedder.embed([query])[0], None
+        with self._queries_lock:
+            self._queries[key] = made
+            while len(self._queries) > _QUERIES_KEPT:
+                self._queries.popitem(last=False)
+        return made
+
+    def visit(self, owner: Owner, hits: Iterable[Hit], facts: Iterable[Fact] = ()) -> None:
+        """The one write of a read: N_visit grows by one for each segment that gave a hit, and for each fact."""
+        segments: Counter[SegmentId] = Counter({hit.segment_id: 1 for hit in hits if hit.segment_id is not None})
+        told = Counter({fact.id: 1 for fact in facts})
+        if segments or told:
+            self._store.visit(owner.id, segments, self._parts.clock(), told)
+
+    # ----------------------------------------------------------------------------------------------------- reindex
+
+    def reindex(self, progress: Progress | None = None) -> int:
+        """Make the vectors of every owner again; goes on where it was interrupted. Utterances embedded."""
+        owners = self._store.owners()
+        states = [state for owner in owners if (state := self._store.owner_state(owner.id)) is not None]
+        missing = {state.owner.id: self._store.unembedded(state.owner.id) for state in states}
+        total = sum(missing.values())
+        done = 0
+        for state in states:
+            before = done
+
+            def counted(embedded: int, of: int, before: int = before) -> None:
+                if progress is not None:
+                    progress(min(total, before + embedded), total)
+
+            self.settle(state.owner, counted)
+            done += missing[state.owner.id]
+        if progress is not None:
+            progress(total, total)
+        return done
+
+
+def _in_our_words(error: Exception) -> str:
+    """What is kept of a failure. The text of an error that is not ours may hold what was said."""
+    kind = type(error).__name__
+    return f"{kind}: {error}" if isinstance(error, EmberError) else f"{kind}: a defect; the log says where"

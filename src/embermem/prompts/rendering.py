@@ -1,0 +1,261 @@
+"""The lines of a Context: how a person, a fact, a day and an utterance are written, and how a long text is cut.
+
+The text of users is data: every line break in it becomes a space, so that one utterance is one line and nothing said
+can look like a header or another's line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from embermem.core.text import date_words, has_cjk, sentences, terms
+from embermem.core.types import Fact, Persona, ProfileField, Utterance
+from embermem.protocols import TokenCounter
+
+__all__ = [
+    "CUT",
+    "cut",
+    "day",
+    "fact_line",
+    "field",
+    "header",
+    "one_line",
+    "profile_lines",
+    "trait_lines",
+    "utterance_line",
+]
+
+CUT = "[…]"
+"""Stands where part of an utterance was left out."""
+
+_WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
+_THREAD_CHARS = 40
+
+_CUT_LOOKS_AT = 50_000
+"""Characters of one utterance among which a cut chooses."""
+_LONGEST_PIECE, _LONGEST_CJK_PIECE = 300, 80
+"""Characters after which a sentence is taken apart: a transcript without full stops has parts too."""
+_NEAR = 0.5
+"""What a word is worth to the sentences beside its own, and to the lines that stand under it as a head."""
+
+_LEAST_WORTH = 0.5
+"""Of the best sentence's worth: one that is worth less comes only where it stands beside a chosen one."""
+
+_NUMBERING = re.compile(r"\W*\d{1,3}[.)]")
+_HEADING = re.compile(r"#{1,6}\s|(?:\W*\d{1,3}[.)]\s*|[-*+•]\s+)?\*\*[^*]+\*\*$")
+_BREAK = re.compile(r".*(?:[,;:)]\s|[，；：、）]|\s)", re.DOTALL)
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space and line breaks turned into one space."""
+    return " ".join(text.split())
+
+
+def header(utterance: Utterance) -> str:
+    """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone."""
+    thread = one_line(utterance.thread)[:_THREAD_CHARS]
+    return f"{day(utterance.said_at)} ({_WEEKDAYS[utterance.said_at.weekday()]}), {thread}:"
+
+
+def utterance_line(utterance: Utterance, text: str | None = None) -> str:
+    """`#12 Alice: text`; with `text` in place of its own."""
+    return f"#{utterance.seq} {one_line(utterance.speaker)}: {one_line(utterance.text) if text is None else text}"
+
+
+def fact_line(fact: Fact) -> str:
+    """`- lives in Lyon (since May 2026) [#41]`; where the text says no time, the day it was said. One that is no longer
+    so says until when: `(until 3 May 2026)`."""
+    text = one_line(fact.text)
+    dated = text.endswith((")", "）"))
+    said = f" (said {day(fact.valid_from)})" if fact.valid_from and not dated else ""
+    source = f" [#{fact.sources[0].seq}]" if fact.sources else ""
+    return f"- {text}{said}{_until(fact)}{source}"
+
+
+def _until(fact: Fact) -> str:
+    if fact.retired_at is None:
+        return ""
+    end = fact.valid_to or fact.retired_at
+    return f"（至{end.year}年{end.month}月{end.day}日）" if has_cjk(fact.text) else f" (until {date_words(end)})"
+
+
+def profile_lines(persona: Persona) -> list[str]:
+    """`user: name Alice; birth year 1994`, and the same of the agent."""
+    return [
+        f"{whose}: {'; '.join(field(line) for line in lines)}"
+        for whose, lines in (("user", persona.profile), ("agent", persona.agent_profile))
+        if lines
+    ]
+
+
+def trait_lines(persona: Persona) -> list[str]:
+    """`traits: openness high +0.5; …`, one line or none."""
+    traits = "; ".join(f"{one_line(t.dimension)} {one_line(t.pole)} {t.level:+.1f}" for t in persona.traits)
+    return [f"traits: {traits}"] if traits else []
+
+
+def field(line: ProfileField) -> str:
+    """`birth year 1994`."""
+    return f"{one_line(line.name).replace('_', ' ')} {one_line(line.value)}"
+
+
+def day(moment: datetime) -> str:
+    """`2026-05-02`, in the moment's own zone."""
+    return f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}"
+
+
+# --------------------------------------------------------------------------------------------------------- the cut
+
+
+def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCounter) -> str:
+    """One line of the sentences that matter to a query, in their order, within `limit` tokens.
+
+    First those that hold its terms or stand beside one that does, by weight, down to half of the best. A line of a
+    list comes with the head that it stands under, and with the first sentence, if that is a head. No head comes alone.
+    What room is left goes to the sentences after and before those chosen. Where no term occurs, the beginning.
+    `[…]` marks each gap. Where no sentence fits, the beginning of the best one. Empty, if nothing fits.
+    """
+    text = text[:_CUT_LOOKS_AT]
+    pieces = _pieces(text)
+    choice = _Choice(text, pieces, limit, counter)
+    best = _by_worth(choice, weights)
+    for i in best:
+        if not choice.take(i, with_heads=True) and not choice.chosen:
+            return _beginning(one_line(text[slice(*pieces[i])]), limit, counter)
+    if not best:
+        return _opening(choice)
+    for i in list(choice.chosen):
+        for beside in (i + 1, i - 1):
+            if beside in choice.bodies:
+                choice.take(beside, with_heads=False)
+    return _joined(text, pieces, sorted(choice.chosen))
+
+
+def _opening(choice: _Choice) -> str:
+    """The first sentences that fit; if not one, the beginning of the first."""
+    for i, (start, end) in enumerate(choice.pieces):
+        if not choice.take(i, with_heads=False):
+            if i == 0:
+                return _beginning(one_line(choice.text[start:end]), choice.limit, choice.counter)
+            break
+    return _joined(choice.text, choice.pieces, sorted(choice.chosen))
+
+
+class _Choice:
+    """Which pieces of a text are in its cut so far."""
+
+    def __init__(self, text: str, pieces: Sequence[tuple[int, int]], limit: int, counter: TokenCounter) -> None:
+        self.text, self.pieces, self.limit, self.counter = text, pieces, limit, counter
+        self.mark = counter.count(CUT)
+        self.left = limit - self.mark
+        self.chosen: dict[int, None] = {}
+        self.over = _heads_over([_is_head(text[start:end]) for start, end in pieces])
+        self.bodies = set(self.over)
+
+    def take(self, i: int, *, with_heads: bool) -> bool:
+        """Choose the piece, with its heads if they fit too; whether it is in the cut."""
+        if i in self.chosen:
+            return True
+        above = dict.fromkeys((self.over[i], None if 0 in self.bodies else 0)) if with_heads else {}
+        heads = [head for head in above if head is not None and head not in self.chosen]
+        for wanted in ([*heads, i], [*heads[:1], i], [i]):
+            cost = sum(self._cost(piece, wanted) for piece in wanted)
+            if cost <= self.left:
+                self.chosen.update(dict.fromkeys(wanted))
+                self.left -= cost
+                return True
+        return False
+
+    def _cost(self, i: int, wanted: Sequence[int]) -> int:
+        start, end = self.pieces[i]
+        marks = (i > 0 and i - 1 not in self.chosen and i - 1 not in wanted) - (i + 1 in self.chosen)
+        return self.counter.count(self.text[start:end]) + self.mark * marks
+
+
+def _heads_over(heads: Sequence[bool]) -> dict[int, int | None]:
+    """For each piece that is no head, the nearest head before it. Where all are heads, none is one."""
+    over: dict[int, int | None] = {}
+    last, some = None, not all(heads)
+    for i, head in enumerate(heads):
+        if head and some:
+            last = i
+        else:
+            over[i] = last
+    return over
+
+
+def _by_worth(choice: _Choice, weights: Mapping[str, float]) -> list[int]:
+    """The bodies that hold the query's terms or stand near one, best first, down to half of the best."""
+    held = [weights.keys() & set(terms(choice.text[slice(*piece)])) for piece in choice.pieces]
+    worth: dict[int, float] = {}
+    for i, head in choice.over.items():
+        near = [held[j] for j in (i - 1, i + 1, head) if j is not None and (j in choice.over or j == head)]
+        beside = set[str]().union(*near) - held[i]
+        # fsum is exact: a set of words has no order of its own that is the same in every process.
+        worth[i] = math.fsum(weights[term] for term in held[i]) + _NEAR * math.fsum(weights[term] for term in beside)
+    most = max(worth.values(), default=0.0)
+    return sorted((i for i in worth if 0.0 < worth[i] >= _LEAST_WORTH * most), key=lambda i: (-worth[i], i))
+
+
+def _pieces(text: str) -> list[tuple[int, int]]:
+    """Sentences, a list's number with what it numbers; very long ones in parts."""
+    whole: list[tuple[int, int]] = []
+    for start, end in sentences(text):
+        if whole and _NUMBERING.fullmatch(text[slice(*whole[-1])]):
+            whole[-1] = (whole[-1][0], end)
+        else:
+            whole.append((start, end))
+    return [part for span in whole for part in _parts(text, *span)]
+
+
+def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    parts: list[tuple[int, int]] = []
+    longest = _LONGEST_CJK_PIECE if has_cjk(text[start:end]) else _LONGEST_PIECE
+    while end - start > longest:
+        found = _BREAK.match(text, start + longest // 2, start + longest)
+        middle = found.end() if found else start + longest
+        parts.append((start, middle))
+        start = middle
+    return [*parts, (start, end)]
+
+
+def _is_head(piece: str) -> bool:
+    """A line that only introduces others, or holds no word at all."""
+    bare = piece.rstrip("*_ ")
+    return bare.endswith((":", "：")) or _HEADING.match(piece) is not None or not any(c.isalnum() for c in piece)
+
+
+def _joined(text: str, pieces: Sequence[tuple[int, int]], chosen: Sequence[int]) -> str:
+    parts: list[str] = []
+    following = 0
+    for place, i in enumerate(chosen):
+        if i != following:
+            parts.append(CUT)
+        if place == 0 or chosen[place - 1] != i - 1:
+            first = i
+        if place + 1 == len(chosen) or chosen[place + 1] != i + 1:
+            # Neighbours stand as they were written: between parts of one sentence there may be no space.
+            parts.append(one_line(text[pieces[first][0] : pieces[i][1]]))
+        following = i + 1
+    if following != len(pieces):
+        parts.append(CUT)
+    return " ".join(parts)
+
+
+def _beginning(text: str, limit: int, counter: TokenCounter) -> str:
+    """As much of the text as fits with the mark; at a space, if there is one near."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if counter.count(f"{text[:middle]} {CUT}") <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    if low == len(text):
+        return text
+    space = text.rfind(" ", max(0, low - 30), low + 1)
+    kept = text[: space if space > 0 else low].rstrip()
+    return f"{kept} {CUT}" if kept else ""

@@ -1,0 +1,1 @@
+"""What memory holds and did, in words and figures: what the CLI, the service and MCP show alike."""

@@ -1,0 +1,200 @@
+"""What goes to the terminal: clean text, tables, JSON.
+
+Text that came from outside never styles the terminal: escape sequences and control characters are taken out,
+and it enters tables as `rich.text.Text`, which reads no markup. JSON is never cut.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+import rich.box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from embermem.core.types import Page
+
+PIPE_WIDTH = 160
+"""Columns of a table that no terminal shows."""
+
+_ESCAPE_SEQUENCE = re.compile(
+    "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?"  # OSC, DCS: titles, links
+    "|\x1b[ -/]*[0-~]?"  # any other
+)
+# Controls but line break and tab; the marks that turn the direction of text around; lone surrogates.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_JSON_CONTROL = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+
+
+def plain(text: str) -> str:
+    """The text without anything that could steer a terminal; line breaks and tabs stay."""
+    return _CONTROL.sub("", _ESCAPE_SEQUENCE.sub("", text))
+
+
+def cut(text: str, length: int = 100) -> str:
+    """One clean line of at most `length` characters."""
+    line = _SPACE.sub(" ", plain(text)).strip()
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def data(value: object) -> Any:
+    """A record as what JSON knows: times in ISO form, enums by value, vectors left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {f.name: data(getattr(value, f.name)) for f in fields(value) if f.name != "embedding"}
+        if isinstance(value, Page):
+            named |= {"query": value.query, "response": value.response, "said_at": data(value.said_at)}
+        return named
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): data(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(data(item) for item in value)
+    if isinstance(value, Iterable):
+        return [data(item) for item in value]
+    return str(value)
+
+
+def print_json(value: object) -> None:
+    """One JSON document on stdout, whole, with nothing around it and no character that steers a terminal."""
+    sys.stdout.write(_json(value, indent=2))
+
+
+def print_json_line(value: object) -> None:
+    """The same on one line, at once: one of several."""
+    sys.stdout.write(_json(value, indent=None))
+    sys.stdout.flush()
+
+
+def print_text(text: str) -> None:
+    """Text on stdout as it is, but for what could steer a terminal."""
+    _write(plain(text) + "\n")
+
+
+def note(text: str, style: str = "") -> None:
+    """One line on stderr: a diagnostic, never data."""
+    stderr().print(Text(plain(text), style=style), soft_wrap=True)
+
+
+def error(text: str) -> None:
+    """One clear red line on stderr."""
+    note("error: " + _SPACE.sub(" ", plain(text)).strip(), style="bold red")
+
+
+def stdout() -> Console:
+    """The console for tables; made when needed, so that a redirected stdout is honoured."""
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
+
+
+def stderr() -> Console:
+    """The console for diagnostics and progress."""
+    return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table on stdout; long texts are to be cut by the caller."""
+    made = Table(title=Text(title), title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        made.add_column(Text(column), overflow="fold")
+    count = 0
+    for row in rows:
+        made.add_row(*(_cell(value) for value in row))
+        count += 1
+    if count:
+        stdout().print(made)
+    else:
+        stdout().print(Text(f"{title}: nothing yet"))
+
+
+def records(title: str, pairs: Iterable[tuple[str, object]]) -> None:
+    """Names and values on stdout, one a line."""
+    if title:
+        stdout().print(Text(title, style="bold"))
+    for name, value in pairs:
+        stdout().print(Text.assemble((f"  {name:<18} ", "dim"), _cell(value)), soft_wrap=True)
+
+
+def when(at: datetime | None) -> str:
+    """A time as a person reads it: to the minute, with its zone."""
+    return "" if at is None else at.strftime("%Y-%m-%d %H:%M %Z").strip()
+
+
+def size(count: float) -> str:
+    """Bytes as a person reads them."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError("unreachable")
+
+
+def progress(unit: str = "") -> Progress:
+    """A bar with the time left, on stderr; silent where stderr is no terminal."""
+    console = stderr()
+    amount = (MofNCompleteColumn(), TextColumn(unit)) if unit else (TaskProgressColumn(),)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *amount,
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+
+
+def _json(value: object, indent: int | None) -> str:
+    text = json.dumps(data(value), ensure_ascii=not _stdout_is_unicode(), indent=indent)
+    return _JSON_CONTROL.sub(lambda m: f"\\u{ord(m.group()):04x}", text) + "\n"
+
+
+def _cell(value: object) -> Text:
+    if isinstance(value, Text):
+        return value
+    if value is None:
+        return Text("")
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    if isinstance(value, float):
+        return Text(f"{value:.3f}")
+    if isinstance(value, datetime):
+        return Text(when(value))
+    return Text(plain(str(value)))
+
+
+def _stdout_is_unicode() -> bool:
+    return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
+
+
+def _write(text: str) -> None:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

@@ -1,0 +1,284 @@
+"""`embermem show`: the tiers of one owner and the log of changes, as tables or as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from embermem.core.changes import Change, FactAdded, FactStrengthened, Say, kind_of
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import Fact, FactId, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
+from embermem.reports import render
+
+if TYPE_CHECKING:
+    from embermem.core.messages import LookBack
+    from embermem.memory import OwnerMemory
+
+TEXT_CHARS = 72
+SUMMARY_CHARS = 120
+HOLDS_CHARS = 240
+NOW: LookBack = {}
+"""No other moment than this one."""
+
+
+def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
+    """The pages of one tier."""
+    found = owner.pages(tier, limit=limit, **then)
+    if as_json:
+        render.print_json(found)
+    else:
+        _page_table(f"{tier} pages" if tier else "pages", found)
+
+
+def segments(owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
+    """Mid-term memory, the hottest segment first; of another time in their order, since heat is of now."""
+    found = _by_heat(owner, then)[:limit]
+    if as_json:
+        render.print_json([_segment_data(segment, heat) for segment, heat in found])
+    else:
+        _segment_table(found)
+
+
+def persona(owner: OwnerMemory, as_json: bool, then: LookBack = NOW) -> None:
+    """Long-term memory: profiles, traits, facts with their sources."""
+    if as_json:
+        render.print_json(_persona_data(owner, then))
+        return
+    _profile_table("profile", owner.profile(**then))
+    _profile_table("agent profile", owner.agent_profile(**then))
+    _trait_table(owner.traits(**then))
+    _fact_table("facts of the user", owner.facts("user", **then))
+    _fact_table("facts of the agent", owner.facts("agent", **then))
+
+
+def everything(owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
+    """All three tiers."""
+    if as_json:
+        render.print_json(
+            {
+                "short": owner.pages(Tier.SHORT, **then),
+                "pending": owner.pages(Tier.PENDING, limit=limit, **then),
+                "mid": [_segment_data(segment, heat) for segment, heat in _by_heat(owner, then)[:limit]],
+                "long": _persona_data(owner, then),
+            }
+        )
+        return
+    _page_table("short-term memory", owner.pages(Tier.SHORT, **then))
+    if waiting := owner.pages(Tier.PENDING, limit=limit, **then):
+        _page_table("pending pages", waiting)
+    segments(owner, limit, as_json=False, then=then)
+    persona(owner, as_json=False, then=then)
+
+
+def page(owner: OwnerMemory, name: str, as_json: bool, then: LookBack = NOW) -> None:
+    """One page whole, by its id or its number."""
+    found = page_named(owner, name, then)
+    if as_json:
+        render.print_json(found)
+        return
+    render.records(
+        f"page {found.no}",
+        [
+            ("id", found.id),
+            ("thread", found.thread),
+            ("said at", found.said_at),
+            ("tier", found.tier),
+            ("segment", found.segment_id),
+            ("chain", found.chain_id),
+            ("keywords", ", ".join(found.keywords)),
+            *([("error", found.error)] if found.error else []),
+            *([("expires", found.expires_at)] if found.expires_at else []),
+        ],
+    )
+    for utterance in found.utterances:
+        render.print_text(f"#{utterance.seq} {utterance.speaker}: {utterance.text}")
+
+
+def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
+    """One segment with its pages."""
+    found = owner.segment(SegmentId(name), **then)
+    heat = None if then else owner.heat(found)
+    held = [owner.page(page_id, **then) for page_id in found.page_ids[:limit]]
+    if as_json:
+        render.print_json(_segment_data(found, heat) | {"pages": held})
+        return
+    render.records(
+        "segment",
+        [
+            ("id", found.id),
+            *([] if heat is None else [("heat", heat)]),
+            ("pages", len(found.page_ids)),
+            *([] if heat is None else [("visits", found.visits), ("not analysed", found.unanalysed)]),
+            ("said", f"{render.when(found.said_from)} to {render.when(found.said_to)}"),
+            ("last access", found.last_access),
+            ("archived", found.archived),
+            ("keywords", ", ".join(found.keywords)),
+            *([("tags", ", ".join(found.tags))] if found.tags else []),
+            *([("context", found.context)] if found.context else []),
+            ("summary", found.summary),
+        ],
+    )
+    _page_table("its pages", held)
+
+
+def changes(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
+    """The log of what was derived, the newest last: the numbers are those that `undo` takes."""
+    log = owner.changes()
+    texts = {d.fact_id: d.text for change in log for d in change.decisions if isinstance(d, FactAdded)}
+    told = log if limit is None else log[-limit:]
+    if as_json:
+        render.print_json([_change_data(one, texts) for one in told])
+        return
+    rows = [
+        (one.no, render.when(one.recorded_at), one.cause, one.analyst, render.cut(holds(one, texts), HOLDS_CHARS))
+        for one in told
+    ]
+    render.table("changes", ("no", "when", "cause", "analyst", "holds"), rows)
+
+
+def holds(change: Change, texts: Mapping[FactId, str]) -> str:
+    """What a change decided, in few words: what it taught the persona, each once; what was said again; what it did,
+    counted. `texts` are those of the facts it may name."""
+    say = Say(texts, render.when)
+    in_order = sorted(change.decisions, key=lambda decision: isinstance(decision, FactStrengthened))
+    said = [kind_of(decision).taught(decision, say) for decision in in_order]
+    done: Counter[str] = Counter()
+    for decision in change.decisions:
+        did = kind_of(decision).did
+        if did is not None:
+            what, count = did(decision)
+            done[what] += count
+    counted = [f"{what}: {count}" for what, count in done.items()]
+    return "; ".join(one for one in dict.fromkeys([*said, *counted]) if one)
+
+
+def hits(title: str, found: Iterable[Hit]) -> None:
+    """Recalled utterances with their scores and what each channel gave."""
+    rows = [
+        (
+            hit.rank,
+            f"{hit.score:.3f}",
+            f"#{hit.utterance.seq}",
+            render.when(hit.utterance.said_at),
+            hit.tier,
+            render.cut(hit.utterance.speaker, 20),
+            render.cut(hit.utterance.text, TEXT_CHARS),
+            " ".join(f"{render.cut(name, 12)} {s.normalised:.2f}×{s.weight:.2f}" for name, s in hit.channels.items()),
+        )
+        for hit in found
+    ]
+    render.table(title, ("rank", "score", "utterance", "said", "tier", "speaker", "text", "channels"), rows)
+
+
+def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
+    decisions = [{"kind": decision.tag, **render.data(decision)} for decision in one.decisions]
+    return {**render.data(one), "holds": holds(one, texts), "decisions": decisions}
+
+
+def page_named(owner: OwnerMemory, name: str, then: LookBack = NOW) -> Page:
+    """A page by its id or its number. Raises NotFound."""
+    if not name.isascii() or not name.isdigit():
+        return owner.page(PageId(name), **then)
+    number = int(name) if len(name) < 19 else 0  # SQLite's whole numbers end there
+    found = owner.pages(before=number + 1, limit=1, **then)
+    if not found or found[0].no != number:
+        raise NotFound(f"there is no page number {name} of {owner.owner.user} / {owner.owner.agent}")
+    return found[0]
+
+
+def tier_of(name: str) -> Tier:
+    """The tier of that name. Raises InputError."""
+    try:
+        return Tier(name)
+    except ValueError as error:
+        raise InputError(
+            f"cannot show {name!r}; allowed: short, pending, mid, long, archive, changes, page ID, segment ID"
+        ) from error
+
+
+def _by_heat(owner: OwnerMemory, then: LookBack) -> list[tuple[Segment, float | None]]:
+    if then:
+        return [(one, None) for one in owner.segments(**then)]
+    return sorted(((one, owner.heat(one)) for one in owner.segments()), key=lambda pair: -(pair[1] or 0.0))
+
+
+def _segment_data(one: Segment, heat: float | None) -> dict[str, Any]:
+    return {**render.data(one), "heat": heat}
+
+
+def _persona_data(owner: OwnerMemory, then: LookBack) -> dict[str, Any]:
+    return {
+        "profile": owner.profile(**then),
+        "agent_profile": owner.agent_profile(**then),
+        "traits": owner.traits(**then),
+        "facts": owner.facts("user", **then),
+        "agent_facts": owner.facts("agent", **then),
+    }
+
+
+def _page_table(title: str, found: Iterable[Page]) -> None:
+    rows = [
+        (
+            one.no,
+            one.id,
+            render.when(one.said_at),
+            render.cut(one.thread, 16),
+            render.cut(one.query, TEXT_CHARS),
+            render.cut(one.response, TEXT_CHARS),
+        )
+        for one in found
+    ]
+    render.table(title, ("no", "id", "said", "thread", "query", "response"), rows)
+
+
+def _segment_table(found: Iterable[tuple[Segment, float | None]]) -> None:
+    rows = [
+        (
+            one.id,
+            "" if heat is None else f"{heat:.2f}",
+            len(one.page_ids),
+            render.cut(", ".join(one.keywords), 48),
+            render.cut(one.summary, SUMMARY_CHARS),
+        )
+        for one, heat in found
+    ]
+    render.table("mid-term memory: segments", ("id", "heat", "pages", "keywords", "summary"), rows)
+
+
+def _profile_table(title: str, found: Iterable[ProfileField]) -> None:
+    rows = [
+        (render.cut(one.name, 24), render.cut(one.value, SUMMARY_CHARS), one.set_by, sources(one.sources))
+        for one in found
+    ]
+    render.table(title, ("field", "value", "set by", "from"), rows)
+
+
+def _trait_table(found: Iterable[Trait]) -> None:
+    rows = [
+        (one.category, one.dimension, one.pole, f"{one.level:+.2f}", f"{one.confidence:.2f}", sources(one.sources))
+        for one in found
+    ]
+    render.table("traits of the user", ("category", "dimension", "pole", "level", "confidence", "from"), rows)
+
+
+def _fact_table(title: str, found: Iterable[Fact]) -> None:
+    rows = [
+        (
+            one.id,
+            render.cut(one.text, SUMMARY_CHARS),
+            render.cut(one.subject, 20),
+            render.cut(one.attribute, 20),
+            render.when(one.valid_from),
+            sources(one.sources),
+        )
+        for one in found
+    ]
+    render.table(title, ("id", "fact", "subject", "attribute", "since", "from"), rows)
+
+
+def sources(found: Iterable[Source]) -> Text:
+    """The utterances that something rests on, by their numbers."""
+    return Text(render.cut(", ".join(f"#{one.seq}" for one in found), 40), style="dim")

@@ -1,0 +1,551 @@
+"""What `doctor` asks of a store: whether every owner's rows are what they must be, and what puts them right."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Select, Table, and_, delete, exists, func, or_, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import Cause, Erased, FactBarred, Sort, ids, sources
+from embermem.core.errors import StoreCorrupt, StoreError
+from embermem.core.types import Owner, OwnerId, PersonaChange
+from embermem.protocols import Bounds, Finding
+from embermem.store import schema
+from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
+from embermem.store.admin.replaying import replay
+from embermem.store.admin.store_admin import Whole
+from embermem.store.codec import decisions_from, from_json, json_text, micros
+from embermem.store.erasing import GONE, Erasing
+from embermem.store.queries import reads
+from embermem.store.statements import changes, due_from, locked_owner, setting
+from embermem.store.transactions import Undo, damage_told
+
+_TOLD = 200
+"""Findings told one by one; a store with more of them is damaged as a whole."""
+_CHANGES_AT_ONCE = 200
+_ROWS_AT_ONCE = 500
+_MADE_OF_CHANGES = (*schema.DERIVED, schema.barred, schema.page)
+"""Tables that applying the changes again must leave as they are."""
+_NOT_DERIVED = {"segment": ("touched_no",)}
+"""What a new vector moves too, which stands in no change. Readers go by it; they begin anew after a replay."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Seen:
+    """What is wrong with one owner. `unsure`: the log cannot be applied again."""
+
+    owner: Owner
+    broken: tuple[Broken, ...]
+    findings: tuple[Finding, ...]
+    unsure: bool
+
+
+class Checking(Whole, Erasing):
+    """Invariants, looked at and mended, one owner and one transaction at a time."""
+
+    def check(
+        self, *, now: datetime | None = None, bounds: Bounds | None = None, deep: bool = False
+    ) -> tuple[Finding, ...]:
+        """What is sound and what is not; see protocols.Store."""
+        with self._read() as c:
+            findings = list(self._database.soundness(c))
+        seen: list[_Seen] = []
+        for owner in self._owners_to_check(findings):
+            try:
+                one = self._looked_at(owner, now, bounds, deep=deep and not self._database.read_only)
+            except StoreCorrupt as error:
+                one = _Seen(owner=owner, broken=(), findings=(_damaged(owner, error),), unsure=True)
+            if one.broken or one.findings:
+                seen.append(one)
+        findings += _told(seen, deep and not self._database.read_only)
+        if deep and self._database.read_only:
+            findings.append(
+                Finding(
+                    level="warning",
+                    what="opened to be read only: what was derived was not compared with its log",
+                    advice="run it on the store itself",
+                )
+            )
+        return (*findings, *self._of_all(self._of_nobody, self._of_scrub, self._waiting))
+
+    def repair(self, *, now: datetime, bounds: Bounds | None = None) -> tuple[Finding, ...]:
+        """What was put right, and what cannot be; see protocols.Store."""
+        done = self._of_all(self._reindexed)
+        for owner in self._owners_to_check(done):
+            try:
+                done += self._mended(owner, now, bounds)
+            except StoreCorrupt as error:
+                done.append(_damaged(owner, error))
+        return (*done, *self._of_all(partial(self._of_nobody, mend=True), partial(self._of_scrub, mend=True)))
+
+    def _reindexed(self) -> list[Finding]:
+        with self._write() as c:
+            return list(self._database.reindexed(c))
+
+    def _owners_to_check(self, found: list[Finding]) -> list[Owner]:
+        """The owners whose rows can be read; those whose cannot are added to what was found."""
+        ids = select(schema.owner.c.owner_id).order_by(schema.owner.c.user, schema.owner.c.agent)
+        with self._read() as c:
+            try:
+                with self._database.errors():
+                    return [reads.owner_from(row) for row in c.execute(ids.with_only_columns(schema.owner))]
+            except StoreCorrupt:
+                pass
+        owners = []
+        for owner_id in self._owner_ids(found):
+            try:
+                with self._read() as c:
+                    row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).one()
+                    owners.append(reads.owner_from(row))
+            except StoreCorrupt as error:
+                found.append(_damaged(owner_id, error))
+        return owners
+
+    def _owner_ids(self, found: list[Finding]) -> list[str]:
+        try:
+            with self._read() as c:
+                return list(c.scalars(select(schema.owner.c.owner_id)))
+        except StoreCorrupt as error:
+            found.append(_damaged("the list of owners", error))
+            return []
+
+    def _of_all(self, *looks: Callable[[], list[Finding]]) -> list[Finding]:
+        """What was found in the store as a whole; a look that damage stops is told of, and the next one taken."""
+        found: list[Finding] = []
+        for look in looks:
+            try:
+                found += look()
+            except StoreCorrupt as error:
+                found.append(_damaged("the store as a whole", error))
+        return found
+
+    # -------------------------------------------------------------------------------------------------- one owner
+
+    def _looked_at(self, owner: Owner, now: datetime | None, bounds: Bounds | None, *, deep: bool) -> _Seen:
+        with self._read() as c:
+            one = self._seen(c, owner, now, bounds)
+        return _with_difference(one, self._differing(owner) if deep and not one.unsure else ())
+
+    def _seen(self, c: Connection, owner: Owner, now: datetime | None, bounds: Bounds | None) -> _Seen:
+        damaged = tuple(self._not_text(c, owner))
+        if damaged:
+            return _Seen(owner=owner, broken=(), findings=damaged, unsure=True)
+        found = broken(c, _asked(c, owner.id, now, bounds))
+        log = _log(c, owner.id)
+        findings = [*_of_log(owner, log), *self._of_key(c, owner, log)]
+        unsure = bool(log.unreadable) or any(one.invariant.area == CHANGES for one in found)
+        return _Seen(owner=owner, broken=tuple(found), findings=tuple(findings), unsure=unsure)
+
+    def _not_text(self, c: Connection, owner: Owner) -> Iterator[Finding]:
+        for table in schema.metadata.sorted_tables:
+            if "owner_id" in table.c and (count := self._database.unreadable(c, table, owner.id)):
+                yield Finding(
+                    level="error",
+                    what=f"{_name(owner)}: rows of `{table.name}` whose text is damaged (not UTF-8): {count}",
+                    advice="restore a copy; other owners are not touched by it",
+                )
+
+    def _differing(self, owner: Owner) -> tuple[str, ...]:
+        """Tables that are not what applying the log again gives. Nothing is kept of trying."""
+        found: tuple[str, ...] = ()
+        with damage_told(self._database.place), self._write() as c:
+            if locked_owner(c, owner.id):
+                found = _derived_again(c, owner.id)
+            raise Undo
+        return found
+
+    def _mended(self, owner: Owner, now: datetime, bounds: Bounds | None) -> list[Finding]:
+        mended: list[Finding] = []
+        with damage_told(self._database.place), self._write() as c:
+            if not locked_owner(c, owner.id):
+                raise Undo
+            before = self._seen(c, owner, now, bounds)
+            wrong = {one.invariant.mending for one in before.broken}
+            if Mending.ROLL_UP in wrong:
+                _roll_up(c, owner.id)
+            if Mending.NUMBERS in wrong:
+                _count_again(c, owner.id)
+            if Mending.EMBED in wrong:
+                _forget_vectors(c, owner.id, micros(now))
+            differs = () if before.unsure else _derived_where_wrong(c, owner.id, Mending.DERIVE in wrong)
+            if differs or wrong - {Mending.NOTHING, Mending.LATER}:  # vectors of segments may be to be made again
+                _make_due(c, owner.id, micros(now))
+            after = self._seen(c, owner, now, bounds)
+            left = {one.invariant.what for one in after.broken}
+            gone = [one for one in before.broken if one.invariant.what not in left]
+            mended += [_finding(owner, one, "mended") for one in gone]
+            if differs and not any(one.invariant.mending is Mending.DERIVE for one in gone):
+                mended.append(_differs(owner, differs, "mended"))
+            if not mended and not differs:
+                mended += _all_of(after)
+                raise Undo
+            mended += _all_of(after)
+        return mended
+
+    def _of_key(self, c: Connection, owner: Owner, log: _Log) -> Iterator[Finding]:
+        """Whether the key is there, where something was marked with it."""
+        barred, receipt = schema.barred, schema.receipt
+        marked = (
+            log.keyed
+            or c.scalar(select(exists().where(barred.c.owner_id == owner.id)))
+            or c.scalar(select(exists().where(receipt.c.owner_id == owner.id, receipt.c.digest.like("*%"))))
+        )
+        if not marked:
+            return
+        try:
+            self._secret_within(c)
+        except StoreError as error:
+            yield Finding(
+                level="error",
+                what=f"{_name(owner)}: what was forgotten cannot be known again: {error}",
+                advice="put the key's file back from a copy",
+            )
+
+    # ------------------------------------------------------------------------------------------- the store as a whole
+
+    def _of_nobody(self, *, mend: bool = False) -> list[Finding]:
+        """Rows of owners that are not there. What is derived is thrown away, if that is asked for."""
+        found = []
+        with self._write() if mend else self._read() as c:
+            for table, count in _ownerless(c, mend=mend):
+                mended = mend and _MENDS[table] is Mending.DERIVE
+                level, advice = ("mended", "") if mended else ("error", _ADVICE[_MENDS[table]])
+                found.append(Finding(level=level, what=f"rows of `{table.name}` of nobody: {count}", advice=advice))
+        return found
+
+    def _of_scrub(self, *, mend: bool = False) -> list[Finding]:
+        """Whether bytes of what was forgotten are in the files: as the store remembers, and as they are."""
+        if self.scrub_due():
+            what, level = "what was forgotten may still be in the bytes of the store's files: a scrub is due", "warning"
+        elif gone := self._gone_but_left():
+            what, level = f"bytes of {len(gone)} forgotten messages are in the store's files", "error"
+        else:
+            return []
+        mended = mend and self.scrub()
+        advice = "embermem doctor --repair, once no other process reads an older state (docs/forgetting.md)"
+        return [Finding(level="mended" if mended else level, what=what, advice="" if mended else advice)]
+
+    def _gone_but_left(self) -> set[str]:
+        """Ids of utterances that stand in no table, and in bytes that hold no row."""
+        left = set(self._database.leftovers())
+        for owner in self.owners() if left else ():
+            with self._read() as c:
+                said = schema.utterance
+                for some in reads.chunks(sorted(left)):
+                    left -= set(c.scalars(select(said.c.id).where(said.c.owner_id == owner.id, said.c.id.in_(some))))
+        return left
+
+    def _waiting(self) -> list[Finding]:
+        """What waits for another try, and why."""
+        with self._read() as c:
+            pages, owners = _failed(c, schema.page), _failed(c, schema.owner)
+        found = []
+        if pages:
+            found.append(
+                Finding(
+                    level="warning",
+                    what=f"{sum(row.count for row in pages)} pages wait for another try: {pages[0].error}",
+                    advice="embermem show PAGE",
+                )
+            )
+        if owners:
+            found.append(
+                Finding(
+                    level="warning",
+                    what=f"the last work on {sum(row.count for row in owners)} owners failed: {owners[0].error}",
+                    advice="embermem settle",
+                )
+            )
+        return found
+
+
+def unsound(c: Connection, owner: Owner) -> tuple[str, ...]:
+    """What is wrong with one owner's rows, whatever key of forgotten values is here: nothing, where they are sound."""
+    found = [one for one in broken(c, _asked(c, owner.id, None, None)) if one.invariant.level == "error"]
+    told = [finding.what for finding in _of_log(owner, _log(c, owner.id))]
+    return (*(f"{one.invariant.what}: {one.count}" for one in found), *told)
+
+
+# -------------------------------------------------------------------------------------------------------------- telling
+
+_ADVICE = {
+    Mending.NOTHING: "restore a copy",
+    Mending.LATER: "embermem settle",
+    Mending.DERIVE: "embermem doctor --repair",
+    Mending.ROLL_UP: "embermem doctor --repair",
+    Mending.EMBED: "embermem doctor --repair",
+    Mending.NUMBERS: "embermem doctor --repair",
+    Mending.DUE: "embermem doctor --repair",
+}
+
+
+def _name(owner: Owner) -> str:
+    return f"{owner.user}/{owner.agent}"
+
+
+def _damaged(what: Owner | str, error: StoreCorrupt) -> Finding:
+    """Of an owner, or of a part of the store, that cannot be read."""
+    name = what if isinstance(what, str) else _name(what)
+    return Finding(
+        level="error", what=f"{name}: cannot be read: {error}", advice="restore a copy; what else is here can be read"
+    )
+
+
+def _finding(owner: Owner, one: Broken, level: str | None = None) -> Finding:
+    kind = one.invariant
+    return Finding(
+        level=level or kind.level,
+        what=f"{_name(owner)}: {kind.what}: {one.count}",
+        advice="" if level == "mended" else _ADVICE[kind.mending],
+    )
+
+
+def _differs(owner: Owner, tables: Sequence[str], level: str = "error") -> Finding:
+    return Finding(
+        level=level,
+        what=f"{_name(owner)}: not what the log gives: {', '.join(tables)}",
+        advice="" if level == "mended" else _ADVICE[Mending.DERIVE],
+    )
+
+
+def _with_difference(seen: _Seen, tables: Sequence[str]) -> _Seen:
+    told = (_differs(seen.owner, tables),) if tables else ()
+    return _Seen(owner=seen.owner, broken=seen.broken, findings=(*seen.findings, *told), unsure=seen.unsure)
+
+
+def _all_of(seen: _Seen) -> list[Finding]:
+    return [*(_finding(seen.owner, one) for one in seen.broken), *seen.findings]
+
+
+def _told(seen: Sequence[_Seen], deep: bool) -> list[Finding]:
+    """What is sound, area by area, and all that is not."""
+    every = [finding for one in seen for finding in _all_of(one)]
+    areas = {one.invariant.area for owner in seen for one in owner.broken if one.invariant.level == "error"}
+    if any(one.findings for one in seen):
+        areas.add(CHANGES)
+    found = [Finding(level="ok", what=area) for area in AREAS if area not in areas]
+    if deep and not every:
+        found.append(Finding(level="ok", what="what was derived is what the log of changes gives, to the row"))
+    if len(every) > _TOLD:
+        more = f"and {len(every) - _TOLD} more"
+        return [*found, *every[:_TOLD], Finding(level="error", what=more, advice="restore a copy")]
+    return [*found, *every]
+
+
+# -------------------------------------------------------------------------------------------------------------- asking
+
+
+def _asked(c: Connection, owner_id: OwnerId, now: datetime | None, bounds: Bounds | None) -> dict[str, Any]:
+    """What the invariants' statements are told."""
+    log = changes(c, owner_id, 0, causes=(Cause.FORGETTING,), kinds=(Erased,))
+    erased = [d for change in log for d in change.decisions if isinstance(d, Erased)]
+    none = 2**31 - 1
+    return {
+        "owner": owner_id,
+        "now": None if now is None else micros(now),
+        "embedder": setting(c, "embedder"),
+        "dim": int(setting(c, "dim") or 0),
+        "short": none if bounds is None else bounds.short,
+        "segments": none if bounds is None else bounds.segments,
+        "user_facts": none if bounds is None else bounds.user_facts,
+        "agent_facts": none if bounds is None else bounds.agent_facts,
+        "utterances_forgotten": sum(d.utterances for d in erased),
+        "pages_forgotten": sum(len(d.pages) for d in erased),
+    }
+
+
+@dataclass(kw_only=True, slots=True)
+class _Log:
+    """What a reading of an owner's log of changes found. `keyed`: something in it is marked with the key."""
+
+    unreadable: int = 0
+    pages_gone: int = 0
+    utterances_gone: int = 0
+    keyed: bool = False
+
+
+def _log(c: Connection, owner_id: OwnerId) -> _Log:
+    """Whether every change can be read, and all that it names is there."""
+    table, found, done = schema.change, _Log(), 0
+    while True:
+        rows = c.execute(
+            select(table.c.no, table.c.decisions)
+            .where(table.c.owner_id == owner_id, table.c.no > done)
+            .order_by(table.c.no)
+            .limit(_CHANGES_AT_ONCE)
+        ).all()
+        if not rows:
+            return found
+        pages: set[str] = set()
+        said: set[tuple[int, str]] = set()
+        for row in rows:
+            try:
+                decisions = decisions_from(row.decisions)
+            except StoreCorrupt:
+                found.unreadable += 1
+                continue
+            found.keyed = found.keyed or any(isinstance(one, FactBarred) for one in decisions)
+            for one in decisions:
+                pages.update(item for sort, item in ids(one) if sort is Sort.PAGE)
+                said.update((source.seq, source.utterance_id) for source in sources(one))
+        found.pages_gone += len(pages) - _there(c, owner_id, sorted(pages))
+        found.utterances_gone += len(said - _said(c, owner_id, sorted(seq for seq, _ in said)))
+        done = rows[-1].no
+
+
+def _there(c: Connection, owner_id: OwnerId, page_ids: Sequence[str]) -> int:
+    """How many of these pages are there."""
+    page = schema.page
+    return sum(
+        c.scalar(select(func.count()).select_from(page).where(page.c.owner_id == owner_id, page.c.page_id.in_(ids)))
+        or 0
+        for ids in reads.chunks(page_ids)
+    )
+
+
+def _said(c: Connection, owner_id: OwnerId, seqs: Sequence[int]) -> set[tuple[int, str]]:
+    """The utterances of these numbers, with their ids."""
+    said = schema.utterance
+    return {
+        (row.seq, row.id)
+        for some in reads.chunks(seqs)
+        for row in c.execute(select(said.c.seq, said.c.id).where(said.c.owner_id == owner_id, said.c.seq.in_(some)))
+    }
+
+
+def _of_log(owner: Owner, log: _Log) -> Iterator[Finding]:
+    for count, what in (
+        (log.unreadable, "changes that cannot be read"),
+        (log.pages_gone, "pages that the log names and that are not there"),
+        (log.utterances_gone, "utterances that the log names and that are not there"),
+    ):
+        if count:
+            yield Finding(level="error", what=f"{_name(owner)}: {what}: {count}", advice=_ADVICE[Mending.NOTHING])
+
+
+def _derived_again(c: Connection, owner_id: OwnerId) -> tuple[str, ...]:
+    """Derive everything again, in this transaction; the tables that differ from what they were."""
+    before = {table.name: _digest(c, table, owner_id) for table in _MADE_OF_CHANGES}
+    c.execute(delete(schema.barred).where(schema.barred.c.owner_id == owner_id))
+    replay(c, owner_id)
+    return tuple(table.name for table in _MADE_OF_CHANGES if _digest(c, table, owner_id) != before[table.name])
+
+
+def _derived_where_wrong(c: Connection, owner_id: OwnerId, wrong: bool) -> tuple[str, ...]:
+    """The same, and nothing kept of it where nothing was `wrong` nor differs: readers would begin anew for nothing."""
+    nested = c.begin_nested()
+    differs = _derived_again(c, owner_id)
+    if differs or wrong:
+        nested.commit()
+    else:
+        nested.rollback()
+    return differs
+
+
+def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
+    """A hash over an owner's rows of a table, in the order of the key."""
+    hashed = hashlib.sha256()
+    columns = [column for column in table.c if column.name not in _NOT_DERIVED.get(table.name, ())]
+    proposals = columns.index(table.c.proposals) if table is schema.note else None
+    query = select(*columns).where(table.c.owner_id == owner_id).order_by(*table.primary_key.columns)
+    for row in c.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}):
+        values = list(row)
+        if proposals is not None and values[proposals] is not None:  # an older Ember wrote fewer fields
+            values[proposals] = json_text(from_json(values[proposals], PersonaChange))
+        hashed.update(repr(tuple(values)).encode())
+    return hashed.hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------------------- mending
+
+
+def _roll_up(c: Connection, owner_id: OwnerId) -> None:
+    """Pages as their utterances make them."""
+    said, page = schema.utterance, schema.page
+    own = and_(said.c.owner_id == owner_id, said.c.page_id == page.c.page_id)
+    first = {column: select(column).where(own).order_by(said.c.seq).limit(1).scalar_subquery() for column in said.c}
+    c.execute(
+        update(page)
+        .where(page.c.owner_id == owner_id, exists().where(own))
+        .values(
+            first_seq=first[said.c.seq],
+            last_seq=select(func.max(said.c.seq)).where(own).scalar_subquery(),
+            thread=first[said.c.thread],
+            recorded_at=first[said.c.recorded_at],
+            answered=exists().where(own, said.c.role.in_(("assistant", "tool"))),
+        )
+    )
+
+
+def _count_again(c: Connection, owner_id: OwnerId) -> None:
+    """The owner's numbers, none beyond its logs."""
+    owner = schema.owner
+    row = c.execute(select(owner).where(owner.c.owner_id == owner_id)).one()
+    c.execute(
+        update(owner)
+        .where(owner.c.owner_id == owner_id)
+        .values(
+            persona_no=min(row.persona_no, row.revision),
+            reset_no=min(row.reset_no, row.revision),
+            embedded_seq=max(0, min(row.embedded_seq, row.seq)),
+        )
+    )
+
+
+def _forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
+    """Vectors that are of nothing, or not what they must be, go; from the first that is missing on, they are due."""
+    vector, said, owner, segment = schema.embedding, schema.utterance, schema.owner, schema.segment
+    embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
+    of_nothing = ~exists().where(said.c.owner_id == owner_id, said.c.seq == vector.c.seq)
+    wrong = or_(vector.c.embedder != embedder, vector_length(are_halves(c)) != dim * 2, of_nothing)
+    c.execute(delete(vector).where(vector.c.owner_id == owner_id, wrong))
+    bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
+    upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
+    first = c.scalar(select(func.min(said.c.seq)).where(said.c.owner_id == owner_id, said.c.seq <= upto, bare))
+    damaged = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
+    c.execute(
+        update(segment)
+        .where(segment.c.owner_id == owner_id, segment.c.embedder == embedder, damaged)
+        .values(embedder=None, vector_sum=None)
+    )
+    if first is not None:
+        c.execute(update(owner).where(owner.c.owner_id == owner_id).values(embedded_seq=first - 1))
+    _make_due(c, owner_id, at)
+
+
+def _make_due(c: Connection, owner_id: OwnerId, at: int) -> None:
+    c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(due_at=due_from(at)))
+
+
+# -------------------------------------------------------------------------------------- statements that name no owner
+
+_MENDS = {
+    **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE),
+    **dict.fromkeys((schema.utterance, schema.page, schema.change), Mending.NOTHING),
+}
+"""Tables whose rows have an owner, and what is done with those that have none: only what is derived is thrown away."""
+
+
+def _ownerless(c: Connection, *, mend: bool) -> Iterator[tuple[Table, int]]:
+    """Tables with rows of owners that are not there, and how many; with `mend`, without what was derived of them."""
+    for table, mending in _MENDS.items():
+        alone = ~exists().where(schema.owner.c.owner_id == table.c.owner_id)
+        if table is schema.barred:
+            alone = and_(alone, table.c.kind != GONE)
+        if count := c.scalar(select(func.count()).select_from(table).where(alone)):
+            yield table, count
+            if mend and mending is Mending.DERIVE:
+                c.execute(delete(table).where(alone))
+
+
+def _failed(c: Connection, table: Table) -> Sequence[Any]:
+    query: Select[Any] = (
+        select(table.c.error, func.count().label("count")).where(table.c.error.is_not(None)).group_by(table.c.error)
+    )
+    return c.execute(query.order_by(func.count().desc())).all()

@@ -1,0 +1,485 @@
+"""A whole store from one database into another, owner by owner, and seen to be the same at the end.
+
+Each owner is read in one state and written in one transaction, so a copy that was killed goes on where it stood. Until
+it is finished a mark stands in the target's settings, and nothing else opens it. What changed in the source meanwhile
+is found by comparing every owner's rows on both sides, and copied again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Engine, Float, Row, Select, Table, delete, exists, func, insert, select, true
+from sqlalchemy.engine import Connection
+
+from embermem.core.errors import StoreBusy, StoreError
+from embermem.core.ids import new_id
+from embermem.store import schema
+from embermem.store.engines.sqlite import InMemory
+from embermem.store.forgotten_key import write_key
+from embermem.store.statements import SCRUBBED, remember, setting
+from embermem.store.transactions import Transaction
+
+if TYPE_CHECKING:
+    from embermem.store.engines.database import Database
+
+UNFINISHED = "copy_unfinished"
+"""The setting of a store that is a copy not yet finished: of what, by whom, and the last owner that it has."""
+FINISHED = "copied_from"
+"""The setting of a store that was made as a copy: of what, when, and each table's rows and sum."""
+_OF_COPYING = (UNFINISHED, FINISHED, SCRUBBED)
+"""Settings that each side has of its own."""
+
+
+OWNED = tuple(table for table in schema.metadata.sorted_tables if "owner_id" in table.c)
+"""Tables that belong to owners."""
+COMMON = tuple(table for table in schema.metadata.sorted_tables if "owner_id" not in table.c)
+"""Tables that belong to no owner."""
+
+_ROWS = 1_000
+"""Rows read and written at once."""
+_OWNERS = 1_000
+"""Owners listed at once."""
+_LARGE = 20_000
+"""Utterances of an owner whose rows are streamed."""
+_LOOKS = 5
+"""How often all owners are compared, until nothing was written between two looks."""
+_AFTER_ALL = "~"
+"""Stands after every owner's id, which is hexadecimal."""
+_SUM_BYTES = 32
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sum:
+    """How many rows, and the sum of their hashes: the same for the same rows, in whatever order and on any engine."""
+
+    rows: int = 0
+    total: int = 0
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(rows=self.rows + other.rows, total=(self.total + other.total) % (1 << 8 * _SUM_BYTES))
+
+    @property
+    def sha(self) -> str:
+        """The sum in hexadecimal."""
+        return self.total.to_bytes(_SUM_BYTES, "big").hex()
+
+
+Sums = Mapping[str, Sum]
+"""By table; tables without rows are left out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Progress:
+    """How far a step has come: owners done, of how many, and their rows. `step` is `copying` or `comparing`."""
+
+    step: str
+    owners: int
+    total: int
+    rows: int
+
+
+Told = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copied:
+    """What was copied: owners, rows and sums by table. `again`: owners that were written meanwhile, and copied again;
+    `went_on`: an earlier run had begun it."""
+
+    source: str
+    target: str
+    owners: int
+    again: int
+    went_on: bool
+    tables: Sums
+
+    @property
+    def rows(self) -> int:
+        """Of all tables."""
+        return sum(one.rows for one in self.tables.values())
+
+
+def copy(source: Database, target: Database, now: datetime, told: Told) -> Copied:
+    """All of a store in another, which is empty or an unfinished copy of the same one; with the key of what was
+    forgotten. Killed, it goes on when it is called again.
+
+    Raises StoreError where the target holds something else, where a key of another store lies in its place, and where
+    a row cannot be written as it was read; StoreBusy where others kept writing to the source: then it is not finished.
+    """
+    if source.place == target.place:
+        raise StoreError(f"{source.place} cannot be copied into itself")
+    with _Side.opened(source) as theirs, _Side.opened(target) as mine:
+        copying = _Copying(theirs, mine, told)
+        went_on = copying.begin()
+        copying.first()
+        again = 0
+        for _ in range(_LOOKS):
+            changed = copying.look()
+            again += changed
+            if not changed:
+                return copying.finish(now, again, went_on)
+        raise StoreBusy(
+            f"{source.place}: {changed} owners were still being written after {_LOOKS} looks; stop what uses it and "
+            "copy again: it goes on there"
+        )
+
+
+def copied(database: Database, place: Path) -> None:
+    """Every row of a database in a new SQLite file, each owner as it stands in one state, with the key of what was
+    forgotten. Raises StoreError."""
+    from embermem.store.engines.sqlite import Sqlite
+
+    if place.exists():
+        raise StoreError(f"no copy can be made at {place}: it is there already")
+    with _Side.opened(database) as theirs, _Side.opened(Sqlite(place, 60.0)) as mine:
+        copying = _Copying(theirs, mine, lambda progress: None)
+        copying.begin()
+        copying.first()
+        copying.finish(None, 0, went_on=False)
+
+
+def in_memory(database: Database, owner_id: str) -> InMemory:
+    """One owner's rows, with the tables that belong to none, in this process's memory. It needs as much of that as the
+    owner needs on disk. Open the store that is made of it, and close that, or it stays. Raises StoreError."""
+    memory = InMemory(60.0, database.key_file)
+    with _Side.opened(database) as theirs:
+        mine = _Side(database=memory, engine=memory.open())
+        try:
+            memory.prepare(mine.engine)
+            with theirs.reading() as reader, mine.writing() as c:
+                c.execute(delete(schema.store))  # what a new store remembers of itself: the source's own words come in
+                for table in schema.metadata.sorted_tables:
+                    query = _of(table, owner_id) if table in OWNED else select(table)
+                    for rows in theirs.rows(reader, query, large=True):
+                        _insert(c, table, rows)
+        except BaseException:
+            mine.engine.dispose()
+            raise
+    return memory
+
+
+def refuse_unfinished(mark: str | None, place: str) -> None:
+    """Raises StoreError for a store whose setting UNFINISHED says that it is not whole yet."""
+    if mark:
+        of = _Mark.read(mark).of
+        raise StoreError(f"{place} is an unfinished copy of {of}: run `embermem copy {of} {place}` again; it goes on")
+
+
+class _Copying:
+    def __init__(self, source: _Side, target: _Side, told: Told) -> None:
+        self._source = source
+        self._target = target
+        self._told = told
+        self._mark = _Mark(of=source.database.place, run=new_id("c"), after="")
+        self._of = 0
+        self._there = 0
+        self._start("copying", 0)
+
+    def begin(self) -> bool:
+        """Mark the target as ours; whether an earlier run had begun. Raises StoreError."""
+        with self._source.reading() as c:
+            refuse_unfinished(setting(c, UNFINISHED), self._source.database.place)
+            self._of = c.scalar(select(func.count()).select_from(schema.owner)) or 0
+        _refuse_other_key(self._source.database, self._target.database)
+        with self._target.writing() as c:
+            found = _held_mark(c)
+            if found is None:
+                _refuse_rows(c, self._target.database.place)
+            elif found.of != self._mark.of:
+                raise StoreError(f"{self._target.database.place} is an unfinished copy of another store, {found.of}")
+            else:
+                self._mark = replace(self._mark, after=found.after)
+                self._there = c.scalar(select(func.count()).select_from(schema.owner)) or 0
+            remember(c, {UNFINISHED: self._mark.text})
+        return found is not None
+
+    def first(self) -> None:
+        """All owners that the target does not have yet."""
+        self._start("copying", self._there)
+        for owner_id in self._source.owner_ids(self._mark.after):
+            with self._source.reading() as reader:
+                self._add(self._write(reader, owner_id, {}, after=owner_id))
+        with self._target.writing() as c:
+            self._stand(c, _AFTER_ALL)
+
+    def look(self) -> int:
+        """Compare all owners on both sides, and copy again those that differ; how many those were."""
+        self._start("comparing", 0)
+        changed = 0
+        for owner_id in _merged(self._source.owner_ids(""), self._target.owner_ids("")):
+            with self._source.reading() as reader:
+                theirs = self._source.sums(reader, owner_id)
+                with self._target.reading() as c:
+                    mine = self._target.sums(c, owner_id)
+                if theirs != mine:
+                    theirs = self._write(reader, owner_id, mine, after=_AFTER_ALL)
+                    changed += 1
+                self._add(theirs)
+        return changed
+
+    def finish(self, now: datetime | None, again: int, went_on: bool) -> Copied:
+        """The tables that belong to no owner, the key, and instead of the mark what was copied, if a time is given."""
+        with self._source.reading() as reader, self._target.writing() as c:
+            self._stand(c, _AFTER_ALL)
+            sums = _common(reader)
+            for table in COMMON:
+                c.execute(delete(table))
+                for rows in self._source.rows(reader, select(table), large=False):
+                    _insert(c, table, rows)
+            c.execute(delete(schema.store).where(schema.store.c.key.in_(_OF_COPYING)))
+            _refuse_difference(sums, _common(c), "the settings or keys")
+            made = Copied(
+                source=self._mark.of,
+                target=self._target.database.place,
+                owners=self._done,
+                again=again,
+                went_on=went_on,
+                tables={**self._sums, **sums},
+            )
+            if now is not None:
+                remember(c, {FINISHED: _report(made, now)})
+            _bring_key(self._source.database, self._target.database)
+        self._scrub()
+        return made
+
+    def _scrub(self) -> None:
+        """What was forgotten in the source while it was copied may have been written here before; where that cannot be
+        overwritten now, the target remembers that it is due."""
+        with self._target.reading() as c:
+            by_itself = self._target.database.scrubs_by_itself(c)
+        if by_itself:
+            self._target.database.scrub(lambda c: remember(c, {SCRUBBED: self._mark.run}))
+
+    # ------------------------------------------------------------------------------------------------------ one owner
+
+    def _write(self, reader: Connection, owner_id: str, mine: Sums, after: str) -> Sums:
+        """One owner as it stands in the reader's state, in place of what the target has of it."""
+        sums: dict[str, Sum] = {}
+        with self._target.writing() as c:
+            self._stand(c, after)
+            large = self._source.is_large(reader, owner_id)
+            for table in OWNED:
+                if table.name in mine:
+                    c.execute(delete(table).where(table.c.owner_id == owner_id))
+                for rows in self._source.rows(reader, _of(table, owner_id), large):
+                    _insert(c, table, rows)
+                    sums[table.name] = sums.get(table.name, Sum()) + _sum(table, rows)
+            _refuse_difference(sums, self._target.sums(c, owner_id), f"owner {owner_id}")
+        return sums
+
+    def _stand(self, c: Connection, after: str) -> None:
+        """The mark says where the copy stands with this transaction, and is held until its end. Raises StoreError where
+        another run took over, or finished."""
+        found = _held_mark(c)
+        if found is None or found.run != self._mark.run:
+            raise StoreError(f"{self._target.database.place}: another copy took over; this one stops")
+        self._mark = replace(self._mark, after=after)
+        remember(c, {UNFINISHED: self._mark.text})
+
+    # ------------------------------------------------------------------------------------------------------- counting
+
+    def _start(self, step: str, done: int) -> None:
+        self._step, self._done, self._rows = step, done, 0
+        self._sums: dict[str, Sum] = {}
+
+    def _add(self, sums: Sums) -> None:
+        for name, one in sums.items():
+            self._sums[name] = self._sums.get(name, Sum()) + one
+            self._rows += one.rows
+        self._done += schema.owner.name in sums
+        total = max(self._of, self._done)
+        self._told(Progress(step=self._step, owners=self._done, total=total, rows=self._rows))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Side:
+    """One of the two databases, opened."""
+
+    database: Database
+    engine: Engine = field(compare=False)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, database: Database) -> Iterator[_Side]:
+        engine = database.open()
+        try:
+            with database.errors():
+                database.prepare(engine)
+            yield cls(database=database, engine=engine)
+        finally:
+            engine.dispose()
+
+    def reading(self) -> Transaction:
+        """One state."""
+        return Transaction(self.database, self.engine, writes=False)
+
+    def writing(self) -> Transaction:
+        return Transaction(self.database, self.engine, writes=True)
+
+    def rows(self, c: Connection, query: Select[Any], large: bool) -> Iterator[Sequence[Row[Any]]]:
+        """Rows of a query, some at a time, and where they are many not all in memory at once. An error of this side is
+        this side's, wherever they are asked for."""
+        with self.database.errors():
+            yield from c.execute(query, execution_options={"stream_results": large}).partitions(_ROWS)
+
+    def sums(self, c: Connection, owner_id: str) -> Sums:
+        """Of one owner's rows."""
+        large = self.is_large(c, owner_id)
+        return _summed((table, self.rows(c, _of(table, owner_id), large)) for table in OWNED)
+
+    def is_large(self, c: Connection, owner_id: str) -> bool:
+        """Whether an owner said more than is well read at once: a server's cursor costs three more round trips."""
+        table = schema.owner
+        with self.database.errors():
+            return (c.scalar(select(table.c.seq).where(table.c.owner_id == owner_id)) or 0) > _LARGE
+
+    def owner_ids(self, after: str) -> Iterator[str]:
+        """Every owner with a row in any table, in order of their ids."""
+        while True:
+            with self.reading() as c:
+                found: set[str] = set()
+                for table in OWNED:
+                    owner_id = table.c.owner_id
+                    found |= set(
+                        c.scalars(select(owner_id).where(owner_id > after).distinct().order_by(owner_id).limit(_OWNERS))
+                    )
+            some = sorted(found)[:_OWNERS]
+            yield from some
+            if len(some) < _OWNERS:
+                return
+            after = some[-1]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Mark:
+    """An unfinished copy: of which place, by which run, and the last owner that was copied."""
+
+    of: str
+    run: str
+    after: str
+
+    @classmethod
+    def read(cls, text: str) -> _Mark:
+        """The mark of `text`. Raises StoreError."""
+        try:
+            return cls(**json.loads(text))
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"the mark of an unfinished copy cannot be read: {text!r}") from error
+
+    @property
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def _of(table: Table, owner_id: str) -> Select[Any]:
+    return select(table).where(table.c.owner_id == owner_id)
+
+
+def _held_mark(c: Connection) -> _Mark | None:
+    table = schema.store
+    found = c.scalar(select(table.c.value).where(table.c.key == UNFINISHED).with_for_update())
+    return None if found is None else _Mark.read(found)
+
+
+def _insert(c: Connection, table: Table, rows: Sequence[Row[Any]]) -> None:
+    c.execute(insert(table), [dict(row._mapping) for row in rows])
+
+
+def _refuse_rows(c: Connection, place: str) -> None:
+    for table in schema.metadata.sorted_tables:
+        ours = table.c.key != SCRUBBED if table is schema.store else true()
+        if c.scalar(select(exists(select(1).select_from(table).where(ours)))):
+            raise StoreError(f"{place} holds a store already: copy into a new file or an empty database")
+
+
+def _refuse_difference(read: Sums, written: Sums, what: str) -> None:
+    for name in {**read, **written}:
+        if read.get(name) != written.get(name):
+            raise StoreError(f"{what}: rows of the table {name} are not what was read; nothing of it was kept")
+
+
+def _common(c: Connection) -> Sums:
+    """Of the tables that belong to no owner, but for what is said of copies."""
+    store = schema.store
+    own = select(store).where(store.c.key.not_in(_OF_COPYING))
+    return _summed((table, [c.execute(own if table is store else select(table)).all()]) for table in COMMON)
+
+
+def _summed(parts: Iterable[tuple[Table, Iterable[Sequence[Row[Any]]]]]) -> Sums:
+    sums: dict[str, Sum] = {}
+    for table, partitions in parts:
+        for rows in partitions:
+            if rows:
+                sums[table.name] = sums.get(table.name, Sum()) + _sum(table, rows)
+    return sums
+
+
+def _sum(table: Table, rows: Sequence[Row[Any]]) -> Sum:
+    numbers = frozenset(place for place, column in enumerate(table.c) if isinstance(column.type, Float))
+    total = sum(int.from_bytes(hashlib.sha256(_plain(row, numbers)).digest(), "big") for row in rows)
+    return Sum(rows=len(rows), total=total % (1 << 8 * _SUM_BYTES))
+
+
+def _plain(row: Row[Any], numbers: frozenset[int]) -> bytes:
+    """A row's values as bytes, the same from every engine: each with its kind and length before it."""
+    parts: list[bytes] = []
+    for place, value in enumerate(row):
+        if value is None:
+            parts.append(b"-")
+        elif isinstance(value, str):
+            data = value.encode()
+            parts.append(b"s%d:%s" % (len(data), data))
+        elif isinstance(value, bytes):
+            parts.append(b"b%d:%s" % (len(value), value))
+        elif place in numbers:
+            parts.append(b"f" + struct.pack(">d", value + 0.0))  # SQLite keeps no sign of a zero
+        else:
+            parts.append(b"i%d:" % value)
+    return b"".join(parts)
+
+
+def _merged(these: Iterator[str], those: Iterator[str]) -> Iterator[str]:
+    """The ids of two ordered iterators, each once, in order."""
+    one, other = next(these, None), next(those, None)
+    while one is not None or other is not None:
+        least = min(owner_id for owner_id in (one, other) if owner_id is not None)
+        yield least
+        one = next(these, None) if one == least else one
+        other = next(those, None) if other == least else other
+
+
+def _report(made: Copied, now: datetime) -> str:
+    tables = {name: {"rows": one.rows, "sum": one.sha} for name, one in sorted(made.tables.items())}
+    return json.dumps({"of": made.source, "at": now.isoformat(), "owners": made.owners, "tables": tables})
+
+
+# ------------------------------------------------------------------------------------------------------------ the key
+
+
+def _refuse_other_key(source: Database, target: Database) -> None:
+    """Raises StoreError where the target has a key of forgotten values that is not the source's."""
+    mine, theirs = source.key_file, target.key_file
+    try:
+        if mine.exists() and theirs.exists() and mine.read_bytes() != theirs.read_bytes():
+            raise StoreError(f"{theirs} is the key of another store; move it away, or name another forgotten_key_file")
+    except OSError as error:
+        raise StoreError(f"the key of forgotten values cannot be read: {error}") from error
+
+
+def _bring_key(source: Database, target: Database) -> None:
+    """Without it the copy would not know what was forgotten."""
+    _refuse_other_key(source, target)
+    try:
+        if source.key_file.exists() and not target.key_file.exists():
+            write_key(target.key_file, source.key_file.read_bytes())
+    except OSError as error:
+        raise StoreError(f"{target.key_file}: the key of forgotten values cannot be brought here: {error}") from error

@@ -1,0 +1,468 @@
+"""What must hold of each owner's rows: for each invariant one statement that counts the rows which break it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Select,
+    String,
+    Table,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+)
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import Cause
+from embermem.store import schema
+from embermem.store.projector import KEYS
+
+
+class Mending(Enum):
+    """What puts it right."""
+
+    NOTHING = auto()
+    """Only a copy holds what is gone."""
+    LATER = auto()
+    """It is no damage: work that is due does it."""
+    DERIVE = auto()
+    """The log of changes is applied again."""
+    ROLL_UP = auto()
+    """Pages are told again by their utterances."""
+    EMBED = auto()
+    """Vectors are thrown away, and due."""
+    NUMBERS = auto()
+    """The owner's row is told again what it counts."""
+    DUE = auto()
+    """The owner is due."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Invariant:
+    """`area` is what it belongs to, `what` says which rows break it, in the plural; `counting` counts them."""
+
+    area: str
+    what: str
+    counting: Select[Any]
+    mending: Mending
+    level: str = "error"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Broken:
+    """An invariant that is broken, by how many rows."""
+
+    invariant: Invariant
+    count: int
+
+
+SAID, CHANGES, PAGES, DERIVED, SOURCES, VECTORS, WORK = (
+    "every owner's utterances are there, but for those forgotten",
+    "the log of changes is whole",
+    "pages are what their utterances make them",
+    "what was derived is in order",
+    "what was derived names what it comes from",
+    "vectors are whole",
+    "what is to be done is known",
+)
+AREAS = (SAID, CHANGES, PAGES, DERIVED, SOURCES, VECTORS, WORK)
+"""What there is to be sound, as said of a store where it is."""
+
+_LEARNT = (Cause.ANNOTATION, Cause.CONSOLIDATION, Cause.PROMOTION, Cause.REDONE)
+"""Changes in which an analyst taught: what they say rests on utterances."""
+_OWNER = bindparam("owner", type_=String)
+_FROM_CALLERS = "caller"
+
+
+def broken(c: Connection, asked: Mapping[str, Any]) -> list[Broken]:
+    """What is broken of one owner. `asked` is what the statements are told: `owner`, `now`, `embedder`, `dim`, `short`,
+    `segments`, `user_facts`, `agent_facts`, `utterances_forgotten`, `pages_forgotten`."""
+    counted = ((one, int(c.scalar(one.counting, dict(asked)) or 0)) for one in invariants(are_halves(c)))
+    return [Broken(invariant=one, count=count) for one, count in counted if count]
+
+
+@cache
+def invariants(halves: bool) -> tuple[Invariant, ...]:
+    """All of them; `halves` is for a database whose vectors are of pgvector's type."""
+    return (*_logs(), *_pages(), *_versions(), *_facts(), *_sources(), *_vectors(halves), *_work())
+
+
+# --------------------------------------------------------------------------------------------------------- the two logs
+
+
+def _logs() -> Iterator[Invariant]:
+    said, page, change, receipt, barred = (
+        schema.utterance,
+        schema.page,
+        schema.change,
+        schema.receipt,
+        schema.barred,
+    )
+    for area, table, number, last, lost in (
+        (SAID, said, said.c.seq, "seq", _told("utterances_forgotten")),
+        (SAID, page, page.c.no, "pages", _told("pages_forgotten")),
+        (CHANGES, change, change.c.no, "revision", literal(0)),
+    ):
+        name = f"{table.name}s"
+        there = _count(table, number.between(1, _owners(last))).scalar_subquery()
+        yield _invariant(area, f"{name} missing that nobody forgot", select(func.abs(_owners(last) - there - lost)))
+        yield _invariant(area, f"{name} beyond the last one", _count(table, _beyond(number, last)))
+    wrong = or_(receipt.c.first_seq < 1, receipt.c.last_seq < receipt.c.first_seq, _beyond(receipt.c.last_seq, "seq"))
+    yield _invariant(SAID, "receipts of what was never said", _count(receipt, wrong))
+    yield _invariant(
+        DERIVED,
+        "marks of forgotten texts that no change made",
+        _count(barred, _none(change, change.c.no == barred.c.change_no)),
+        Mending.DERIVE,
+    )
+
+
+def _pages() -> Iterator[Invariant]:
+    said, page = schema.utterance, schema.page
+    own = and_(said.c.owner_id == _OWNER, said.c.page_id == page.c.page_id)
+    told = {
+        name: select(value).where(own).scalar_subquery()
+        for name, value in (("first", func.min(said.c.seq)), ("last", func.max(said.c.seq)))
+    }
+    began = exists().where(
+        own,
+        said.c.seq == page.c.first_seq,
+        said.c.thread == page.c.thread,
+        said.c.recorded_at == page.c.recorded_at,
+    )
+    answered = exists().where(own, said.c.role.in_(("assistant", "tool")))
+    wrong = or_(
+        page.c.first_seq != told["first"],
+        page.c.last_seq != told["last"],
+        not_(began),
+        and_(page.c.answered, not_(answered)),
+        and_(not_(page.c.answered), answered),
+    )
+    there = exists().where(own)
+    elsewhere = exists().where(own, said.c.thread != page.c.thread)
+    yield _invariant(PAGES, "pages without an utterance", _count(page, not_(there)))
+    yield _invariant(
+        PAGES, "utterances without their page", _count(said, _none(page, page.c.page_id == said.c.page_id))
+    )
+    yield _invariant(PAGES, "pages of several threads", _count(page, began, elsewhere))
+    yield _invariant(
+        PAGES, "pages that are not what their utterances make them", _count(page, there, wrong), Mending.ROLL_UP
+    )
+    yield _invariant(
+        PAGES,
+        "pages read further than they go",
+        _count(page, or_(page.c.annotated_seq > page.c.last_seq, page.c.analysed_seq > page.c.last_seq)),
+        Mending.DERIVE,
+    )
+
+
+# ----------------------------------------------------------------------------------------------------- what was derived
+
+
+def _versions() -> Iterator[Invariant]:
+    for table, keys in KEYS.items():
+        key = [table.c[name] for name in keys]
+        later = func.lead(table.c.change_no).over(partition_by=key, order_by=table.c.change_no).label("later")
+        version = select(table.c.change_no, table.c.retired_no, later).where(_mine(table)).subquery()
+        ended, made = version.c.retired_no, version.c.change_no
+        unlinked = and_(version.c.later.is_not(None), or_(ended.is_(None), ended > version.c.later))
+        counting = select(func.count()).select_from(version).where(or_(ended < made, unlinked))
+        yield _derived(f"versions in `{table.name}` that do not end where the next begins", counting)
+    for table in (*KEYS, schema.fact):
+        yield _derived(f"rows of `{table.name}` whose change is not in the log", _count(table, _untimed(table)))
+    yield from _places()
+    for table, columns in (
+        (schema.page, ("touched_no",)),
+        (schema.segment, ("opened_no", "evicted_no", "touched_no")),
+        (schema.fact, ("confirmed_no", "archived_no")),
+    ):
+        beyond = or_(*(_beyond(table.c[name], "revision") for name in columns))
+        yield _derived(f"rows of `{table.name}` of a change that was not yet", _count(table, beyond))
+
+
+def _places() -> Iterator[Invariant]:
+    page, member, segment, text = schema.page, schema.membership, schema.segment, schema.segment_text
+    stands = member.c.retired_no.is_(None)
+    same = and_(member.c.page_id == page.c.page_id, member.c.segment_id == page.c.segment_id)
+    yield _derived(
+        "pages in a segment that they never entered",
+        _count(page, page.c.segment_id.is_not(None), _none(member, same, stands)),
+    )
+    yield _derived("pages that are not where they were placed", _count(member, stands, _none(page, same)))
+    members = _count(member, stands, member.c.segment_id == segment.c.segment_id).correlate(segment).scalar_subquery()
+    yield _derived("segments that miscount their pages", _count(segment, segment.c.pages != members))
+    yield _derived(
+        "pages in a segment that is not there",
+        _count(page, page.c.segment_id.is_not(None), _none(segment, segment.c.segment_id == page.c.segment_id)),
+    )
+    written = and_(text.c.segment_id == segment.c.segment_id, text.c.retired_no.is_(None))
+    yield _derived("segments without a text", _count(segment, _none(text, written)))
+    yield _derived(
+        "texts of segments that are not there",
+        _count(text, or_(_none(segment, segment.c.segment_id == text.c.segment_id), text.c.said_from > text.c.said_to)),
+    )
+    for table in (schema.note, member):
+        yield _derived(
+            f"rows of `{table.name}` whose page is not there",
+            _count(table, _none(page, page.c.page_id == table.c.page_id)),
+        )
+
+
+def _facts() -> Iterator[Invariant]:
+    fact, state, segment, other = schema.fact, schema.fact_state, schema.segment, schema.fact.alias("other")
+    yield _derived(
+        "facts superseded by none that is there, or that hold all the same",
+        _count(
+            fact,
+            fact.c.superseded_by.is_not(None),
+            or_(fact.c.retired_no.is_(None), _none(other, other.c.fact_id == fact.c.superseded_by)),
+        ),
+    )
+    names = {"ended_no": "retired_no", "ended_at": "retired_at"}
+    kept = [name for name in state.c.keys() if name not in _VERSION]  # noqa: SIM118 (a collection of columns)
+    same = [state.c[name].is_not_distinct_from(fact.c[names.get(name, name)]) for name in kept]
+    yield _derived(
+        "facts that are not what their last change left",
+        _count(fact, _none(state, state.c.fact_id == fact.c.fact_id, state.c.retired_no.is_(None), *same)),
+    )
+    yield _derived("states of facts that are not there", _count(state, _none(fact, fact.c.fact_id == state.c.fact_id)))
+    conflict, link, evolution = schema.conflict, schema.link, schema.evolution
+    ends = [_none(fact, fact.c.fact_id == conflict.c[name]) for name in ("fact_id", "other_id")]
+    yield _derived("conflicts of facts that are not there", _count(conflict, or_(*ends)))
+    ends = [
+        and_(_none(fact, fact.c.fact_id == end), _none(segment, segment.c.segment_id == end))
+        for end in (link.c.from_id, link.c.to_id)
+    ]
+    yield _derived("links to what is not there", _count(link, or_(*ends)))
+    yield _derived(
+        "evolutions of segments that are not there",
+        _count(evolution, _none(segment, segment.c.segment_id == evolution.c.segment_id)),
+    )
+
+
+_VERSION = ("owner_id", "change_no", "recorded_at", "retired_no", "retired_at")
+"""Columns of `fact_state` that are the version's, not the fact's."""
+
+
+def _sources() -> Iterator[Invariant]:
+    source, said, change = schema.source, schema.utterance, schema.change
+    yield _derived(
+        "sources that were never said, or that were forgotten",
+        _count(source, _none(said, said.c.seq == source.c.seq)),
+        area=SOURCES,
+    )
+    longer = exists().where(
+        said.c.owner_id == _OWNER,
+        said.c.seq == source.c.seq,
+        or_(source.c.start < 0, source.c.end < source.c.start, source.c.end > func.length(said.c.text)),
+    )
+    yield _derived("sources that end beyond what was said", _count(source, longer), area=SOURCES)
+    rests = _resting()
+    known = [and_(source.c.item == item, there) for item, (_, there) in rests.items()]
+    yield _derived("sources of what is not there", _count(source, not_(or_(*known))), area=SOURCES)
+    for item, (table, _) in rests.items():
+        learnt = exists().where(
+            change.c.owner_id == _OWNER,
+            change.c.no == table.c.change_no,
+            change.c.cause.in_([cause.value for cause in _LEARNT]),
+        )
+        bare = ~exists().where(source.c.owner_id == _OWNER, source.c.item == item, _same(item, table, source))
+        yield _derived(
+            f"rows of `{table.name}` that name no source",
+            _count(table, learnt, *_speaking(item, table), bare),
+            area=SOURCES,
+        )
+
+
+def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
+    """The table of each kind of item that has sources, and whether a source's item is in it."""
+    source = schema.source
+    tables = {
+        "chain": schema.chain,
+        "segment": schema.segment_text,
+        "fact": schema.fact,
+        "trait": schema.trait,
+        "profile": schema.profile,
+        "link": schema.link,
+        "evolution": schema.evolution,
+    }
+    return {
+        item: (table, exists().where(table.c.owner_id == _OWNER, _same(item, table, source)))
+        for item, table in tables.items()
+    }
+
+
+def _same(item: str, table: Table, source: Table) -> ColumnElement[bool]:
+    """Whether a source is that of a row. A fact's sources may come with later changes."""
+    if item == "fact":
+        return source.c.item_id == table.c.fact_id
+    if item == "profile":
+        name: ColumnElement[Any] = table.c.whose + "." + table.c.name
+    else:
+        name = table.c[next(iter(KEYS[table]))]
+    return and_(source.c.item_id == name, source.c.change_no == table.c.change_no)
+
+
+def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
+    """Which rows say something that somebody said."""
+    if item == "chain":
+        return (table.c.summary != "",)
+    if item == "segment":
+        return (table.c.parts.like('%"text":"_%'),)
+    if item == "profile":
+        return (table.c.set_by != _FROM_CALLERS, table.c.value.is_not(None))
+    return ()
+
+
+# ---------------------------------------------------------------------------------------------------- vectors, and work
+
+
+def _vectors(halves: bool) -> Iterator[Invariant]:
+    vector, said, segment = schema.embedding, schema.utterance, schema.segment
+    dim = _told("dim")
+    length = vector_length(halves)
+    ours, due = vector.c.embedder == bindparam("embedder"), vector.c.seq > _owners("embedded_seq")
+    yield _embedded("vectors of what is not there", _count(vector, _none(said, said.c.seq == vector.c.seq)))
+    yield _embedded("vectors of a wrong length", _count(vector, ours, length != dim * 2))
+    yield _embedded("vectors of another embedder", _count(vector, not_(ours), not_(due)))
+    made = _none(vector, vector.c.seq == said.c.seq)
+    yield _embedded(
+        "utterances without a vector that is not due", _count(said, made, said.c.seq <= _owners("embedded_seq"))
+    )
+    current = segment.c.embedder == bindparam("embedder")
+    wrong = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
+    yield _embedded("segments whose vector is damaged", _count(segment, current, wrong))
+
+
+def are_halves(c: Connection) -> bool:
+    """Whether the database's vectors are of pgvector's type."""
+    return bool(getattr(c.dialect, "ember_halfvec", False))
+
+
+def vector_length(halves: bool) -> ColumnElement[int]:
+    """Of each vector, in bytes: two a number."""
+    data = schema.embedding.c.data
+    return func.vector_dims(data) * 2 if halves else func.length(data)
+
+
+def _work() -> Iterator[Invariant]:
+    owner, said, page, fact, segment = schema.owner, schema.utterance, schema.page, schema.fact, schema.segment
+    numbers = or_(
+        owner.c.persona_no > owner.c.revision,
+        owner.c.reset_no > owner.c.revision,
+        owner.c.embedded_seq > owner.c.seq,
+        owner.c.embedded_seq < 0,
+    )
+    yield _invariant(WORK, "owners whose numbers are beyond their logs", _count(owner, numbers), Mending.NUMBERS)
+    bare = exists().where(said.c.owner_id == _OWNER, said.c.seq > owner.c.embedded_seq)
+    waits = exists().where(
+        page.c.owner_id == _OWNER, page.c.segment_id.is_(None), page.c.no <= owner.c.pages - _told("short")
+    )
+    ending = [
+        exists().where(page.c.owner_id == _OWNER, page.c.expires_at.is_not(None)),
+        exists().where(fact.c.owner_id == _OWNER, fact.c.expires_at.is_not(None), fact.c.retired_no.is_(None)),
+    ]
+    yield _invariant(
+        WORK,
+        "owners with work that is never due",
+        _count(owner, owner.c.due_at.is_(None), or_(bare, waits, *ending)),
+        Mending.DUE,
+        "warning",
+    )
+    over = page.c.expires_at <= _told("now", BigInteger)
+    yield _waiting("pages that have expired and are not yet forgotten", _count(page, over))
+    over = and_(fact.c.expires_at <= _told("now", BigInteger), fact.c.retired_no.is_(None))
+    yield _waiting("facts that have expired and are not yet retired", _count(fact, over))
+    live = _count(segment, segment.c.evicted_no.is_(None)).scalar_subquery()
+    yield _waiting("segments above the capacity", select(_above(live, "segments")))
+    for about in ("user", "agent"):
+        held = _count(
+            fact,
+            fact.c.about == about,
+            fact.c.retired_no.is_(None),
+            fact.c.archived_no.is_(None),
+            not_(fact.c.pinned),
+        ).scalar_subquery()
+        yield _waiting(f"facts of the {about} above the capacity", select(_above(held, f"{about}_facts")))
+
+
+def _above(count: ColumnElement[int], bound: str) -> ColumnElement[int]:
+    """By how much: nothing, where it is not above."""
+    return case((count > _told(bound), count - _told(bound)), else_=0)
+
+
+# --------------------------------------------------------------------------------------------------------------- pieces
+
+
+def _invariant(
+    area: str, what: str, counting: Select[Any], mending: Mending = Mending.NOTHING, level: str = "error"
+) -> Invariant:
+    return Invariant(area=area, what=what, counting=counting, mending=mending, level=level)
+
+
+def _derived(what: str, counting: Select[Any], area: str = DERIVED) -> Invariant:
+    return _invariant(area, what, counting, Mending.DERIVE)
+
+
+def _embedded(what: str, counting: Select[Any]) -> Invariant:
+    return _invariant(VECTORS, what, counting, Mending.EMBED)
+
+
+def _waiting(what: str, counting: Select[Any]) -> Invariant:
+    return _invariant(WORK, what, counting, Mending.LATER, "warning")
+
+
+def _told(name: str, kind: type[Integer] = Integer) -> ColumnElement[int]:
+    """A number that the statement is told."""
+    return bindparam(name, type_=kind)
+
+
+def _mine(table: Any) -> ColumnElement[bool]:
+    mine: ColumnElement[bool] = table.c.owner_id == _OWNER
+    return mine
+
+
+def _count(table: Table, *where: ColumnElement[bool]) -> Select[Any]:
+    return select(func.count()).select_from(table).where(_mine(table), *where)
+
+
+def _none(table: Any, *where: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether the owner has no such row."""
+    return ~exists().where(_mine(table), *where)
+
+
+def _owners(column: str) -> ColumnElement[int]:
+    """A number of the owner's row."""
+    owner = schema.owner
+    return select(owner.c[column]).where(owner.c.owner_id == _OWNER).correlate(None).scalar_subquery()
+
+
+def _beyond(number: ColumnElement[int], last: str) -> ColumnElement[bool]:
+    return or_(number < 0, number > _owners(last))
+
+
+def _untimed(table: Table) -> ColumnElement[bool]:
+    """Whether a row's times are not those of its changes."""
+    change = schema.change
+    return or_(
+        _none(change, change.c.no == table.c.change_no, change.c.recorded_at == table.c.recorded_at),
+        table.c.retired_no.is_(None) != table.c.retired_at.is_(None),
+        and_(
+            table.c.retired_no.is_not(None),
+            _none(change, change.c.no == table.c.retired_no, change.c.recorded_at == table.c.retired_at),
+        ),
+    )

@@ -1,0 +1,119 @@
+"""What is asked of a store as a whole: these few statements name no owner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from sqlalchemy import and_, case, func, select
+from sqlalchemy.engine import Connection
+
+from embermem.core.types import Owner, OwnerId
+from embermem.protocols import Stats
+from embermem.store import migrations, schema
+from embermem.store.codec import micros
+from embermem.store.queries import reads
+from embermem.store.statements import remember, remember_once, unclaimed
+from embermem.store.transactions import Transactions
+
+
+class Whole(Transactions):
+    """Settings, owners, counts."""
+
+    def setting(self, key: str) -> str | None:
+        """What the store remembers under a key."""
+        with self._read() as c:
+            return c.scalar(select(schema.store.c.value).where(schema.store.c.key == key))
+
+    def remember(self, values: Mapping[str, str]) -> None:
+        """Keep values under their keys."""
+        with self._write() as c:
+            remember(c, values)
+
+    def remember_once(self, key: str, value: str) -> str:
+        """What stands under a key; this value, if nothing did."""
+        with self._write() as c:
+            return remember_once(c, key, value)
+
+    def owners(self) -> tuple[Owner, ...]:
+        """All owners, by user and agent."""
+        with self._read() as c:
+            rows = c.execute(select(schema.owner).order_by(schema.owner.c.user, schema.owner.c.agent))
+            return tuple(reads.owner_from(row) for row in rows)
+
+    def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
+        """Owners with work to do whom no one holds, the longest waiting first; see `claim` for leases of `lease_s`."""
+        owner, at = schema.owner, micros(now)
+        with self._read() as c:
+            rows = c.execute(
+                select(owner).where(owner.c.due_at <= at, unclaimed(at, lease_s)).order_by(owner.c.due_at).limit(limit)
+            )
+            return tuple(reads.owner_from(row) for row in rows)
+
+    def stats(self, now: datetime, short: int) -> Stats:
+        """Counts of the whole store."""
+        owner, page, utterance = schema.owner, schema.page, schema.utterance
+        with self._read() as c:
+            row = c.execute(
+                select(
+                    func.count().label("owners"),
+                    func.coalesce(func.sum(case((owner.c.due_at <= micros(now), 1), else_=0)), 0).label("due"),
+                )
+            ).one()
+            said = c.scalar(select(func.count()).select_from(utterance)) or 0
+            pages = c.scalar(select(func.count()).select_from(page)) or 0
+            bare = c.scalar(
+                select(func.count())
+                .select_from(owner)
+                .join(utterance, utterance.c.owner_id == owner.c.owner_id)
+                .where(owner.c.embedded_seq < owner.c.seq, utterance.c.seq > owner.c.embedded_seq)
+            )
+            pending, since = _backlog(c, short)
+            settings = {row.key: row.value for row in c.execute(select(schema.store))}
+            size = self._database.size(c)
+        return Stats(
+            path=self._database.place,
+            bytes=size,
+            owners=row.owners,
+            utterances=said,
+            pages=pages,
+            pending=pending,
+            oldest_pending_s=0.0 if since is None else max(0.0, (micros(now) - since) / 1e6),
+            without_vector=bare or 0,
+            due=row.due,
+            embedder=settings.get("embedder", ""),
+            dim=int(settings.get("dim", 0)),
+            schema=migrations.HEAD,
+        )
+
+    def replica_lag_s(self) -> float | None:
+        """Of a replica, in seconds."""
+        with self._read() as c:
+            return self._database.lag_s(c)
+
+    def copy(self, place: Path) -> None:
+        """The whole store in a new file. Raises StoreError."""
+        self._database.copy(place)
+
+    def in_memory(self, owner_id: OwnerId) -> Self:
+        """One owner in a store of the process's own memory: closed, or killed, it leaves nothing. Raises StoreError."""
+        from embermem.store.admin import copying
+
+        return type(self)(copying.in_memory(self._database, owner_id))
+
+
+def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
+    """How many pages are pending, of all owners, and since when the oldest is: since the one came that took its place
+    in short-term memory."""
+    owner, page, later = schema.owner, schema.page, schema.page.alias("later")
+    row = c.execute(
+        select(func.count(), func.min(func.coalesce(later.c.recorded_at, page.c.recorded_at)))
+        .select_from(page)
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .outerjoin(later, and_(later.c.owner_id == page.c.owner_id, later.c.no == page.c.no + short))
+        .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
+    ).one()
+    return row[0], row[1]

@@ -1,0 +1,1 @@
+"""How a database is opened, read, written and copied: SQLite and PostgreSQL."""

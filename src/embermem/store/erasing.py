@@ -1,0 +1,482 @@
+"""Forgetting: rows of both logs that go, and the file after it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import logging
+import re
+import secrets
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlalchemy import and_, delete, exists, func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import Cause, Change, Erased
+from embermem.core.errors import ForgottenKeyLost, RevisionMoved, StoreError, StoreReadOnly
+from embermem.core.types import Owner, OwnerId, PageId, SegmentId
+from embermem.core.user_overrides import mark_of_message
+from embermem.protocols import Erasure
+from embermem.store import schema
+from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
+from embermem.store.forgotten_key import KEY_MARK, key_in, lost, mark_of_key, new_key
+from embermem.store.projector import Applying
+from embermem.store.queries import reads
+from embermem.store.rewriting import rewrite
+from embermem.store.statements import (
+    BORN_AFTER,
+    SCRUBBED,
+    due_from,
+    locked_owner,
+    remember,
+    remember_once,
+    setting,
+    upsert,
+)
+from embermem.store.transactions import Transactions
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector
+
+logger = logging.getLogger(__name__)
+
+_RECEIPT_HEX = 40
+SCRUB_DUE = "scrub_due"
+"""The store's setting that says that something was deleted, and the file not yet scrubbed."""
+COPIES = "copies"
+"""The store's setting that lists the files that it was copied to."""
+_IDS = frozenset(
+    ("id", "page_id", "chain_id", "segment_id", "fact_id", "other_id", "superseded_by", "item_id", "from_id", "to_id")
+)
+"""Columns that hold ids of what may be forgotten."""
+_QUOTED = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
+_FEW_OF = 64
+"""A page's vector is taken out of a segment's sum where that has so many times as many; else the sum is made anew."""
+GONE = "gone"
+"""The kind of the marks that are kept of an owner who was forgotten whole. They stand under an id of no owner."""
+_KEYED = "*"
+"""Begins the digest of a receipt whose content was forgotten: a keyed hash of what it was."""
+
+
+class Erasing(Transactions):
+    """What goes for good."""
+
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
+        """Purge, redact, say so, and derive again, in one transaction; see protocols.Store."""
+        change = Change(
+            no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
+        )
+        key = self.secret()
+        with self._write() as c:
+            locked_owner(c, owner.id)
+            _refuse_moved(c, owner.id, erasure, revision)
+            sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
+            _purge(c, owner.id, tuple(erasure.pages), key)
+            rewrite(c, owner.id, erasure)
+            at = micros(now)
+            c.execute(
+                insert(schema.change).values(
+                    owner_id=owner.id,
+                    no=change.no,
+                    cause=change.cause.value,
+                    analyst="",
+                    recorded_at=at,
+                    decisions=decisions_text(change.decisions),
+                )
+            )
+            c.execute(
+                update(schema.owner)
+                .where(schema.owner.c.owner_id == owner.id)
+                .values(revision=change.no, persona_no=change.no, reset_no=change.no, due_at=due_from(at))
+            )
+            applying = Applying(c, owner.id)
+            applying.gather(change)
+            applying.write()
+            _sum_again(c, owner.id, erasure.segments, sums)
+            _nothing_to_embed(c, owner.id)
+            remember(c, {SCRUB_DUE: secrets.token_hex(8)})
+        return change
+
+    def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
+        """Every row, in every table that names an owner. Who comes back under the name begins later than this one
+        began, so that no reader takes the one for the other.
+
+        What is kept are keyed hashes, under an id that nobody finds without the key: of each message (who said what,
+        and when) and of each receipt, so that neither is stored when it is sent again.
+        """
+        owner, key = schema.owner, self.secret()
+        with self._write() as c:
+            locked_owner(c, owner_id)
+            born = c.scalar(select(owner.c.created_at).where(owner.c.owner_id == owner_id))
+            if born is None:
+                return
+            marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
+            after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
+            remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
+            for table in reversed(schema.metadata.sorted_tables):
+                if "owner_id" in table.c:
+                    c.execute(delete(table).where(table.c.owner_id == owner_id))
+            gone = [
+                {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE}
+                for mark in sorted(marks)
+            ]
+            if gone:
+                c.execute(upsert(c, schema.barred).on_conflict_do_nothing(), gone)
+
+    def readmit(self, owner_id: OwnerId) -> int:
+        """Throw away what `forget_owner` kept; how many marks that were."""
+        if not self._database.key_file.exists():
+            return 0
+        table, key = schema.barred, self.secret()
+        with self._write() as c:
+            gone = table.c.owner_id == _gone_id(owner_id, key)
+            count = c.scalar(select(func.count()).select_from(table).where(gone)) or 0
+            c.execute(delete(table).where(gone))
+        return count
+
+    def _known_key(self, c: Connection) -> bytes | None:
+        """The key, for who may do without; None where nothing was ever marked with it, or where it is lost."""
+        try:
+            return key_in(self._database.key_file, setting(c, KEY_MARK))
+        except ForgottenKeyLost as error:
+            logger.warning("it cannot be seen whether a message was forgotten before: %s", error)
+            return None
+
+    def scrub(self) -> bool:
+        """Bring the database to where it holds nothing that was deleted; see protocols.Store."""
+        if self._database.read_only:
+            return not self.scrub_due()
+        with self._read() as c:
+            due = setting(c, SCRUB_DUE)
+
+        def done(c: Connection) -> None:
+            table = schema.store  # what was deleted meanwhile is due still
+            c.execute(delete(table).where(table.c.key == SCRUB_DUE, table.c.value == due))
+            remember(c, {SCRUBBED: secrets.token_hex(8)})
+
+        return self._database.scrub(done) and not self.scrub_due()
+
+    def scrub_after_forgetting(self) -> bool:
+        """Scrub where that stops nobody else; see protocols.Store."""
+        try:
+            with self._read() as c:
+                by_itself = self._database.scrubs_by_itself(c)
+            return by_itself and self.scrub()
+        except StoreError as error:
+            logger.warning("the scrub after a forgetting failed, and is still due: %s", error)
+            return False
+
+    def scrub_due(self) -> bool:
+        """Whether a scrub is owed, or none was ever made by an Ember that looks at the bytes."""
+        with self._read() as c:
+            return bool(setting(c, SCRUB_DUE)) or not setting(c, SCRUBBED)
+
+    def remains(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of some ids that stand in the bytes of the store's files; see protocols.Store."""
+        try:
+            return self._database.remains(ids)
+        except OSError as error:
+            raise StoreError(f"{self._database.place}: its files cannot be read: {error}") from error
+
+    def backups(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Files beside the store, and copies that were made of it, that hold one of the ids."""
+        with self._read() as c:
+            copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
+        return tuple(str(file) for file in (*self._database.backups(), *copies) if holds_any(file, ids))
+
+    def remember_copy(self, place: Path) -> None:
+        """Add it to the copies that are looked at."""
+        with self._write() as c:
+            known = json.loads(setting(c, COPIES) or "[]")
+            if str(place) not in known:
+                remember(c, {COPIES: json.dumps([*known, str(place)])})
+
+    def bars(self, owner_id: OwnerId) -> bool:
+        """Whether there is any mark."""
+        table = schema.barred
+        with self._read() as c:
+            return c.scalar(select(table.c.mark).where(table.c.owner_id == owner_id).limit(1)) is not None
+
+    def barred(self, owner_id: OwnerId, marks: Collection[str]) -> frozenset[str]:
+        """Those of the marks that stand."""
+        table = schema.barred
+        with self._read() as c:
+            return frozenset(
+                mark
+                for some in reads.chunks(sorted(marks))
+                for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == owner_id, table.c.mark.in_(some)))
+            )
+
+    def said_of(self, owner_id: OwnerId, ids: Collection[str]) -> tuple[str, ...]:
+        """Those of the ids that stand in a table, or in the log."""
+        with self._read() as c:
+            return tuple(sorted(_standing(c, owner_id, ids)))
+
+    def secret(self) -> bytes:
+        """The key in its file outside the database, made by the first who needs it; see protocols.Store."""
+        file = self._database.key_file
+        with self._read() as c:
+            mark = setting(c, KEY_MARK)
+            known = key_in(file, mark)
+            if known is None and _marked(c):  # by an Ember that kept no mark of the key
+                raise lost(file)
+        if known is None and self._database.read_only:
+            raise StoreReadOnly(f"{self._database.place}: opened to be read only; no key is made here")
+        key = known or new_key(file)
+        if not mark and not self._database.read_only:
+            with self._write() as c:
+                mark = remember_once(c, KEY_MARK, mark_of_key(key))
+            return key_in(file, mark) or key
+        return key
+
+    def _secret_within(self, c: Connection) -> bytes:
+        """The key, for who holds a transaction and has seen what was hashed with it. Raises ForgottenKeyLost."""
+        key = key_in(self._database.key_file, setting(c, KEY_MARK))
+        if key is None:
+            raise lost(self._database.key_file)
+        return key
+
+    def renew_secret(self) -> None:
+        """Put another key in place of one that is lost; see protocols.Store."""
+        file = self._database.key_file
+        with self._write() as c:
+            if file.exists():
+                file.replace(file.with_name(f"{file.name}.other"))
+            remember(c, {KEY_MARK: mark_of_key(new_key(file))})
+
+    def key_mark(self) -> str | None:
+        """What tells the key of forgotten values from another; None where there is none yet."""
+        with self._read() as c:
+            mark = setting(c, KEY_MARK)
+        if mark or not self._database.key_file.exists():
+            return mark or None
+        return mark_of_key(self.secret())
+
+
+def same_digest(kept: str, digest: str, key: bytes) -> bool:
+    """Whether a receipt is of this content, also where that was forgotten."""
+    return kept == digest or (kept.startswith(_KEYED) and hmac.compare_digest(kept, _keyed(digest, key)))
+
+
+def is_keyed(kept: str) -> bool:
+    """Whether a receipt's content was forgotten, wholly or in part."""
+    return kept.startswith(_KEYED)
+
+
+def _keyed(digest: str, key: bytes) -> str:
+    return _KEYED + hmac.digest(key, digest.encode(), hashlib.sha256).hex()[:63]
+
+
+def _marked(c: Connection) -> bool:
+    """Whether any owner has a hash that was made with the key."""
+    barred, receipt = schema.barred, schema.receipt
+    if c.scalar(select(barred.c.mark).limit(1)) is not None:
+        return True
+    return c.scalar(select(receipt.c.key).where(receipt.c.digest.like(f"{_KEYED}%")).limit(1)) is not None
+
+
+def marked_of(c: Connection, owner_id: OwnerId, key: bytes) -> list[str]:
+    """The ids under which marks of an owner's stand: its own, for pages that were forgotten, and the one that
+    `forget_owner` keeps them under."""
+    table = schema.barred
+    return [
+        one
+        for one in (owner_id, _gone_id(owner_id, key))
+        if c.scalar(select(table.c.mark).where(table.c.owner_id == one).limit(1)) is not None
+    ]
+
+
+def is_gone(c: Connection, owner_id: OwnerId, name: str, digest: str, key: bytes) -> bool:
+    """Whether what was stored under a key of `add`, by its name, went with the whole memory of this owner."""
+    table, mark = schema.barred, _mark_of_receipt(name, _keyed(digest, key), key)
+    gone = select(table.c.mark).where(table.c.owner_id == _gone_id(owner_id, key), table.c.mark == mark)
+    return c.scalar(gone) is not None
+
+
+def _gone_id(owner_id: OwnerId, key: bytes) -> str:
+    """The id under which marks of a forgotten owner stand: who has not the key cannot try names on it."""
+    return hmac.digest(key, f"owner\n{owner_id}".encode(), hashlib.sha256).hex()[: len(owner_id)]
+
+
+def _mark_of_receipt(name: str, keyed: str, key: bytes) -> str:
+    """The keyed hash of a key of `add` and of the content that was stored under it."""
+    return hmac.digest(key, f"receipt\n{keyed}\n{name}".encode(), hashlib.sha256).hex()[:_RECEIPT_HEX]
+
+
+def _marks_of_messages(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator[str]:
+    """Of all that was said and is still there, and of what was forgotten before with its page."""
+    said, barred = schema.utterance, schema.barred
+    for row in c.execute(select(said.c.role, said.c.text, said.c.said_at).where(said.c.owner_id == owner_id)):
+        yield mark_of_message(key, row.role, row.text, moment(row.said_at))
+    known = select(barred.c.mark).where(barred.c.owner_id == owner_id, barred.c.kind == "message")
+    yield from c.scalars(known.distinct())
+
+
+def _marks_of_receipts(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator[str]:
+    table = schema.receipt
+    for row in c.execute(select(table.c.key, table.c.digest).where(table.c.owner_id == owner_id)):
+        yield _mark_of_receipt(row.key, row.digest if is_keyed(row.digest) else _keyed(row.digest, key), key)
+
+
+def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: int) -> None:
+    now = c.scalar(select(schema.owner.c.revision).where(schema.owner.c.owner_id == owner_id))
+    if now != revision:
+        raise RevisionMoved(f"the owner stands at change {now}, not at {revision}")
+    page = schema.page
+    for ids in reads.chunks(tuple(erasure.pages)):
+        rows = c.execute(
+            select(page.c.page_id, page.c.last_seq).where(page.c.owner_id == owner_id, page.c.page_id.in_(ids))
+        )
+        if {PageId(row.page_id): row.last_seq for row in rows} != {page_id: erasure.pages[page_id] for page_id in ids}:
+            raise RevisionMoved("a page that is to be forgotten has grown meanwhile")
+
+
+def _purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
+    """The rows of the first log, and the vectors. Receipts stay, so that a key used before stores nothing again."""
+    utterance, vector, page = schema.utterance, schema.embedding, schema.page
+    for ids in reads.chunks(pages):
+        seqs = c.scalars(
+            select(utterance.c.seq).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
+        ).all()
+        for some in reads.chunks(seqs):
+            c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
+            _hide_receipts(c, owner_id, some, key)
+        for table in (utterance, page):
+            c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.page_id.in_(ids)))
+
+
+def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: bytes) -> None:
+    """A digest of what was said could be tried on guesses: in its place stands a keyed one."""
+    table, purged = schema.receipt, set(seqs)
+    first, last = min(purged), max(purged)
+    rows = c.execute(
+        select(table).where(table.c.owner_id == owner_id, table.c.first_seq <= last, table.c.last_seq >= first)
+    ).all()
+    for row in rows:
+        if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1)):
+            c.execute(
+                update(table)
+                .where(table.c.owner_id == owner_id, table.c.key == row.key)
+                .values(digest=_keyed(row.digest, key))
+            )
+
+
+def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:
+    """Ids in the columns of ids of every table, and in the log but for where it says what was forgotten."""
+    found: set[str] = set()
+    for table in schema.metadata.sorted_tables:
+        for name in _IDS & set(table.c.keys()) if "owner_id" in table.c else ():
+            for some in reads.chunks(sorted(ids)):
+                query = select(table.c[name]).where(table.c.owner_id == owner_id, table.c[name].in_(some))
+                found |= set(c.scalars(query.distinct()))
+    table = schema.change
+    told = c.execute(select(table.c.cause, table.c.decisions).where(table.c.owner_id == owner_id))
+    wanted = {*ids}
+    for row in told:
+        named = wanted.intersection(_QUOTED.findall(row.decisions))
+        if named and row.cause == Cause.FORGETTING.value:
+            others = tuple(d for d in decisions_from(row.decisions) if not isinstance(d, Erased))
+            named = wanted.intersection(_QUOTED.findall(decisions_text(others)))
+        found |= named
+    return found
+
+
+def holds_any(file: Path, ids: Collection[str]) -> bool:
+    """Whether a file of SQLite holds one of some utterances or facts. What cannot be opened may hold them."""
+    if not file.exists():
+        return False
+    try:
+        used = Path(f"{file}-wal").exists()
+        how = "mode=ro" if used else "immutable=1"  # which leaves no file beside one that nobody uses
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{how}", uri=True)) as connection:
+            for some in reads.chunks(sorted(ids)):
+                marks = ", ".join("?" * len(some))
+                for table, column in (("utterance", "id"), ("fact", "fact_id")):
+                    query = f"SELECT 1 FROM {table} WHERE {column} IN ({marks}) LIMIT 1"
+                    if connection.execute(query, some).fetchone():
+                        return True
+    except sqlite3.Error:
+        return True
+    return False
+
+
+def _sums_without(
+    c: Connection, owner_id: OwnerId, pages: Sequence[PageId], segments: Collection[SegmentId]
+) -> Mapping[SegmentId, Vector]:
+    """The sums of segments' vectors without pages that are still there: for segments that lose few of many pages, each
+    with the vector that it was added with."""
+    page, placed, segment, vector = schema.page, schema.membership, schema.segment, schema.embedding
+    going: dict[SegmentId, list[Vector]] = {}
+    whole: set[SegmentId] = set()
+    for ids in reads.chunks(pages):
+        rows = c.execute(
+            select(page.c.page_id, page.c.segment_id, page.c.last_seq, placed.c.change_no)
+            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .where(page.c.owner_id == owner_id, page.c.page_id.in_(ids), placed.c.retired_no.is_(None))
+        ).all()
+        views = reads.page_views(
+            c,
+            owner_id,
+            c.execute(reads.select_pages(owner_id).where(page.c.page_id.in_(ids))).all(),
+            0,
+            setting(c, "embedder"),
+        )
+        vectors = {view.page.id: view for view in views}
+        for row in rows:
+            view = vectors[PageId(row.page_id)]
+            made = c.execute(
+                select(func.count(), func.max(vector.c.change_no)).where(
+                    vector.c.owner_id == owner_id, vector.c.seq.in_([u.seq for u in view.page.utterances])
+                )
+            ).one()
+            if view.vector is None or made[0] != len(view.page.utterances) or made[1] >= row.change_no:
+                whole.add(SegmentId(row.segment_id))
+            else:
+                going.setdefault(SegmentId(row.segment_id), []).append(view.vector)
+    sums: dict[SegmentId, Vector] = {}
+    embedder = setting(c, "embedder")
+    for segment_id, gone in going.items():
+        query = select(segment).where(segment.c.owner_id == owner_id, segment.c.segment_id == segment_id)
+        known = c.execute(query).one()
+        many = known.pages >= _FEW_OF * len(gone) and segment_id not in whole
+        if many and segment_id in segments and known.embedder == embedder:
+            sums[segment_id] = sum_from(known.vector_sum) - np.sum(gone, axis=0)
+    return sums
+
+
+def _sum_again(
+    c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId], sums: Mapping[SegmentId, Vector]
+) -> None:
+    """Segments' vectors from the pages left; where one has none yet, it is made once they have (a reindex is on its
+    way)."""
+    embedder, table = setting(c, "embedder"), schema.segment
+    for segment_id in segments:
+        total = sums.get(segment_id)
+        if total is None:
+            rows = c.execute(
+                reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id).order_by(schema.page.c.no)
+            ).all()
+            vectors = [view.vector for view in reads.page_views(c, owner_id, rows, 0, embedder)]
+            made = [vector for vector in vectors if vector is not None]
+            total = np.sum(made, axis=0) if made and len(made) == len(vectors) else None
+        c.execute(
+            update(table)
+            .where(table.c.owner_id == owner_id, table.c.segment_id == segment_id)
+            .values(
+                embedder=None if total is None else embedder, vector_sum=None if total is None else sum_bytes(total)
+            )
+        )
+
+
+def _nothing_to_embed(c: Connection, owner_id: OwnerId) -> None:
+    """Where the utterances without a vector are gone, none is missing."""
+    owner, utterance = schema.owner, schema.utterance
+    left = exists().where(utterance.c.owner_id == owner_id, utterance.c.seq > owner.c.embedded_seq)
+    c.execute(update(owner).where(owner.c.owner_id == owner_id, ~left).values(embedded_seq=owner.c.seq))

@@ -1,0 +1,596 @@
+"""Applying a change: each decision becomes rows, and the rows they replace are retired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, assert_never
+
+from sqlalchemy import Table, bindparam, case, delete, insert, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core import changes
+from embermem.core.changes import Cause, Change
+from embermem.core.types import OwnerId, PersonaChange, SegmentId, Source
+from embermem.store import schema, statements
+from embermem.store.codec import json_text, micros, offset, sum_bytes
+from embermem.store.queries.reads import chunks
+from embermem.store.statements import upsert
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector
+
+Row = dict[str, Any]
+_Span = tuple[int, int | None, int | None]
+"""seq, start, end"""
+
+_BARRING = (Cause.FORGETTING, Cause.UNDO)
+"""The causes of changes that bar texts, or lift that."""
+NO_WAITING: Mapping[str, int | None] = {
+    "attempts": 0,
+    "error": None,
+    "retry_at": None,
+    "redo_tries": None,
+    "redo_at": None,
+}
+"""What a page waits for, when it waits for nothing."""
+
+_OF_AN_ENDED_FACT = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
+"""Columns that are empty while a fact holds."""
+_STATE: Mapping[str, str] = {
+    **{
+        name: name for name in ("confirmed_no", "archived_no", "pinned", "superseded_by", "valid_to", "valid_to_offset")
+    },
+    "retired_no": "ended_no",
+    "retired_at": "ended_at",
+    "expires_at": "expires_at",
+    "expires_offset": "expires_offset",
+}
+"""Columns of `fact` that change, and what they are called in `fact_state`."""
+KEYS: Mapping[Table, tuple[str, ...]] = {
+    schema.note: ("page_id",),
+    schema.membership: ("page_id",),
+    schema.chain: ("chain_id",),
+    schema.segment_text: ("segment_id",),
+    schema.trait: ("dimension",),
+    schema.profile: ("whose", "name"),
+    schema.fact_state: ("fact_id",),
+    schema.conflict: ("fact_id", "other_id"),
+    schema.link: ("link_id",),
+    schema.evolution: ("segment_id",),
+}
+"""The tables that hold versions, and what they are versions of."""
+
+
+@dataclass(kw_only=True, slots=True)
+class _SegmentMoves:
+    """What happens to a segment: the numbers of the changes that touch it and that evict it, how many pages enter."""
+
+    touched: list[int] = field(default_factory=list)
+    evicted: list[int] = field(default_factory=list)
+    pages: int = 0
+
+
+class Applying:
+    """Changes on their way into the tables: gathers the rows of one change after the other, then writes them in few
+    statements. What comes of it is the same whether they are written one by one or together."""
+
+    def __init__(self, connection: Connection, owner_id: OwnerId) -> None:
+        self._connection = connection
+        self._owner_id = owner_id
+        self._no = 0
+        self._at = 0
+        self._analyst = ""
+        self._embedded_seq: int | None = None
+        self._barred: dict[tuple[str, int], Row] = {}
+        self._undid = False
+        self._gather_anew()
+
+    def gather(self, change: Change) -> None:
+        """Take in the next change."""
+        self._no, self._at, self._analyst = change.no, micros(change.recorded_at), change.analyst
+        for decision in change.decisions:
+            self._take(decision)
+        self._end_of_change()
+
+    def write(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]] | None = None) -> None:
+        """Write all that was gathered, once. `segment_vectors` holds each grown segment's embedder and sum."""
+        self._write_versions()
+        self._write_pages()
+        self._write_segments(segment_vectors or {})
+        self._write_facts()
+        self._write_sources()
+        self._write_barred()
+        if self._embedded_seq is not None:
+            self._connection.execute(
+                update(schema.owner)
+                .where(schema.owner.c.owner_id == self._owner_id)
+                .values(embedded_seq=self._embedded_seq)
+            )
+
+    # -------------------------------------------------------------------------------------- one handler a decision
+
+    def _take(self, decision: changes.Decision) -> None:
+        match decision:
+            case changes.Noted():
+                self._noted(decision)
+            case changes.Placed():
+                self._placed_page(decision)
+            case changes.ChainSummarised():
+                self._chain_summarised(decision)
+            case changes.SegmentWritten():
+                self._segment_written(decision)
+            case changes.Analysed():
+                self._analysed(decision)
+            case changes.FactAdded():
+                self._fact_added(decision)
+            case changes.Embedded():
+                self._embedded(decision)
+            case changes.FactStrengthened():
+                self._fact_strengthened(decision)
+            case changes.FactRetired():
+                self._fact_retired(decision)
+            case changes.FactArchived():
+                self._fact_archived(decision)
+            case changes.FactRestored():
+                self._fact_restored(decision)
+            case changes.FactPinned():
+                self._fact_pinned(decision)
+            case changes.FactExpires():
+                self._fact_expires(decision)
+            case changes.FactsConflict():
+                self._facts_conflict(decision)
+            case changes.ConflictSettled():
+                self._conflict_settled(decision)
+            case changes.TextsBarred():
+                self._texts_barred(decision)
+            case changes.TraitCleared():
+                self._trait_cleared(decision)
+            case changes.Undone():
+                self._undone(decision)
+            case changes.BegunAnew():
+                self._begun_anew(decision)
+            case changes.TraitSet():
+                self._trait_set(decision)
+            case changes.ProfileSet():
+                self._profile_set(decision)
+            case changes.Linked():
+                self._linked(decision)
+            case changes.Unlinked():
+                self._unlinked(decision)
+            case changes.SegmentEvolved():
+                self._segment_evolved(decision)
+            case changes.Evicted():
+                self._evicted_segment(decision)
+            case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
+                pass  # read from the log where facts are learnt (rulings.py); no table holds it
+            case _:
+                assert_never(decision)
+
+    def _embedded(self, d: changes.Embedded) -> None:
+        self._embedded_seq = d.last_seq
+
+    def _noted(self, d: changes.Noted) -> None:
+        proposals = PersonaChange(facts=d.facts, traits=d.traits, profile=d.profile)
+        self._version(
+            schema.note,
+            page_id=d.page_id,
+            chain_id=d.chain_id,
+            continues=d.continues,
+            keywords=json_text(d.keywords),
+            proposals=json_text(proposals) if d.facts or d.traits or d.profile else None,
+            analyst=d.analyst,
+        )
+        page = self._page(d.page_id)
+        page["annotated_seq"] = d.upto_seq
+        page["chain_id"] = d.chain_id
+
+    def _chain_summarised(self, d: changes.ChainSummarised) -> None:
+        self._version(schema.chain, chain_id=d.chain_id, thread=d.thread, summary=d.summary)
+        self._rests_on("chain", d.chain_id, d.sources)
+
+    def _placed_page(self, d: changes.Placed) -> None:
+        self._version(schema.membership, page_id=d.page_id, segment_id=d.segment_id, f_score=d.f_score)
+        self._page(d.page_id)["segment_id"] = d.segment_id
+        self._placed[d.page_id] = d.segment_id
+        self._segment(d.segment_id).pages += 1
+        self._segment(d.segment_id).touched.append(self._no)
+
+    def _segment_written(self, d: changes.SegmentWritten) -> None:
+        self._version(
+            schema.segment_text,
+            segment_id=d.segment_id,
+            parts=json_text(d.parts),
+            keywords=json_text(d.keywords),
+            said_from=micros(d.said_from),
+            said_from_offset=offset(d.said_from),
+            said_to=micros(d.said_to),
+            said_to_offset=offset(d.said_to),
+        )
+        self._segment(d.segment_id).touched.append(self._no)
+        self._rests_on("segment", d.segment_id, [source for part in d.parts for source in part.sources])
+
+    def _analysed(self, d: changes.Analysed) -> None:
+        self._page(d.page_id)["analysed_seq"] = d.upto_seq
+
+    def _fact_added(self, d: changes.FactAdded) -> None:
+        self._facts[d.fact_id] = self._row(
+            fact_id=d.fact_id,
+            change_no=self._no,
+            about=d.about.value,
+            subject=d.subject,
+            attribute=d.attribute,
+            value=d.value,
+            text=d.text,
+            **_time("valid_from", d.valid_from),
+            confirmed_no=self._no,
+            pinned=False,
+            recorded_at=self._at,
+            **_time("expires", d.expires_at, "_at"),
+            **dict.fromkeys(_OF_AN_ENDED_FACT),
+        )
+        self._told_facts.add(d.fact_id)
+        self._known_facts.pop(d.fact_id, None)  # there was none of this id: what it was told, nobody heard
+        self._rests_on("fact", d.fact_id, d.sources)
+
+    def _fact_strengthened(self, d: changes.FactStrengthened) -> None:
+        self._fact_updates.append({"id": d.fact_id, "confirmed_no": self._no})
+        self._rests_on("fact", d.fact_id, d.sources)
+
+    def _fact_retired(self, d: changes.FactRetired) -> None:
+        self._fact_updates.append(
+            {
+                "id": d.fact_id,
+                "superseded_by": d.superseded_by,
+                "retired_no": self._no,
+                "retired_at": self._at,
+                **_time("valid_to", d.valid_to),
+            }
+        )
+
+    def _fact_archived(self, d: changes.FactArchived) -> None:
+        self._fact_updates.append({"id": d.fact_id, "archived_no": self._no})
+
+    def _fact_restored(self, d: changes.FactRestored) -> None:
+        self._fact_updates.append({"id": d.fact_id, **dict.fromkeys(_OF_AN_ENDED_FACT)})
+
+    def _fact_pinned(self, d: changes.FactPinned) -> None:
+        self._fact_updates.append({"id": d.fact_id, "pinned": d.pinned})
+
+    def _fact_expires(self, d: changes.FactExpires) -> None:
+        self._fact_updates.append({"id": d.fact_id, **_time("expires", d.at, "_at")})
+
+    def _facts_conflict(self, d: changes.FactsConflict) -> None:
+        self._version(schema.conflict, fact_id=d.fact_id, other_id=d.other_id, reason=d.reason)
+
+    def _conflict_settled(self, d: changes.ConflictSettled) -> None:
+        self._cleared.append((schema.conflict, (d.fact_id, d.other_id)))
+
+    def _texts_barred(self, d: changes.TextsBarred) -> None:
+        self._bar(self._no, d)
+
+    def _linked(self, d: changes.Linked) -> None:
+        self._version(
+            schema.link, link_id=d.link_id, from_id=d.from_id, to_id=d.to_id, reason=d.reason, analyst=self._analyst
+        )
+        self._rests_on("link", d.link_id, d.sources)
+
+    def _unlinked(self, d: changes.Unlinked) -> None:
+        self._cleared.append((schema.link, (d.link_id,)))
+
+    def _segment_evolved(self, d: changes.SegmentEvolved) -> None:
+        self._version(
+            schema.evolution,
+            segment_id=d.segment_id,
+            keywords=json_text(d.keywords),
+            tags=json_text(d.tags),
+            context=d.context,
+            reason=d.reason,
+            analyst=self._analyst,
+        )
+        self._segment(d.segment_id).touched.append(self._no)
+        self._rests_on("evolution", d.segment_id, d.sources)
+
+    def _trait_cleared(self, d: changes.TraitCleared) -> None:
+        self._cleared.append((schema.trait, (d.dimension,)))
+
+    def _undone(self, d: changes.Undone) -> None:
+        """What it takes back stands in the decisions that follow, but for texts that are no longer barred."""
+        self._undid = True
+
+    def _begun_anew(self, d: changes.BegunAnew) -> None:
+        """The first decision of its change: what was gathered before is put away too."""
+        self._gather_anew()
+        forget_derived(self._connection, self._owner_id)
+
+    def _trait_set(self, d: changes.TraitSet) -> None:
+        since = _time("valid_from", d.valid_from)
+        self._version(schema.trait, dimension=d.dimension, level=d.level, confidence=d.confidence, **since)
+        self._rests_on("trait", d.dimension, d.sources)
+
+    def _profile_set(self, d: changes.ProfileSet) -> None:
+        since = _time("valid_from", d.valid_from)
+        self._version(schema.profile, whose=d.whose.value, name=d.name, value=d.value, set_by=d.set_by, **since)
+        self._rests_on("profile", f"{d.whose.value}.{d.name}", d.sources)
+
+    def _evicted_segment(self, d: changes.Evicted) -> None:
+        self._segment(d.segment_id).evicted.append(self._no)
+
+    # ------------------------------------------------------------------------------------------------- gathering
+
+    def _gather_anew(self) -> None:
+        self._versions: dict[Table, dict[tuple[object, ...], list[Row]]] = {}
+        self._sources: dict[tuple[str, str, int], set[_Span]] = {}
+        self._facts: dict[str, Row] = {}
+        self._known_facts: dict[str, Row] = {}
+        self._fact_updates: list[Row] = []
+        self._told_facts: set[str] = set()
+        self._states: dict[str, Row] = {}
+        self._pages: dict[str, Row] = {}
+        self._segments: dict[str, _SegmentMoves] = {}
+        self._arrived: set[tuple[str, str]] = set()
+        self._placed: dict[str, str] = {}
+        self._cleared: list[tuple[Table, tuple[str, ...]]] = []
+        self._known_cleared: dict[Table, dict[tuple[str, ...], Row]] = {}
+
+    def _end_of_change(self) -> None:
+        """What counts once a change is whole: updates of facts, wherever they stand in it; where its pages are in the
+        end; traits, links and conflicts that are no more."""
+        for values in self._fact_updates:
+            fact_id = values.pop("id")
+            row = self._facts.get(fact_id)
+            (self._known_facts.setdefault(fact_id, {}) if row is None else row).update(values)
+            self._told_facts.add(fact_id)
+        self._keep_states()
+        for table, key in self._cleared:
+            self._clear(table, key)
+        self._arrived.update(self._placed.items())
+        self._fact_updates, self._cleared, self._placed = [], [], {}
+
+    def _keep_states(self) -> None:
+        """What the facts that this change told of are now. Those that came before are read once."""
+        unread = sorted(self._told_facts - self._states.keys() - self._facts.keys())
+        table = schema.fact
+        for ids in chunks(unread):
+            known = self._connection.execute(
+                select(table.c.fact_id, *(table.c[name] for name in _STATE)).where(
+                    table.c.owner_id == self._owner_id, table.c.fact_id.in_(ids)
+                )
+            )
+            self._states.update((row.fact_id, {name: getattr(row, name) for name in _STATE}) for row in known)
+        for fact_id in sorted(self._told_facts):
+            fresh, state = self._facts.get(fact_id), self._states.get(fact_id)
+            if fresh is not None:
+                state = {name: fresh[name] for name in _STATE}
+            elif state is not None:
+                state.update(self._known_facts.get(fact_id, {}))
+            if state is not None:
+                kept = {_STATE[name]: value for name, value in state.items()}
+                self._version(schema.fact_state, fact_id=fact_id, **kept)
+        self._told_facts = set()
+
+    def _clear(self, table: Table, key: tuple[str, ...]) -> None:
+        versions = self._versions.get(table, {}).get(key)
+        if versions is None:
+            names = {f"k_{name}": value for name, value in zip(KEYS[table], key, strict=True)}
+            ended = {**names, "b_retired_no": self._no, "b_retired_at": self._at}
+            self._known_cleared.setdefault(table, {}).setdefault(key, ended)
+        elif versions[-1]["retired_no"] is None:
+            versions[-1].update(self._retired())
+
+    def _row(self, **values: object) -> Row:
+        return {"owner_id": self._owner_id, **values}
+
+    def _retired(self) -> Row:
+        return {"retired_no": self._no, "retired_at": self._at}
+
+    def _version(self, table: Table, **values: object) -> None:
+        """One version a change: the last decision on a key holds, and retires the version of an earlier change."""
+        row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **values)
+        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in KEYS[table]), [])
+        if versions and versions[-1]["change_no"] == self._no:
+            versions.pop()
+        elif versions and versions[-1]["retired_no"] is None:
+            versions[-1].update(self._retired())
+        versions.append(row)
+
+    def _page(self, page_id: str) -> Row:
+        row = self._pages.setdefault(page_id, {})
+        row["touched_no"] = self._no
+        return row
+
+    def _segment(self, segment_id: str) -> _SegmentMoves:
+        return self._segments.setdefault(segment_id, _SegmentMoves())
+
+    def _rests_on(self, item: str, item_id: str, sources: Iterable[Source]) -> None:
+        """What an item's new version rests on; a fact's sources add up instead."""
+        key = (item, item_id, self._no)
+        spans = {(source.seq, source.start, source.end) for source in sources}
+        if item == "fact":
+            spans |= self._sources.get(key, set())
+        self._sources[key] = spans
+
+    # --------------------------------------------------------------------------------------------------- writing
+
+    def _many(self, statement: Any, rows: Sequence[Row]) -> None:
+        if rows:
+            self._connection.execute(statement, rows)
+
+    def _write_versions(self) -> None:
+        for table, cleared in self._known_cleared.items():
+            self._many(_retiring(table, self._owner_id, KEYS[table]), list(cleared.values()))
+        for table, by_key in self._versions.items():
+            keys = KEYS[table]
+            ended = [
+                {
+                    "b_retired_no": first["change_no"],
+                    "b_retired_at": first["recorded_at"],
+                    **{f"k_{key}": first[key] for key in keys},
+                }
+                for first, *_ in by_key.values()
+            ]
+            self._many(_retiring(table, self._owner_id, keys), ended)
+            self._many(insert(table), [row for versions in by_key.values() for row in versions])
+
+    def _write_sources(self) -> None:
+        rows = [
+            self._row(item=item, item_id=item_id, change_no=no, ordinal=ordinal, seq=seq, start=start, end=end)
+            for (item, item_id, no), spans in self._sources.items()
+            for ordinal, (seq, start, end) in enumerate(sorted(spans, key=lambda s: (s[0], s[1] or 0, s[2] or 0)))
+        ]
+        self._many(insert(schema.source), rows)
+
+    def _write_barred(self) -> None:
+        """The marks of changes that stand. Where one was undone, all are taken from the log again."""
+        table = schema.barred
+        if self._undid:
+            self._connection.execute(delete(table).where(table.c.owner_id == self._owner_id))
+            self._barred = {}
+            kinds = (changes.TextsBarred, changes.Undone)
+            known = statements.changes(
+                self._connection, self._owner_id, 0, causes=_BARRING, before=self._no + 1, kinds=kinds
+            )
+            for no, texts in changes.barred_by(known):
+                self._bar(no, texts)
+        if self._barred:
+            statement = upsert(self._connection, table)
+            statement = statement.on_conflict_do_nothing(index_elements=["owner_id", "mark", "change_no"])
+            self._many(statement, list(self._barred.values()))
+
+    def _bar(self, no: int, d: changes.TextsBarred) -> None:
+        for kind, marks in (("message", d.messages), ("text", d.texts)):
+            self._barred.update({(mark, no): self._row(mark=mark, kind=kind, change_no=no) for mark in marks})
+
+    def _write_pages(self) -> None:
+        table = schema.page
+        for columns, rows in _by_columns(self._pages).items():
+            statement = (
+                update(table)
+                .where(table.c.owner_id == self._owner_id, table.c.page_id == bindparam("k_id"))
+                .values(**NO_WAITING, **{column: bindparam(f"b_{column}") for column in columns})
+            )
+            self._many(statement, rows)
+
+    def _write_segments(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]]) -> None:
+        for grown_id in segment_vectors:
+            self._segment(grown_id).touched.append(self._no)
+        if not self._segments:
+            return
+        table = schema.segment
+        mine = table.c.owner_id == self._owner_id
+        known = {
+            segment_id
+            for ids in chunks(sorted(self._segments))
+            for segment_id in self._connection.scalars(
+                select(table.c.segment_id).where(mine, table.c.segment_id.in_(ids))
+            )
+        }
+        arrivals = self._arrivals()
+        opened, grown, evicted = [], [], []
+        for segment_id, moves in sorted(self._segments.items()):
+            newest = arrivals.get(segment_id, 0)
+            if segment_id in known:
+                last = max((*moves.touched, *moves.evicted))
+                grown.append({"k_id": segment_id, "b_touched": last, "b_pages": moves.pages, "b_newest": newest})
+                evicted += [{"k_id": segment_id, "b_no": no} for no in moves.evicted[-1:]]
+            elif moves.touched:
+                opened_no = min(moves.touched)
+                left = [no for no in moves.evicted if no >= opened_no]  # before it was there, nothing left
+                opened.append(
+                    self._row(
+                        segment_id=segment_id,
+                        opened_no=opened_no,
+                        touched_no=max((*moves.touched, *left)),
+                        evicted_no=left[-1] if left else None,
+                        visits=0,
+                        pages=moves.pages,
+                        newest_at=newest,
+                    )
+                )
+        own = (mine, table.c.segment_id == bindparam("k_id"))
+        newer = bindparam("b_newest", type_=table.c.newest_at.type)
+        self._many(insert(table), opened)
+        self._many(
+            update(table)
+            .where(*own)
+            .values(
+                touched_no=bindparam("b_touched"),
+                pages=table.c.pages + bindparam("b_pages"),
+                newest_at=case((table.c.newest_at < newer, newer), else_=table.c.newest_at),
+            ),
+            grown,
+        )
+        self._many(update(table).where(*own).values(evicted_no=bindparam("b_no")), evicted)
+        self._many(
+            update(table).where(*own).values(embedder=bindparam("b_embedder"), vector_sum=bindparam("b_sum")),
+            [
+                {"k_id": grown_id, "b_embedder": embedder, "b_sum": sum_bytes(vector)}
+                for grown_id, (embedder, vector) in segment_vectors.items()
+            ],
+        )
+
+    def _arrivals(self) -> dict[str, int]:
+        """When the newest page placed into each segment arrived."""
+        page = schema.page
+        recorded: dict[str, int] = {}
+        for ids in chunks(sorted({page_id for page_id, _ in self._arrived})):
+            rows = self._connection.execute(
+                select(page.c.page_id, page.c.recorded_at).where(
+                    page.c.owner_id == self._owner_id, page.c.page_id.in_(ids)
+                )
+            )
+            recorded.update((page_id, recorded_at) for page_id, recorded_at in rows)
+        newest: dict[str, int] = {}
+        for page_id, segment_id in self._arrived:
+            newest[segment_id] = max(newest.get(segment_id, 0), recorded.get(page_id, 0))
+        return newest
+
+    def _write_facts(self) -> None:
+        table = schema.fact
+        self._many(insert(table), list(self._facts.values()))
+        for columns, rows in _by_columns(self._known_facts).items():
+            statement = (
+                update(table)
+                .where(table.c.owner_id == self._owner_id, table.c.fact_id == bindparam("k_id"))
+                .values({column: bindparam(f"b_{column}") for column in columns})
+            )
+            self._many(statement, rows)
+
+
+def _time(name: str, at: datetime | None, of_time: str = "") -> Row:
+    """A time and its zone, as the columns `name` + `of_time` and `name` + _offset."""
+    return {
+        f"{name}{of_time}": None if at is None else micros(at),
+        f"{name}_offset": None if at is None else offset(at),
+    }
+
+
+def _retiring(table: Table, owner_id: OwnerId, keys: Sequence[str]) -> Any:
+    """The statement that ends the version that stands of each key."""
+    return (
+        update(table)
+        .where(table.c.owner_id == owner_id, table.c.retired_no.is_(None))
+        .where(*(table.c[key] == bindparam(f"k_{key}") for key in keys))
+        .values(retired_no=bindparam("b_retired_no"), retired_at=bindparam("b_retired_at"))
+    )
+
+
+def _by_columns(updates: Mapping[str, Row]) -> dict[tuple[str, ...], list[Row]]:
+    """Updates by the columns they set, each as the parameters of one statement: `k_id`, and `b_` before a column."""
+    grouped: dict[tuple[str, ...], list[Row]] = {}
+    for item_id, values in updates.items():
+        row = {"k_id": item_id, **{f"b_{column}": value for column, value in values.items()}}
+        grouped.setdefault(tuple(sorted(values)), []).append(row)
+    return grouped
+
+
+def forget_derived(connection: Connection, owner_id: OwnerId) -> None:
+    """Empty an owner's derived tables and set its pages back to how they came in; the logs stay."""
+    for table in schema.DERIVED:
+        connection.execute(delete(table).where(table.c.owner_id == owner_id))
+    connection.execute(
+        update(schema.page)
+        .where(schema.page.c.owner_id == owner_id)
+        .values(annotated_seq=0, analysed_seq=0, chain_id=None, segment_id=None, touched_no=0, **NO_WAITING)
+    )

@@ -1,0 +1,457 @@
+"""What the logs say of pages and facts that are to be forgotten, found by indexes and by looking at raw text: of a long
+log only the changes that matter are decoded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import Cause, Change
+from embermem.core.quote_matcher import Probes
+from embermem.core.text import fold
+from embermem.core.types import ChainId, FactId, OwnerId, Page, PageId, SegmentId, ThreadId
+from embermem.protocols import Losing, Trail
+from embermem.store import schema
+from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
+from embermem.store.queries import reads
+from embermem.store.statements import holds
+from embermem.store.transactions import Transactions
+
+
+def _all_but(*causes: Cause) -> tuple[Cause, ...]:
+    """Of a cause that nobody thought of here, the changes are looked at: so nothing of what is forgotten stays."""
+    return tuple(cause for cause in Cause if cause not in causes)
+
+
+_FOUND = (
+    Cause.EMBEDDING,
+    Cause.ANNOTATION,
+    Cause.CONSOLIDATION,
+    Cause.EVICTION,
+    Cause.PROFILE,
+    Cause.REINDEX,
+    Cause.ANEW,
+    Cause.FORGETTING,
+)
+"""Causes of changes that tables find by all that they name."""
+_READING = _all_but(
+    Cause.EMBEDDING,
+    Cause.EVICTION,
+    Cause.PROFILE,
+    Cause.REINDEX,
+    Cause.UNDO,
+    Cause.ANEW,
+    Cause.CORRECTION,
+    Cause.FORGETTING,
+    Cause.IMPORT,
+    Cause.RETENTION,
+    Cause.EXPIRY,
+)
+"""Causes of changes in which an analyst's words stand."""
+_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT, Cause.LINKING, Cause.EXPIRY)
+"""Causes of changes that name pages which no table finds them by."""
+_RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
+"""Causes of changes that name facts which no table finds them by."""
+_ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
+"""What may be an id of ours in the JSON of decisions."""
+_UNTOUCHED = Losing(lost=0, left=1, first_no=0, said_from=None, said_to=None, words=frozenset())
+"""A segment that loses no page, only words of its chains' summaries."""
+_RETOLD = 24
+"""Of a fact that is said elsewhere too, the notes of so many other utterances are looked at for its words."""
+
+
+class Trails(Transactions):
+    """Looking for what rests on pages and facts."""
+
+    def pages_named(
+        self,
+        owner_id: OwnerId,
+        *,
+        ids: Collection[PageId] = (),
+        thread: ThreadId | None = None,
+        segment: SegmentId | None = None,
+        before: datetime | None = None,
+    ) -> tuple[Page, ...]:
+        """Pages by what names them; see protocols.Store."""
+        page, said = schema.page, schema.utterance
+        with self._read() as c:
+            query = reads.select_pages(owner_id)
+            if thread is not None:
+                rows = c.execute(query.where(page.c.thread == thread)).all()
+            elif segment is not None:
+                rows = c.execute(query.where(page.c.segment_id == segment)).all()
+            else:
+                if before is not None:
+                    newest = func.max(said.c.said_at) < micros(before)
+                    told = select(said.c.page_id).where(said.c.owner_id == owner_id).group_by(said.c.page_id)
+                    ids = [PageId(one) for one in c.scalars(told.having(newest))]
+                rows = [
+                    row
+                    for some in reads.chunks(sorted(set(ids)))
+                    for row in c.execute(query.where(page.c.page_id.in_(some)))
+                ]
+            return tuple(sorted(reads.pages_from(c, owner_id, rows, 0), key=lambda one: one.no))
+
+    def wrote(self, owner_id: OwnerId, others: Collection[str]) -> bool:
+        """Whether there is a change of another analyst."""
+        table = schema.change
+        query = (
+            select(table.c.no)
+            .where(table.c.owner_id == owner_id, table.c.cause.in_([cause.value for cause in _READING]))
+            .where(table.c.analyst.not_in(sorted(others)))
+        )
+        with self._read() as c:
+            return c.scalar(query.limit(1)) is not None
+
+    def texts(self, owner_id: OwnerId) -> Mapping[int, str]:
+        """Everything that was said, by seq."""
+        said = schema.utterance
+        with self._read() as c:
+            rows = c.execute(select(said.c.seq, said.c.text).where(said.c.owner_id == owner_id).order_by(said.c.seq))
+            return {row.seq: row.text for row in rows}
+
+    def trail(
+        self,
+        owner_id: OwnerId,
+        pages: Sequence[Page],
+        facts: Collection[FactId],
+        *,
+        said: Collection[tuple[str, str]],
+        probes: Collection[str],
+        whole: bool,
+    ) -> Trail:
+        """The changes that may tell of them; see protocols.Store."""
+        with self._read() as c:
+            return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, whole=whole)
+
+
+class _Following:
+    """One look for what rests on pages and facts: gathers numbers of changes, then reads those."""
+
+    def __init__(
+        self,
+        c: Connection,
+        owner_id: OwnerId,
+        pages: Sequence[Page],
+        facts: frozenset[FactId],
+        probes: Collection[str],
+    ) -> None:
+        self._c = c
+        self._owner_id = owner_id
+        self._told = pages
+        self._pages = {page.id for page in pages}
+        self._seqs = {u.seq for page in pages for u in page.utterances}
+        self._facts: set[str] = set(facts)
+        self._probes = Probes(json_text(probe)[1:-1] for probe in probes)
+        self._numbers: set[int] = set()
+        self._chains: dict[str, int] = {}
+        """By chain of a page that goes, the change from which on its summary may tell of it."""
+        self._segments: dict[str, int] = {}
+        """By segment that may tell of one, the change from which on."""
+        self._lost: dict[str, list[int]] = {}
+        """By segment, the changes that placed pages that go in it."""
+        self._words: set[str] = set()
+        self._emptied: set[ChainId] = set()
+
+    def follow(self, said: Collection[tuple[str, str]], *, whole: bool) -> Trail:
+        begun = self._scalar(select(func.max(schema.change.c.no)), schema.change, cause=Cause.ANEW.value) or 0
+        self._notes_and_places()
+        chains = self._pages_left()
+        self._emptied = {chain_id for chain_id, left in chains.items() if not left}
+        losing = {SegmentId(one): self._losing(one) for one in sorted(self._segments)}
+        items = self._resting()
+        self._told_facts(items.get("fact", {}))
+        self._persona(items)
+        self._summaries(losing)
+        self._ties()
+        self._unindexed(losing)
+        self._proposed(said)
+        read_from = min((*self._chains.values(), *self._segments.values()), default=None)
+        return Trail(
+            begun=begun,
+            changes=self._changes(begun, read_from if whole else None),
+            chains=chains,
+            noted=self._noted_once(),
+            segments=losing,
+            facts=frozenset(FactId(fact_id) for fact_id in self._facts),
+            repeated=self._repeated(),
+        )
+
+    # ----------------------------------------------------------------------------------------------------- pages
+
+    def _notes_and_places(self) -> None:
+        note, placed = schema.note, schema.membership
+        for row in self._rows(select(note.c.change_no, note.c.chain_id, note.c.keywords), note.c.page_id, self._pages):
+            self._numbers.add(row.change_no)
+            self._chains[row.chain_id] = min(row.change_no, self._chains.get(row.chain_id, row.change_no))
+            self._words.update(from_json(row.keywords, tuple[str, ...]))
+        for row in self._rows(select(placed.c.change_no, placed.c.segment_id), placed.c.page_id, self._pages):
+            self._numbers.add(row.change_no)
+            self._segments[row.segment_id] = min(row.change_no, self._segments.get(row.segment_id, row.change_no))
+            self._lost.setdefault(row.segment_id, []).append(row.change_no)
+
+    def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
+        """What the chains keep, and in which other segments they are told of."""
+        page = schema.page
+        rows = list(self._rows(reads.select_pages(self._owner_id), page.c.chain_id, self._chains))
+        kept = [row for row in rows if row.page_id not in self._pages]
+        for row in kept:
+            if row.segment_id is not None:
+                since = self._chains[row.chain_id]
+                self._segments[row.segment_id] = min(since, self._segments.get(row.segment_id, since))
+        found: dict[ChainId, list[Page]] = {ChainId(chain_id): [] for chain_id in self._chains}
+        for one in reads.pages_from(self._c, self._owner_id, kept, 0):
+            if one.chain_id is not None:
+                found[one.chain_id].append(one)
+        return {chain_id: tuple(sorted(pages, key=lambda p: p.no)) for chain_id, pages in found.items()}
+
+    def _noted_once(self) -> frozenset[ChainId]:
+        """Chains that no page is in any more, but in which one that stays was: a model may have read it since."""
+        note = schema.note
+        rows = self._rows(select(note.c.page_id, note.c.chain_id), note.c.chain_id, self._emptied)
+        return frozenset(ChainId(row.chain_id) for row in rows if row.page_id not in self._pages)
+
+    def _losing(self, segment_id: str) -> Losing:
+        """What a segment keeps. Its pages are looked at one by one only where its first, or one at an end of its time,
+        goes."""
+        segment, text = schema.segment, schema.segment_text
+        words, lost = self._words_of_none(segment_id), self._lost.get(segment_id, [])
+        row = self._c.execute(
+            select(segment.c.pages, segment.c.opened_no, text.c.said_from, text.c.said_to)
+            .join(text, and_(text.c.owner_id == segment.c.owner_id, text.c.segment_id == segment.c.segment_id))
+            .where(segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
+            .where(text.c.retired_no.is_(None))
+        ).first()
+        if not lost or row is None:
+            return replace(_UNTOUCHED, words=words)
+        losing = replace(_UNTOUCHED, lost=len(lost), left=row.pages - len(lost), words=words)
+        said = [micros(page.said_at) for page in self._told if page.segment_id == segment_id]
+        inside = bool(said) and row.said_from < min(said) and max(said) < row.said_to
+        return losing if inside and row.opened_no not in lost else self._looked_at(segment_id, losing)
+
+    def _looked_at(self, segment_id: str, losing: Losing) -> Losing:
+        page, placed, said = schema.page, schema.membership, schema.utterance
+        rows = self._c.execute(
+            select(page.c.page_id, placed.c.change_no, said.c.said_at, said.c.said_offset)
+            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .join(said, and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.first_seq))
+            .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
+            .where(placed.c.segment_id == segment_id)
+        ).all()
+        left = [row for row in rows if row.page_id not in self._pages]
+        if not left:
+            return replace(losing, left=0)
+        first, last = min(left, key=lambda row: int(row.said_at)), max(left, key=lambda row: int(row.said_at))
+        return replace(
+            losing,
+            left=len({row.page_id for row in left}),
+            first_no=min(row.change_no for row in left),
+            said_from=moment(first.said_at, first.said_offset),
+            said_to=moment(last.said_at, last.said_offset),
+        )
+
+    def _words_of_none(self, segment_id: str) -> frozenset[str]:
+        """Keywords of the pages that go, that no page which stays in the segment has."""
+        if not self._words:
+            return frozenset()
+        page, note = schema.page, schema.note
+        query = (
+            select(note.c.page_id, note.c.keywords)
+            .select_from(page)
+            .join(note, and_(note.c.owner_id == page.c.owner_id, note.c.page_id == page.c.page_id))
+            .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
+        )
+        if len(self._pages) <= reads.CHUNK:
+            every = func.aggregate_strings(note.c.keywords, "\n")
+            others = query.with_only_columns(every).where(note.c.page_id.not_in(sorted(self._pages)))
+            kept = self._c.scalar(others) or ""
+        else:
+            kept = "\n".join(row.keywords for row in self._c.execute(query) if row.page_id not in self._pages)
+        return frozenset(word for word in self._words if json_text(word) not in kept)
+
+    def _repeated(self) -> frozenset[str]:
+        """The texts of the pages that go that others say too, in whatever case."""
+        said = schema.utterance
+        texts = {u.text.lower() for page in self._told for u in page.utterances}
+        return frozenset(
+            row.text.lower()
+            for row in self._rows(select(said.c.page_id, said.c.text), func.lower(said.c.text), texts, of=said)
+            if row.page_id not in self._pages
+        )
+
+    # ----------------------------------------------------------------------------------------------------- persona
+
+    def _resting(self) -> Mapping[str, Mapping[str, set[int]]]:
+        """What rests on the utterances that go: by kind and id, the changes that say so."""
+        source, found = schema.source, dict[str, dict[str, set[int]]]()
+        for row in self._rows(select(source.c.item, source.c.item_id, source.c.change_no), source.c.seq, self._seqs):
+            self._numbers.add(row.change_no)
+            found.setdefault(row.item, {}).setdefault(row.item_id, set()).add(row.change_no)
+        for segment_id, numbers in found.get("segment", {}).items():
+            self._segments.setdefault(segment_id, min(numbers))
+        return found
+
+    def _told_facts(self, resting: Mapping[str, set[int]]) -> None:
+        """Every state of the facts, of those that they ended, and where their words may be told again."""
+        fact, state, source = schema.fact, schema.fact_state, schema.source
+        self._facts |= set(resting)
+        for row in self._rows(select(state.c.fact_id), state.c.superseded_by, set(self._facts)):
+            self._facts.add(row.fact_id)
+        for row in self._rows(select(state.c.change_no), state.c.fact_id, self._facts):
+            self._numbers.add(row.change_no)
+        added = {row.fact_id: row.change_no for row in self._rows(select(fact), fact.c.fact_id, set(resting))}
+        retold = {fact_id for fact_id, no in added.items() if no in resting[fact_id]}
+        others: dict[str, set[int]] = {}
+        told = select(source.c.item_id, source.c.seq).where(source.c.item == "fact")
+        for row in self._rows(told, source.c.item_id, retold):
+            if row.seq not in self._seqs:
+                others.setdefault(row.item_id, set()).add(row.seq)
+        seqs = {seq for some in others.values() for seq in sorted(some)[-_RETOLD:]}
+        pages = {row.page_id for row in self._rows(select(schema.utterance.c.page_id), schema.utterance.c.seq, seqs)}
+        for row in self._rows(select(schema.note.c.change_no), schema.note.c.page_id, pages):
+            self._numbers.add(row.change_no)
+
+    def _persona(self, items: Mapping[str, Mapping[str, set[int]]]) -> None:
+        """Every version of traits and lines that rest on what goes, and of lines that say what the facts say."""
+        source, trait, line = schema.source, schema.trait, schema.profile
+        traits = items.get("trait", {})
+        self._last(trait, [((trait.c.dimension == name,), numbers) for name, numbers in traits.items()])
+        named = {name: set(numbers) for name, numbers in items.get("profile", {}).items()}
+        told = select(source.c.seq).where(source.c.item == "fact")
+        seqs = {row.seq for row in self._rows(told, source.c.item_id, self._facts)}
+        mirrored = select(source.c.item_id, source.c.change_no).where(source.c.item == "profile")
+        for row in self._rows(mirrored, source.c.seq, seqs):
+            named.setdefault(row.item_id, set()).add(row.change_no)
+        lines = [(*name.partition(".")[::2], numbers) for name, numbers in named.items()]
+        self._last(line, [((line.c.whose == whose, line.c.name == name), on) for whose, name, on in lines])
+
+    def _last(self, table: Any, items: Iterable[tuple[tuple[Any, ...], Collection[int]]]) -> None:
+        """The versions of traits or lines that rest on what goes, and the newest that does not: it stands then."""
+        for of, resting in items:
+            self._numbers.update(resting)
+            query = select(table.c.change_no, table.c.retired_no).where(table.c.owner_id == self._owner_id, *of)
+            for row in self._c.execute(query.order_by(table.c.change_no.desc())).all():
+                self._numbers |= {no for no in (row.change_no, row.retired_no) if no is not None}
+                if row.change_no not in resting:
+                    break
+
+    def _ends(self, table: Any, column: Any, ids: Collection[str]) -> None:
+        """The changes that wrote versions of items, and those that ended them."""
+        for row in self._rows(select(table.c.change_no, table.c.retired_no), column, ids):
+            self._numbers |= {no for no in (row.change_no, row.retired_no) if no is not None}
+
+    # --------------------------------------------------------------------------------------------------- summaries
+
+    def _summaries(self, losing: Mapping[SegmentId, Losing]) -> None:
+        """The versions of chains and segments that may tell of what goes, and those that stand of segments that lose
+        a page."""
+        chain, text = schema.chain, schema.segment_text
+        told = select(chain.c.chain_id, chain.c.change_no, chain.c.summary)
+        for row in self._rows(told, chain.c.chain_id, self._chains):
+            if row.chain_id in self._emptied or self._gives_away(json_text(row.summary)):
+                self._numbers.add(row.change_no)
+        gone = [f'"chain_id":{json_text(chain_id)}' for chain_id in sorted(self._emptied)]
+        query = select(text.c.segment_id, text.c.change_no, text.c.retired_no, text.c.parts, text.c.keywords)
+        for segment_id, since in self._segments.items():
+            lost = losing.get(SegmentId(segment_id), _UNTOUCHED)
+            words = [json_text(word) for word in sorted(lost.words)]
+            for row in self._rows(query.where(text.c.change_no >= since), text.c.segment_id, {segment_id}):
+                if (
+                    (row.retired_no is None)
+                    or (lost.lost and (not lost.left or row.change_no < lost.first_no))
+                    or any(word in row.keywords for word in words)
+                    or any(one in row.parts for one in gone)
+                    or self._gives_away(row.parts)
+                ):
+                    self._numbers.add(row.change_no)
+
+    def _gives_away(self, raw: str) -> bool:
+        return self._probes.in_(raw)
+
+    def _ties(self) -> None:
+        """Conflicts, links and evolutions of what goes."""
+        conflict, link, evolution = schema.conflict, schema.link, schema.evolution
+        for column in (conflict.c.fact_id, conflict.c.other_id):
+            self._ends(conflict, column, self._facts)
+        for column in (link.c.from_id, link.c.to_id):
+            self._ends(link, column, {*self._facts, *self._segments})
+        self._ends(evolution, evolution.c.segment_id, set(self._segments))
+
+    def _unindexed(self, losing: Mapping[SegmentId, Losing]) -> None:
+        """Changes that name what goes, and that no table knows."""
+        segment = schema.segment
+        emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}
+        for row in self._rows(select(segment.c.evicted_no), segment.c.segment_id, emptied):
+            self._numbers |= {row.evicted_no} - {None}
+        self._naming(_ANALYSING, self._pages)
+        self._naming(_RULING, self._facts | self._segments.keys())
+
+    def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:
+        table = schema.change
+        if not ids:
+            return
+        rows = self._c.execute(
+            select(table.c.no, table.c.decisions).where(
+                table.c.owner_id == self._owner_id, table.c.cause.in_([cause.value for cause in causes])
+            )
+        )
+        few = [json_text(one) for one in sorted(ids)] if len(ids) <= 8 else []
+        for row in rows:
+            named = any(one in row.decisions for one in few) if few else not ids.isdisjoint(_ID.findall(row.decisions))
+            if named:
+                self._numbers.add(row.no)
+
+    def _proposed(self, said: Collection[tuple[str, str]]) -> None:
+        """Notes that propose a value."""
+        note = schema.note
+        for attribute, value in said:
+            rows = self._c.execute(
+                select(note.c.change_no, note.c.proposals).where(
+                    note.c.owner_id == self._owner_id,
+                    note.c.proposals.is_not(None),
+                    holds(self._c, note.c.proposals, f'"attribute":{json_text(attribute)}'),
+                )
+            )
+            words = [word for word in value.split() if '"' not in word and "\\" not in word]
+            for row in rows:
+                told = fold(row.proposals)
+                if all(word in told for word in words):
+                    self._numbers.add(row.change_no)
+
+    # ----------------------------------------------------------------------------------------------------- reading
+
+    def _changes(self, begun: int, since: int | None) -> tuple[Change, ...]:
+        """Those found, all up to `begun`, and all from `since` on (None: no others)."""
+        table = schema.change
+        if since is not None:
+            others = self._c.scalars(select(table.c.no).where(table.c.owner_id == self._owner_id, table.c.no >= since))
+            self._numbers |= set(others)
+        self._numbers |= set(range(1, begun + 1))
+        rows = sorted(self._rows(select(table), table.c.no, self._numbers), key=lambda row: int(row.no))
+        return tuple(
+            Change(
+                no=row.no,
+                cause=Cause(row.cause),
+                analyst=row.analyst,
+                recorded_at=moment(row.recorded_at),
+                decisions=decisions_from(row.decisions),
+            )
+            for row in rows
+        )
+
+    def _rows(self, query: Any, column: Any, values: Iterable[Any], *, of: Any = None) -> Iterable[Any]:
+        """The owner's rows in which a column has one of some values."""
+        table = column.table if of is None else of
+        for some in reads.chunks(sorted(values)):
+            yield from self._c.execute(query.where(table.c.owner_id == self._owner_id, column.in_(some))).all()
+
+    def _scalar(self, query: Any, table: Any, **values: object) -> Any:
+        conditions = [table.c[name] == value for name, value in values.items()]
+        return self._c.scalar(query.where(table.c.owner_id == self._owner_id, *conditions))

@@ -1,0 +1,80 @@
+"""The service's keys: a table that belongs to no owner."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from embermem.core.errors import NotFound
+from embermem.protocols import ApiKey, Grant
+from embermem.store import schema
+from embermem.store.codec import micros, moment
+from embermem.store.transactions import Transactions
+
+
+class Keys(Transactions):
+    """protocols.KeyStore."""
+
+    def all_keys(self) -> tuple[ApiKey, ...]:
+        """All of them, oldest first."""
+        table = schema.api_key
+        with self._read() as c:
+            rows = c.execute(select(table).order_by(table.c.created_at, table.c.id))
+            return tuple(_key_from(row) for row in rows)
+
+    def key(self, key_id: str) -> ApiKey | None:
+        """One key; None where there is none of this id. A row is read in either case: the time does not tell."""
+        table = schema.api_key
+        with self._read() as c:
+            row = c.execute(select(table).where(table.c.id == key_id)).first()
+        key = _key_from(_NOBODY if row is None else row)
+        return None if row is None else key
+
+    def add_key(self, key: ApiKey) -> None:
+        """Keep a new key."""
+        grants = json.dumps([[grant.user, grant.agent] for grant in key.grants], ensure_ascii=False)
+        with self._write() as c:
+            c.execute(
+                insert(schema.api_key).values(
+                    id=key.id,
+                    name=key.name,
+                    digest=key.digest,
+                    grants=grants,
+                    read_only=key.read_only,
+                    created_at=micros(key.created_at),
+                    revoked_at=None if key.revoked_at is None else micros(key.revoked_at),
+                )
+            )
+
+    def revoke_key(self, key_id: str, now: datetime) -> ApiKey:
+        """End a key. Raises NotFound."""
+        table = schema.api_key
+        with self._write() as c:
+            c.execute(
+                update(table).where(table.c.id == key_id, table.c.revoked_at.is_(None)).values(revoked_at=micros(now))
+            )
+            row = c.execute(select(table).where(table.c.id == key_id)).first()
+        if row is None:
+            raise NotFound(f"there is no key {key_id!r}; `embermem keys list` names them")
+        return _key_from(row)
+
+
+_NOBODY = SimpleNamespace(
+    id="", name="", digest="", grants='[["nobody", null]]', read_only=False, created_at=0, revoked_at=None
+)
+
+
+def _key_from(row: Any) -> ApiKey:
+    return ApiKey(
+        id=row.id,
+        name=row.name,
+        digest=row.digest,
+        grants=tuple(Grant(user=user, agent=agent) for user, agent in json.loads(row.grants)),
+        read_only=row.read_only,
+        created_at=moment(row.created_at),
+        revoked_at=None if row.revoked_at is None else moment(row.revoked_at),
+    )

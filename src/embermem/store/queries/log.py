@@ -1,0 +1,236 @@
+"""What was said: the first log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core.errors import KeyReused
+from embermem.core.ids import new_id
+from embermem.core.paging import PageTail, joins
+from embermem.core.types import Added, Message, Owner, OwnerId, PageId, ThreadId, Utterance, UtteranceId
+from embermem.core.user_overrides import mark_of_message
+from embermem.protocols import (
+    OwnerState,
+)
+from embermem.store import schema
+from embermem.store.codec import micros, offset
+from embermem.store.erasing import Erasing, is_gone, is_keyed, marked_of, same_digest
+from embermem.store.queries.reads import chunks
+from embermem.store.statements import due_from, ensure_owner, owner_state, utterances
+from embermem.store.transactions import Undo
+
+logger = logging.getLogger(__name__)
+
+
+class Log(Erasing):
+    """Utterances and the pages they make."""
+
+    def append(
+        self,
+        owner: Owner,
+        messages: Sequence[Message],
+        *,
+        now: datetime,
+        key: str | None,
+        digest: str,
+        fresh: bool,
+        expires_at: datetime | None = None,
+    ) -> Added:
+        """Store messages in one transaction; see protocols.Store."""
+        at = micros(now)
+        with self._write() as c:
+            ensure_owner(c, owner, at)
+            secret = self._known_key(c)
+            if key is not None:
+                known = _receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
+                if known is not None:
+                    return known
+                if secret is not None and is_gone(c, owner.id, key, digest, secret):
+                    raise Undo  # nothing new: no row of an owner is left either
+            messages = self._still_new(c, owner.id, messages, secret)
+            if not messages:
+                raise Undo
+            table = schema.owner
+            row = c.execute(
+                update(table)
+                .where(table.c.owner_id == owner.id)
+                .values(
+                    seq=table.c.seq + len(messages),
+                    due_at=due_from(at),
+                )
+                .returning(table.c.seq, table.c.pages)
+            ).one()
+            added = _append(c, owner.id, messages, row.seq - len(messages), row.pages, at, fresh)
+            if expires_at is not None:
+                _expire(c, owner.id, added.page_ids, expires_at)
+            if key is not None:
+                c.execute(
+                    insert(schema.receipt).values(
+                        owner_id=owner.id,
+                        key=key,
+                        digest=digest,
+                        first_seq=row.seq - len(messages) + 1,
+                        last_seq=row.seq,
+                        recorded_at=at,
+                    )
+                )
+            return added
+        return Added(page_ids=(), utterance_ids=())
+
+    def _still_new(
+        self, c: Connection, owner_id: OwnerId, messages: Sequence[Message], secret: bytes | None
+    ) -> Sequence[Message]:
+        """The messages but for those that were forgotten: who said what, and when."""
+        marked = marked_of(c, owner_id, secret) if secret is not None else []
+        if secret is None or not marked:
+            return messages
+        table = schema.barred
+        marks = [mark_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
+        known = {
+            mark
+            for one in marked
+            for some in chunks(sorted(set(marks)))
+            for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == one, table.c.mark.in_(some)))
+        }
+        return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
+
+    def owner_state(self, owner_id: OwnerId) -> OwnerState | None:
+        """The owner's row, or None before the first add."""
+        with self._read() as c:
+            return owner_state(c, owner_id)
+
+    def set_timezone(self, owner: Owner, timezone: str, now: datetime) -> None:
+        """The zone of this owner's times that come without one."""
+        with self._write() as c:
+            ensure_owner(c, owner, micros(now))
+            c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner.id).values(timezone=timezone))
+
+    def utterances(self, owner_id: OwnerId, after_seq: int, limit: int) -> tuple[Utterance, ...]:
+        """The next utterances after a seq, in order."""
+        with self._read() as c:
+            return utterances(c, owner_id, after_seq, limit)
+
+
+def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]) -> Added | None:
+    """What was stored under a key and is still there; of what was forgotten, nothing is stored again."""
+    table = schema.receipt
+    row = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.key == key)).first()
+    if row is None:
+        return None
+    if not same_digest(row.digest, digest, secret() if is_keyed(row.digest) else b""):
+        raise KeyReused(f"the key {key!r} was used before with other content; nothing was stored; give a new key")
+    utterance = schema.utterance
+    stored = c.execute(
+        select(utterance.c.id, utterance.c.page_id)
+        .where(utterance.c.owner_id == owner_id, utterance.c.seq.between(row.first_seq, row.last_seq))
+        .order_by(utterance.c.seq)
+    ).all()
+    return Added(
+        page_ids=tuple(dict.fromkeys(PageId(one.page_id) for one in stored)),
+        utterance_ids=tuple(UtteranceId(one.id) for one in stored),
+    )
+
+
+def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) -> PageTail | None:
+    """The thread's newest page; none where that has expired, so that what is said now does not end with it."""
+    page = schema.page
+    row = c.execute(
+        select(page.c.page_id, page.c.answered, page.c.expires_at)
+        .where(page.c.owner_id == owner_id, page.c.thread == thread)
+        .order_by(page.c.no.desc())
+        .limit(1)
+    ).first()
+    if row is None or (row.expires_at is not None and row.expires_at <= at):
+        return None
+    return PageTail(page_id=PageId(row.page_id), answered=row.answered)
+
+
+def _append(
+    c: Connection, owner_id: OwnerId, messages: Sequence[Message], seq: int, pages: int, at: int, fresh: bool
+) -> Added:
+    """Number the messages from seq + 1, give each its page, and write both."""
+    tails = {thread: _thread_tail(c, owner_id, thread, at) for thread in {message.thread for message in messages}}
+    utterances: list[dict[str, Any]] = []
+    opened: dict[PageId, dict[str, Any]] = {}
+    joined: dict[PageId, dict[str, Any]] = {}
+    for message in messages:
+        seq += 1
+        tail = tails[message.thread]
+        if tail is not None and joins(tail, message.role, fresh=fresh):
+            page_id, answered = tail.page_id, tail.answered or message.role.agent_side
+            if page_id in opened:
+                opened[page_id] |= {"last_seq": seq, "answered": answered}
+            else:
+                joined[page_id] = {"k_page": page_id, "k_last": seq, "k_answered": answered}
+        else:
+            pages += 1
+            page_id, answered = PageId(new_id("p")), message.role.agent_side
+            opened[page_id] = _new_page(owner_id, page_id, pages, message.thread, seq, answered, at)
+            fresh = False
+        tails[message.thread] = PageTail(page_id=page_id, answered=answered)
+        utterances.append(_utterance_row(owner_id, seq, page_id, message, at))
+    c.execute(insert(schema.utterance), utterances)
+    page = schema.page
+    if opened:
+        c.execute(insert(page), list(opened.values()))
+        c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(pages=pages))
+    if joined:
+        c.execute(
+            update(page)
+            .where(page.c.owner_id == owner_id, page.c.page_id == bindparam("k_page"))
+            .values(last_seq=bindparam("k_last"), answered=bindparam("k_answered")),
+            list(joined.values()),
+        )
+    return Added(
+        page_ids=tuple(dict.fromkeys(row["page_id"] for row in utterances)),
+        utterance_ids=tuple(row["id"] for row in utterances),
+    )
+
+
+def _expire(c: Connection, owner_id: OwnerId, page_ids: Sequence[PageId], expires_at: datetime) -> None:
+    """The pages end then, but for those that end earlier."""
+    page, at = schema.page, micros(expires_at)
+    c.execute(
+        update(page)
+        .where(page.c.owner_id == owner_id, page.c.page_id.in_(page_ids))
+        .where(or_(page.c.expires_at.is_(None), page.c.expires_at > at))
+        .values(expires_at=at, expires_offset=offset(expires_at))
+    )
+
+
+def _new_page(
+    owner_id: OwnerId, page_id: PageId, no: int, thread: ThreadId, seq: int, answered: bool, at: int
+) -> dict[str, Any]:
+    return {
+        "owner_id": owner_id,
+        "page_id": page_id,
+        "no": no,
+        "thread": thread,
+        "first_seq": seq,
+        "last_seq": seq,
+        "answered": answered,
+        "recorded_at": at,
+        **dict.fromkeys(("annotated_seq", "analysed_seq", "touched_no", "attempts"), 0),
+    }
+
+
+def _utterance_row(owner_id: OwnerId, seq: int, page_id: PageId, message: Message, at: int) -> dict[str, Any]:
+    return {
+        "owner_id": owner_id,
+        "seq": seq,
+        "id": new_id("u"),
+        "page_id": page_id,
+        "thread": message.thread,
+        "role": message.role.value,
+        "speaker": message.speaker,
+        "text": message.text,
+        "said_at": micros(message.said_at),
+        "said_offset": offset(message.said_at),
+        "recorded_at": at,
+    }

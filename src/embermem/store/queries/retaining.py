@@ -1,0 +1,138 @@
+"""How long memories last: when they were used, and when they expire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import Cause
+from embermem.core.types import Fact, Owner, OwnerId, PageId
+from embermem.protocols import Use
+from embermem.store import schema
+from embermem.store.codec import decisions_text, micros, moment, offset
+from embermem.store.queries import reads
+from embermem.store.statements import due_from, locked_owner, setting
+from embermem.store.transactions import Transactions
+
+
+class Retaining(Transactions):
+    """Uses and expiry of one owner's memories."""
+
+    def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
+        """How each held fact and each segment of mid-term memory was used; see protocols.Store."""
+        segment = schema.segment
+        with self._read() as c:
+            used = _fact_uses(c, owner_id)
+            facts = reads.facts_from(c, owner_id, reads.select_facts(owner_id, archived=False))
+            counts, embedder = reads.unanalysed_counts(c, owner_id), setting(c, "embedder")
+            rows = c.execute(reads.select_segments(owner_id).where(segment.c.evicted_no.is_(None))).all()
+            segments = [reads.segment_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows]
+        return (
+            *(Use(item=fact, visits=used[fact.id][0], last=used[fact.id][1]) for fact in facts),
+            *(Use(item=one, visits=one.visits, last=one.last_access) for one in segments),
+        )
+
+    def expired_pages(self, owner_id: OwnerId, now: datetime) -> tuple[PageId, ...]:
+        """Pages that have expired, in order."""
+        page = schema.page
+        with self._read() as c:
+            rows = c.scalars(
+                select(page.c.page_id)
+                .where(page.c.owner_id == owner_id, page.c.expires_at.is_not(None), page.c.expires_at <= micros(now))
+                .order_by(page.c.no)
+            )
+            return tuple(PageId(row) for row in rows)
+
+    def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
+        """Pages that have expired, and the seqs of their utterances."""
+        pages, said = frozenset(self.expired_pages(owner_id, now)), schema.utterance
+        if not pages:
+            return pages, frozenset()
+        with self._read() as c:
+            seqs = frozenset(
+                seq
+                for ids in reads.chunks(sorted(pages))
+                for seq in c.scalars(select(said.c.seq).where(said.c.owner_id == owner_id, said.c.page_id.in_(ids)))
+            )
+        return pages, seqs
+
+    def expired_facts(self, owner_id: OwnerId, now: datetime) -> tuple[Fact, ...]:
+        """Facts that have expired and are still held, archived ones too."""
+        fact = schema.fact
+        query = select(fact).where(fact.c.owner_id == owner_id, fact.c.retired_no.is_(None))
+        query = query.where(fact.c.expires_at.is_not(None), fact.c.expires_at <= micros(now))
+        with self._read() as c:
+            return reads.facts_from(c, owner_id, query.order_by(fact.c.expires_at, fact.c.fact_id))
+
+    def next_expiry(self, owner_id: OwnerId) -> datetime | None:
+        """When the next page or fact expires, or the first has."""
+        page, fact = schema.page, schema.fact
+        with self._read() as c:
+            times = (
+                c.scalar(
+                    select(func.min(page.c.expires_at)).where(
+                        page.c.owner_id == owner_id, page.c.expires_at.is_not(None)
+                    )
+                ),
+                c.scalar(
+                    select(func.min(fact.c.expires_at)).where(
+                        fact.c.owner_id == owner_id, fact.c.retired_no.is_(None), fact.c.expires_at.is_not(None)
+                    )
+                ),
+            )
+        return min((moment(at) for at in times if at is not None), default=None)
+
+    def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
+        """Set when a page expires, or (None) that it does not; False for a page that there is not.
+
+        It is no decision, since a page is not derived; a change without any tells readers to look.
+        """
+        page, table = schema.page, schema.owner
+        with self._write() as c:
+            if not locked_owner(c, owner.id):
+                return False
+            set_to = c.execute(
+                update(page)
+                .where(page.c.owner_id == owner.id, page.c.page_id == page_id)
+                .values(
+                    expires_at=None if at is None else micros(at),
+                    expires_offset=None if at is None else offset(at),
+                )
+            )
+            if set_to.rowcount == 0:
+                return False
+            revision = c.scalar(
+                update(table)
+                .where(table.c.owner_id == owner.id)
+                .values(revision=table.c.revision + 1, due_at=due_from(micros(now)))
+                .returning(table.c.revision)
+            )
+            c.execute(
+                insert(schema.change).values(
+                    owner_id=owner.id,
+                    no=revision,
+                    cause=Cause.EXPIRY.value,
+                    analyst="",
+                    recorded_at=micros(now),
+                    decisions=decisions_text(()),
+                )
+            )
+        return True
+
+
+def _fact_uses(c: Connection, owner_id: OwnerId) -> dict[str, tuple[int, datetime]]:
+    """Of each fact how often it was recalled, and when last, or told of last: said again, restored, ruled on."""
+    fact, state = schema.fact, schema.fact_state
+    rows = c.execute(
+        select(fact.c.fact_id, fact.c.visits, fact.c.visited_at, fact.c.recorded_at, state.c.recorded_at.label("told"))
+        .outerjoin(
+            state,
+            (state.c.owner_id == fact.c.owner_id) & (state.c.fact_id == fact.c.fact_id) & state.c.retired_no.is_(None),
+        )
+        .where(fact.c.owner_id == owner_id, fact.c.retired_no.is_(None))
+    )
+    return {
+        row.fact_id: (row.visits or 0, moment(max(row.recorded_at, row.told or 0, row.visited_at or 0))) for row in rows
+    }

@@ -1,0 +1,240 @@
+"""All versions of what a recall looks at, read at once: any moment is then a choice among them (index/past.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Select, Table, and_, select
+from sqlalchemy.engine import Connection, Row
+
+from embermem.core.changes import KeywordCount
+from embermem.core.traits import dimensions_by_name
+from embermem.core.types import (
+    About,
+    Fact,
+    FactId,
+    OwnerId,
+    PageId,
+    ProfileField,
+    SegmentId,
+    Source,
+    Trait,
+    UtteranceId,
+)
+from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
+from embermem.store import schema
+from embermem.store.codec import from_json, moment
+from embermem.store.queries import reads
+from embermem.store.transactions import Transactions
+
+_Told = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
+"""By an item's kind and id, the sources that each change gave it, in the order of the changes."""
+
+
+_BESIDE = {"owner_id", "fact_id", "change_no", "recorded_at", "retired_no", "retired_at"}
+_MOVES = {
+    **{c.name: c.name for c in schema.fact.c if c.name in schema.fact_state.c and c.name not in _BESIDE},
+    "retired_no": "ended_no",
+    "retired_at": "ended_at",
+}
+"""Columns of `fact` that change, and what they are called in `fact_state`."""
+
+
+class Timelines(Transactions):
+    """Readers of an owner's past as a whole."""
+
+    def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
+        """All versions of segments; see protocols.Store."""
+        segment = schema.segment.c
+        with self._read() as c:
+            return SegmentTimeline(
+                revision=_revision(c, owner_id),
+                placings=_placings(c, owner_id),
+                keywords=_keywords(c, owner_id),
+                evicted={
+                    SegmentId(row.segment_id): row.evicted_no
+                    for row in c.execute(
+                        select(segment.segment_id, segment.evicted_no).where(
+                            segment.owner_id == owner_id, segment.evicted_no.is_not(None)
+                        )
+                    )
+                },
+            )
+
+    def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
+        """All versions of facts, traits and profile lines; see protocols.Store."""
+        with self._read() as c:
+            told = _sources(c, owner_id)
+            return PersonaTimeline(
+                revision=_revision(c, owner_id),
+                facts=_facts(c, owner_id, told),
+                conflicts=_conflicts(c, owner_id),
+                profile=tuple(_line(row, told) for row in _rows(c, owner_id, schema.profile)),
+                traits=tuple(_trait(row, told) for row in _rows(c, owner_id, schema.trait)),
+            )
+
+
+def _revision(c: Connection, owner_id: OwnerId) -> int:
+    return c.scalar(select(schema.owner.c.revision).where(schema.owner.c.owner_id == owner_id)) or 0
+
+
+def _rows(c: Connection, owner_id: OwnerId, table: Table) -> Sequence[Row[Any]]:
+    return c.execute(select(table).where(table.c.owner_id == owner_id).order_by(table.c.change_no)).all()
+
+
+def _placings(c: Connection, owner_id: OwnerId) -> tuple[Version[Placing], ...]:
+    table = schema.membership.c
+    rows = c.execute(
+        select(table.page_id, table.segment_id, table.change_no, table.retired_no, table.recorded_at).where(
+            table.owner_id == owner_id
+        )
+    )
+    return tuple(
+        Version(
+            item=Placing(page_id=PageId(row[0]), segment_id=SegmentId(row[1]), at=moment(row[4])),
+            no=row[2],
+            until=row[3],
+        )
+        for row in rows
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ segments
+
+
+def _keywords(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]:
+    """A segment's keywords are those of its text, then those that it evolved to."""
+    text, evolution = schema.segment_text.c, schema.evolution.c
+    said: dict[str, list[Version[tuple[str, ...]]]] = {}
+    for row in c.execute(
+        select(text.segment_id, text.change_no, text.retired_no, text.keywords)
+        .where(text.owner_id == owner_id)
+        .order_by(text.segment_id, text.change_no)
+    ):
+        words = tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...]))
+        said.setdefault(row.segment_id, []).append(Version(item=words, no=row.change_no, until=row.retired_no))
+    evolved: dict[str, list[Version[tuple[str, ...]]]] = {}
+    for row in c.execute(
+        select(evolution.segment_id, evolution.change_no, evolution.retired_no, evolution.keywords)
+        .where(evolution.owner_id == owner_id)
+        .order_by(evolution.segment_id, evolution.change_no)
+    ):
+        words = from_json(row.keywords, tuple[str, ...])
+        evolved.setdefault(row.segment_id, []).append(Version(item=words, no=row.change_no, until=row.retired_no))
+    return tuple(
+        Version(item=(SegmentId(name), one.item), no=one.no, until=one.until)
+        for name, versions in said.items()
+        for one in (_both(versions, evolved[name]) if name in evolved else versions)
+    )
+
+
+def _both(
+    said: Sequence[Version[tuple[str, ...]]], evolved: Sequence[Version[tuple[str, ...]]]
+) -> Iterable[Version[tuple[str, ...]]]:
+    """Two columns of versions as one, a version for each change of either."""
+    moved = {one.no for one in (*said, *evolved)} | {one.until for one in (*said, *evolved) if one.until is not None}
+    numbers = sorted(moved)
+    for no, until in zip(numbers, [*numbers[1:], None], strict=True):
+        words = [one.item for side in (said, evolved) for one in side if one.no <= no and _stands(one, no)]
+        if any(one.no <= no and _stands(one, no) for one in said):
+            yield Version(item=tuple(dict.fromkeys(word for some in words for word in some)), no=no, until=until)
+
+
+def _stands(version: Version[Any], no: int) -> bool:
+    return version.until is None or version.until > no
+
+
+# ------------------------------------------------------------------------------------------------------------- persona
+
+
+def _sources(c: Connection, owner_id: OwnerId) -> _Told:
+    source, utterance = schema.source.c, schema.utterance.c
+    rows = c.execute(
+        select(source.item, source.item_id, source.change_no, source.seq, source.start, source.end, utterance.id)
+        .join(schema.utterance, and_(utterance.owner_id == source.owner_id, utterance.seq == source.seq))
+        .where(source.owner_id == owner_id, source.item.in_(("fact", "profile", "trait")))
+        .order_by(source.item, source.item_id, source.change_no, source.ordinal)
+    )
+    told: dict[tuple[str, str], dict[int, tuple[Source, ...]]] = {}
+    for (item, item_id, no), some in groupby(rows, key=lambda row: (row.item, row.item_id, row.change_no)):
+        told.setdefault((item, item_id), {})[no] = tuple(
+            Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end) for row in some
+        )
+    return told
+
+
+def _facts(c: Connection, owner_id: OwnerId, told: _Told) -> tuple[Version[Fact], ...]:
+    """Each fact as each change that told of it left it."""
+    fact, state = schema.fact.c, schema.fact_state.c
+    kept = [column for column in schema.fact.c if column.name not in _MOVES]
+    query: Select[Any] = (
+        select(
+            *kept,
+            *(state[there].label(here) for here, there in _MOVES.items()),
+            state.change_no.label("state_no"),
+            state.retired_no.label("state_until"),
+        )
+        .join(schema.fact, and_(fact.owner_id == state.owner_id, fact.fact_id == state.fact_id))
+        .where(state.owner_id == owner_id)
+        .order_by(state.fact_id, state.change_no)
+    )
+    made: list[Version[Fact]] = []
+    for fact_id, some in groupby(c.execute(query), key=lambda row: row.fact_id):
+        by_change = told.get(("fact", fact_id), {})
+        for row in some:
+            sources = dict.fromkeys(one for no, of in by_change.items() if no <= row.state_no for one in of)
+            known = reads.fact_from(row, {fact_id: tuple(sources)})
+            made.append(Version(item=known, no=row.state_no, until=row.state_until, order=row.confirmed_no))
+    return tuple(made)
+
+
+def _conflicts(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[FactId, FactId]], ...]:
+    table = schema.conflict.c
+    rows = c.execute(
+        select(table.fact_id, table.other_id, table.change_no, table.retired_no)
+        .where(table.owner_id == owner_id)
+        .order_by(table.change_no, table.fact_id, table.other_id)
+    )
+    return tuple(
+        Version(item=(FactId(row.fact_id), FactId(row.other_id)), no=row.change_no, until=row.retired_no)
+        for row in rows
+    )
+
+
+def _line(row: Row[Any], told: _Told) -> Version[ProfileField]:
+    line = ProfileField(
+        whose=About(row.whose),
+        name=row.name,
+        value=row.value or "",
+        sources=told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ()),
+        recorded_at=moment(row.recorded_at),
+        valid_from=_when(row.valid_from, row.valid_from_offset),
+        change_no=row.change_no,
+        set_by=row.set_by,
+        retired_at=_when(row.retired_at, 0),
+    )
+    return Version(item=line, no=row.change_no, until=row.retired_no, gone=row.value is None)
+
+
+def _trait(row: Row[Any], told: _Told) -> Version[Trait]:
+    dimension = dimensions_by_name()[row.dimension]
+    trait = Trait(
+        dimension=row.dimension,
+        category=dimension.category,
+        level=row.level,
+        confidence=row.confidence,
+        pole=dimension.pole(row.level),
+        sources=told.get(("trait", row.dimension), {}).get(row.change_no, ()),
+        recorded_at=moment(row.recorded_at),
+        valid_from=_when(row.valid_from, row.valid_from_offset),
+        change_no=row.change_no,
+        retired_at=_when(row.retired_at, 0),
+    )
+    return Version(item=trait, no=row.change_no, until=row.retired_no)
+
+
+def _when(value: int | None, minutes: int | None) -> datetime | None:
+    return None if value is None else moment(value, minutes or 0)

@@ -1,0 +1,125 @@
+"""The ledger of model calls: how many there were today, and what they cost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core.errors import BudgetSpent
+from embermem.core.types import Owner, OwnerId
+from embermem.protocols import Call, Limits, Purpose
+from embermem.store import schema
+from embermem.store.codec import micros, moment
+from embermem.store.statements import locked_owner, remember_once
+from embermem.store.transactions import Transactions
+
+_LIMITS = "limits"
+"""The store's setting whose row is held while a limit over all owners is looked at."""
+
+
+class Ledger(Transactions):
+    """Calls that were begun, and what came of them."""
+
+    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
+        """Write a call as "started", if the day's limits have room for it; see protocols.Store.
+
+        A call counts with its estimate until it ended, also where whoever made it died. So no limit on calls is ever
+        passed, and one on tokens by no more than estimates fell short. The day's sum over all owners is one of the few
+        statements that cross them; it is asked only where there is such a limit.
+        """
+        with self._write() as c:
+            day = call.at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+            everyone, owned = (limits.calls, limits.tokens), (limits.owner_calls, limits.owner_tokens)
+            for whose, (calls, tokens), owner_id in (("all", everyone, None), (owner.user, owned, owner.id)):
+                if (calls, tokens) == (None, None):
+                    continue
+                _alone(c, owner_id)
+                had, spent = _sums(c, day, owner_id)
+                if calls is not None and had + 1 > calls:
+                    raise _spent(whose, f"{calls} calls", day)
+                if tokens is not None and spent + call.prompt_tokens + call.completion_tokens > tokens:
+                    raise _spent(whose, f"{tokens} tokens", day)
+            c.execute(insert(schema.call).values(**_row(call) | {"outcome": "started"}))
+
+    def end_call(self, call: Call) -> None:
+        """What came of a call that was begun."""
+        table = schema.call
+        with self._write() as c:
+            c.execute(
+                update(table).where(table.c.owner_id == call.owner_id, table.c.id == call.id).values(**_row(call))
+            )
+
+    def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]:
+        """The ledger from a time on, oldest first; without an owner that of all, which crosses owners."""
+        table = schema.call
+        query = select(table).where(table.c.at >= micros(since)).order_by(table.c.at, table.c.id)
+        if owner_id is not None:
+            query = query.where(table.c.owner_id == owner_id)
+        with self._read() as c:
+            return tuple(_call_from(row) for row in c.execute(query))
+
+
+def _alone(c: Connection, owner_id: OwnerId | None) -> None:
+    """Wait until nobody else adds to the sums that a limit is held against. An owner who has said nothing yet has no
+    row to hold."""
+    if owner_id is not None and locked_owner(c, owner_id):
+        return
+    remember_once(c, _LIMITS, "")
+    table = schema.store
+    c.execute(select(table.c.value).where(table.c.key == _LIMITS).with_for_update())
+
+
+def _sums(c: Connection, day: datetime, owner_id: OwnerId | None) -> tuple[int, int]:
+    """Calls and tokens of a day, of one owner or of all."""
+    table = schema.call
+    spent = func.coalesce(func.sum(table.c.prompt_tokens + table.c.completion_tokens), 0)
+    query = select(func.count(), spent).where(
+        table.c.at >= micros(day), table.c.at < micros(day + timedelta(days=1)), *_of(owner_id)
+    )
+    row = c.execute(query).one()
+    return row[0], row[1]
+
+
+def _of(owner_id: OwnerId | None) -> tuple[Any, ...]:
+    return () if owner_id is None else (schema.call.c.owner_id == owner_id,)
+
+
+def _spent(whose: str, limit: str, day: datetime) -> BudgetSpent:
+    again = day + timedelta(days=1)
+    return BudgetSpent(
+        f"the model's limit of {limit} a day for {whose} is reached; it is asked again {again:%Y-%m-%d %H:%M} UTC",
+        again,
+    )
+
+
+def _row(call: Call) -> dict[str, Any]:
+    return {
+        "owner_id": call.owner_id,
+        "id": call.id,
+        "at": micros(call.at),
+        "purpose": call.purpose.value,
+        "model": call.model,
+        "prompt_tokens": call.prompt_tokens,
+        "completion_tokens": call.completion_tokens,
+        "cached_tokens": call.cached_tokens,
+        "ms": call.ms,
+        "outcome": call.outcome,
+    }
+
+
+def _call_from(row: Any) -> Call:
+    return Call(
+        id=row.id,
+        owner_id=OwnerId(row.owner_id),
+        at=moment(row.at),
+        purpose=Purpose(row.purpose),
+        model=row.model,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cached_tokens=row.cached_tokens,
+        ms=row.ms,
+        outcome=row.outcome,
+    )

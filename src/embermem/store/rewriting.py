@@ -1,0 +1,302 @@
+"""Tables after the log was redacted: rows become what applying the log from its beginning would make of them, and only
+those that must change are touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Table, and_, bindparam, delete, func, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import BegunAnew, Change, Decision, Evicted, Item, Sort, ids, set_by
+from embermem.core.types import OwnerId
+from embermem.protocols import Erasure
+from embermem.store import schema
+from embermem.store.codec import decisions_text
+from embermem.store.projector import Applying
+from embermem.store.queries import reads
+
+_Key = tuple[Table, tuple[str, ...]]
+"""A table of versions, and what of it."""
+_ITEMS: Mapping[Table, str] = {
+    schema.chain: "chain",
+    schema.segment_text: "segment",
+    schema.trait: "trait",
+    schema.profile: "profile",
+    schema.link: "link",
+    schema.evolution: "evolution",
+}
+"""What the versions of a table are called where their sources stand."""
+_COUNTERS = ("visits", "visited_at")
+"""What a fact has that no change holds."""
+_RETIRING = ("retired_no", "retired_at")
+
+
+def rewrite(c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
+    """Bring an owner's log, and what is derived from it, from `erasure.before` to `erasure.after`."""
+    _Rewriting(c, owner_id, erasure).run()
+
+
+class _Rewriting:
+    def __init__(self, c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
+        self._c = c
+        self._owner_id = owner_id
+        self._pairs = [
+            (was, now) for was, now in zip(erasure.before, erasure.after, strict=True) if was.decisions != now.decisions
+        ]
+        self._pages = frozenset[str](erasure.pages)
+        self._begun = erasure.begun
+        self._after = erasure.after
+        self._segments: set[str] = set()
+
+    def run(self) -> None:
+        """Each change that lost something, then what adds up over several of them."""
+        self._write_log()
+        overwriting = Overwriting(self._c, self._owner_id)
+        dropped: list[tuple[_Key, int]] = []
+        facts: set[str] = set()
+        for was, now in self._pairs:
+            facts |= _facts_changed(was, now)
+            self._segments |= {one[1] for one in _segment_parts(was) - _segment_parts(now)}
+            if was.no < self._begun:
+                continue  # no table holds what was derived before memory was begun anew
+            old, new = _versions(was), _versions(now)
+            dropped += [((table, key), was.no) for table, key in old if (table, key) not in new and not self._page(key)]
+            edited = tuple(d for key, d in new.items() if d != old.get(key))
+            if edited:
+                overwriting.gather(replace(now, decisions=edited))
+        self._drop_pages()
+        for key, no in sorted(dropped, key=lambda one: -one[1]):
+            self._drop(*key, no)
+        overwriting.overwrite()
+        self._tell_again(facts)
+        for segment_id in sorted(self._segments):
+            self._count_again(segment_id)
+
+    def _write_log(self) -> None:
+        table = schema.change
+        statement = (
+            update(table)
+            .where(table.c.owner_id == self._owner_id, table.c.no == bindparam("k_no"))
+            .values(decisions=bindparam("b_decisions"))
+        )
+        rows = [{"k_no": now.no, "b_decisions": decisions_text(now.decisions)} for _, now in self._pairs]
+        if rows:
+            self._c.execute(statement, rows)
+
+    # -------------------------------------------------------------------------------------------------- versions
+
+    def _page(self, key: tuple[str, ...]) -> bool:
+        return key[0] in self._pages
+
+    def _drop_pages(self) -> None:
+        """What was noted of the pages that go, and where they were."""
+        for some in reads.chunks(sorted(self._pages)):
+            for table in (schema.note, schema.membership):
+                self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.page_id.in_(some)))
+
+    def _drop(self, table: Table, key: tuple[str, ...], no: int) -> None:
+        """A version goes; the one before it, if it stood until then, stands until this one's end."""
+        mine = (table.c.owner_id == self._owner_id, *_is(table, key))
+        row = self._c.execute(
+            select(table.c.retired_no, table.c.retired_at).where(*mine, table.c.change_no == no)
+        ).first()
+        if row is None:
+            return
+        self._c.execute(delete(table).where(*mine, table.c.change_no == no))
+        self._c.execute(
+            update(table)
+            .where(*mine, table.c.retired_no == no, table.c.change_no < no)
+            .values(retired_no=row.retired_no, retired_at=row.retired_at)
+        )
+        item = _ITEMS.get(table)
+        if item is not None:
+            source = schema.source
+            self._c.execute(
+                delete(source).where(
+                    source.c.owner_id == self._owner_id,
+                    source.c.item == item,
+                    source.c.item_id == ".".join(key),
+                    source.c.change_no == no,
+                )
+            )
+
+    # ----------------------------------------------------------------------------------------------------- facts
+
+    def _tell_again(self, fact_ids: set[str]) -> None:
+        """Facts that any decision tells otherwise now, derived again from all that tell of them."""
+        if not fact_ids:
+            return
+        fact, state, source = schema.fact, schema.fact_state, schema.source
+        kept: list[dict[str, Any]] = []
+        for some in reads.chunks(sorted(fact_ids)):
+            rows = self._c.execute(select(fact).where(fact.c.owner_id == self._owner_id, fact.c.fact_id.in_(some)))
+            kept += [{"k_id": row.fact_id, **{f"b_{name}": getattr(row, name) for name in _COUNTERS}} for row in rows]
+            for table in (fact, state):
+                self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.fact_id.in_(some)))
+            self._c.execute(
+                delete(source).where(
+                    source.c.owner_id == self._owner_id, source.c.item == "fact", source.c.item_id.in_(some)
+                )
+            )
+        applying = Applying(self._c, self._owner_id)
+        for change in self._after:
+            if change.no >= self._begun:
+                told = tuple(d for d in change.decisions if _fact_of(d) in fact_ids)
+                if told:
+                    applying.gather(replace(change, decisions=told))
+        applying.write()
+        counted = [row for row in kept if any(row[f"b_{name}"] for name in _COUNTERS)]
+        if counted:
+            self._c.execute(
+                update(fact)
+                .where(fact.c.owner_id == self._owner_id, fact.c.fact_id == bindparam("k_id"))
+                .values({name: bindparam(f"b_{name}") for name in _COUNTERS}),
+                counted,
+            )
+
+    # -------------------------------------------------------------------------------------------------- segments
+
+    def _count_again(self, segment_id: str) -> None:
+        """What a segment counts, from the pages and texts that it still has; where it has none it goes."""
+        segment, page = schema.segment, schema.page
+        mine = (segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
+        row = self._c.execute(select(segment).where(*mine)).first()
+        if row is None:
+            return
+        pages, newest = self._c.execute(
+            select(func.count(), func.max(page.c.recorded_at)).where(
+                page.c.owner_id == self._owner_id, page.c.segment_id == segment_id
+            )
+        ).one()
+        told = [self._numbers(table, segment_id) for table in (schema.segment_text, schema.evolution)]
+        numbers = [no for some in told for no in some if no is not None]
+        if not numbers and not pages:
+            self._c.execute(delete(segment).where(*mine))
+            return
+        opened = row.opened_no
+        if any(was.no == opened for was, _ in self._pairs):
+            numbers += [no for no in self._places(segment_id) if no is not None]
+            opened = min(numbers)
+        evicted = row.evicted_no if row.evicted_no is not None and row.evicted_no >= opened else None
+        if evicted is not None and not self._evicts(segment_id, evicted):
+            evicted = None
+        self._c.execute(
+            update(segment)
+            .where(*mine)
+            .values(
+                opened_no=opened,
+                evicted_no=evicted,
+                touched_no=max(*numbers, opened, evicted or 0),
+                pages=pages,
+                newest_at=newest or 0,
+            )
+        )
+
+    def _numbers(self, table: Table, segment_id: str) -> tuple[int | None, int | None]:
+        """The first and the last change that wrote a version of a segment."""
+        no = table.c.change_no
+        query = select(func.min(no), func.max(no))
+        row = self._c.execute(query.where(table.c.owner_id == self._owner_id, table.c.segment_id == segment_id)).one()
+        return row[0], row[1]
+
+    def _places(self, segment_id: str) -> tuple[int | None, int | None]:
+        """The first and the last change that placed a page of those that a segment holds."""
+        page, placed = schema.page, schema.membership
+        row = self._c.execute(
+            select(func.min(placed.c.change_no), func.max(placed.c.change_no))
+            .select_from(page)
+            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
+            .where(placed.c.segment_id == segment_id)
+        ).one()
+        return row[0], row[1]
+
+    def _evicts(self, segment_id: str, no: int) -> bool:
+        """Whether a change still evicts a segment: it does, if it is not one of those that lost something."""
+        now = next((now for _, now in self._pairs if now.no == no), None)
+        return now is None or any(isinstance(d, Evicted) and d.segment_id == segment_id for d in now.decisions)
+
+
+class Overwriting(Applying):
+    """Versions that are told otherwise under the same change: their rows are written over, not retired."""
+
+    def overwrite(self) -> None:
+        """Write what was gathered over the rows that are there."""
+        for table, by_key in self._versions.items():
+            rows = [row for versions in by_key.values() for row in versions]
+            keys = [column.name for column in table.primary_key.columns]
+            names = [column.name for column in table.c if column.name not in (*keys, *_RETIRING)]
+            statement = (
+                update(table)
+                .where(*(table.c[name] == bindparam(f"k_{name}") for name in keys))
+                .values({name: bindparam(f"b_{name}") for name in names})
+            )
+            self._many(
+                statement,
+                [
+                    {**{f"k_{name}": row[name] for name in keys}, **{f"b_{name}": row.get(name) for name in names}}
+                    for row in rows
+                ],
+            )
+        source = schema.source
+        self._many(
+            delete(source).where(
+                source.c.owner_id == self._owner_id,
+                source.c.item == bindparam("k_item"),
+                source.c.item_id == bindparam("k_id"),
+                source.c.change_no == bindparam("k_no"),
+            ),
+            [{"k_item": item, "k_id": item_id, "k_no": no} for item, item_id, no in self._sources],
+        )
+        self._write_sources()
+
+
+def _is(table: Table, key: Sequence[str]) -> Iterable[Any]:
+    names = [column.name for column in table.primary_key.columns if column.name not in ("owner_id", "change_no")]
+    return (table.c[name] == value for name, value in zip(names, key, strict=True))
+
+
+def _versions(change: Change) -> Mapping[_Key, Decision]:
+    """The decision that wrote each version of a change: the last on its key."""
+    found: dict[_Key, Decision] = {}
+    for d in change.decisions:
+        if isinstance(d, BegunAnew):
+            found.clear()
+        which = set_by(d)
+        if which is not None and which[0] is not Item.FACT:
+            found[schema.metadata.tables[which[0]], which[1]] = d
+    return found
+
+
+def _fact_of(d: Decision) -> str | None:
+    """The fact whose row a decision writes."""
+    which = set_by(d)
+    return which[1][0] if which is not None and which[0] is Item.FACT else None
+
+
+def _facts_changed(was: Change, now: Change) -> set[str]:
+    """Facts of which two tellings of a change do not say the same."""
+
+    def told(change: Change) -> dict[str, list[Decision]]:
+        found: dict[str, list[Decision]] = {}
+        for d in change.decisions:
+            fact_id = _fact_of(d)
+            if fact_id is not None:
+                found.setdefault(fact_id, []).append(d)
+        return found
+
+    old, new = told(was), told(now)
+    return {fact_id for fact_id in old.keys() | new.keys() if old.get(fact_id) != new.get(fact_id)}
+
+
+def _segment_parts(change: Change) -> set[tuple[str, str, str]]:
+    """What a change does to segments: by kind, segment and page."""
+    told: set[tuple[str, str, str]] = set()
+    for d in change.decisions:
+        of = dict(ids(d))
+        if Sort.SEGMENT in of:
+            told.add((d.tag, of[Sort.SEGMENT], of.get(Sort.PAGE, "")))
+    return told

@@ -1,0 +1,103 @@
+"""The file of an SQLite store: how a connection to it is made, how its rows are copied, how it is known again."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy.engine import Connection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from embermem.core.errors import StoreMoved
+
+FILES = "ember_files"
+"""Where a connection's files are noted: the database's and its WAL's, as they were when it was opened."""
+Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
+APPLICATION_ID = 0x454D4252
+"""The bytes EMBR in the file's header."""
+
+
+def copy_rows(connection: Any, place: Path) -> None:
+    """Every row of a database in another file, which is empty or not there yet: without the pages and bytes that hold
+    no row. `connection` is the driver's, in no transaction. Raises sqlite3.Error."""
+    connection.execute("VACUUM INTO ?", (str(place),))
+
+
+def make_engine(path: Path, busy_timeout_s: float, *, read_only: bool = False, before: tuple[str, ...] = ()) -> Engine:
+    """An engine on one file: WAL, synchronous = FULL, secure_delete = ON; a write transaction begins as one. `before`
+    are pragmas that are set before the file is looked at."""
+    last = ("query_only=ON",) if read_only else ()
+    return engine_on(URL.create("sqlite", database=str(path)), path, busy_timeout_s, before, last)
+
+
+def engine_on(
+    url: URL, path: Path, busy_timeout_s: float, before: tuple[str, ...] = (), last: tuple[str, ...] = ()
+) -> Engine:
+    engine = create_engine(
+        url,
+        connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
+        pool_size=8,
+        max_overflow=64,
+        hide_parameters=True,  # a cause that somebody logs would hold what was said
+    )
+    first: list[Files] = []
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(dialect: Any, entry: ConnectionPoolEntry, arguments: Any, options: Any) -> None:
+        if first:  # a file that is gone must not be made anew
+            refuse_moved(path, (first[0][0], None))
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None
+        for pragma in (*before, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
+        entry.info[FILES] = found = file_of(path), file_of(wal_of(path))
+        first[:] = first or [found]
+        refuse_moved(path, (first[0][0], found[1]))
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("ember_writes", False)
+        raw = connection.connection.dbapi_connection
+        assert raw is not None
+        raw.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    @event.listens_for(engine, "close")
+    def _close(connection: Any, entry: ConnectionPoolEntry) -> None:
+        """See `Sqlite.abandon`."""
+        with suppress(sqlite3.Error):
+            connection.rollback()
+
+    return engine
+
+
+def refuse_moved(path: Path, files: Files) -> None:
+    """Raises StoreMoved where the path, or its WAL's, no longer leads to these files. What cannot be told is let pass:
+    a file without a number, as some file systems have them."""
+    for place, known in ((str(path), files[0]), (wal_of(path), files[1])):
+        found = None if known is None else file_of(place)
+        if found != known:
+            what = "was deleted or renamed" if found is None else "was replaced by another file"
+            advice = "put it back, or close this memory and open the store that is meant"
+            if known is files[1]:
+                advice = "close every memory that has the store open, then run `embermem doctor`"
+            raise StoreMoved(f"{place} {what} while the store was open; nothing was written: {advice}")
+
+
+def file_of(path: Path | str) -> tuple[int, int] | None:
+    """What tells a file from others at the same place; None where there is none, or it cannot be told."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_ino else None
+
+
+def wal_of(path: Path) -> str:
+    return f"{path}-wal"

@@ -1,0 +1,176 @@
+"""Statements that several parts of the store share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import BigInteger, Table, and_, case, cast, func, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import Cause, Change, Decision
+from embermem.core.types import Chain, ChainId, Owner, OwnerId, PageId, ThreadId, Utterance
+from embermem.protocols import (
+    OwnerState,
+)
+from embermem.store import schema
+from embermem.store.codec import decisions_from, json_text, moment
+from embermem.store.queries import reads
+
+BORN_AFTER = "born_after"
+"""The store's setting that new owners are younger than: see `Erasing.forget_owner`."""
+
+SCRUBBED = "scrubbed"
+"""The store's setting that changes with each scrub that was whole. A store without it was made by an Ember that did not
+look at the bytes."""
+_LEASES_AHEAD = 2
+"""A lease that ends so many times its length ahead, or more, was not given by this clock."""
+_NEVER = 2**62
+"""A time in microseconds that no clock says."""
+
+
+def upsert(c: Connection, table: Table) -> Any:
+    """An insert that may say what happens where the row is there already; both engines have the same words for it."""
+    return postgresql.insert(table) if c.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def holds(c: Connection, column: Any, text: str) -> Any:
+    """Whether a text stands in a column, letter by letter."""
+    find = func.strpos if c.dialect.name == "postgresql" else func.instr
+    return find(column, text) > 0
+
+
+def setting(c: Connection, key: str) -> str:
+    return c.scalar(select(schema.store.c.value).where(schema.store.c.key == key)) or ""
+
+
+def remember(c: Connection, values: Mapping[str, str]) -> None:
+    for key, value in values.items():
+        statement = upsert(c, schema.store).values(key=key, value=value)
+        c.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+def remember_once(c: Connection, key: str, value: str) -> str:
+    c.execute(upsert(c, schema.store).values(key=key, value=value).on_conflict_do_nothing())
+    return setting(c, key)
+
+
+def owner_state(c: Connection, owner_id: OwnerId) -> OwnerState | None:
+    row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
+    return None if row is None else reads.owner_state_from(row)
+
+
+def locked_owner(c: Connection, owner_id: OwnerId) -> bool:
+    """Wait until no other transaction writes of this owner; what is read from here on is what they left. False for an
+    owner that there is not. On SQLite a transaction that writes is alone from its beginning."""
+    query = select(schema.owner.c.seq).where(schema.owner.c.owner_id == owner_id)
+    return c.scalar(query.with_for_update()) is not None
+
+
+def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
+    """The owner's row, held by this transaction until its end."""
+    row = {
+        "owner_id": owner.id,
+        "user": owner.user,
+        "agent": owner.agent,
+        "created_at": _born(at),
+        **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
+        "lease_token": 0,
+    }
+    while not locked_owner(c, owner.id):  # again, where another forgot the owner in between
+        c.execute(upsert(c, schema.owner).values(**row).on_conflict_do_nothing())
+
+
+def _born(at: int) -> Any:
+    """When a new owner began: at this time, or just after the last owner that was forgotten whole."""
+    after = select(cast(schema.store.c.value, BigInteger) + 1).where(schema.store.c.key == BORN_AFTER)
+    before = func.coalesce(after.scalar_subquery(), at)
+    return case((before > at, before), else_=at)
+
+
+def utterances(c: Connection, owner_id: OwnerId, after_seq: int, limit: int | None) -> tuple[Utterance, ...]:
+    table = schema.utterance
+    rows = c.execute(
+        select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq).order_by(table.c.seq).limit(limit)
+    )
+    return tuple(reads.utterance_from(row) for row in rows)
+
+
+def changes(
+    c: Connection,
+    owner_id: OwnerId,
+    since: int,
+    limit: int | None = None,
+    *,
+    before: int | None = None,
+    causes: Collection[Cause] | None = None,
+    naming: str | None = None,
+    kinds: Collection[type[Decision]] | None = None,
+) -> tuple[Change, ...]:
+    """The next `limit` changes after `since`, or with `before` the last `limit` below it; of some causes; those in
+    whose decisions an id stands; each with its decisions of some kinds only. In order. What is left out is not decoded.
+    """
+    table = schema.change
+    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since).limit(limit)
+    if causes is not None:
+        query = query.where(table.c.cause.in_([cause.value for cause in causes]))
+    if naming is not None:
+        query = query.where(holds(c, table.c.decisions, json_text(naming)))
+    if before is None:
+        rows = c.execute(query.order_by(table.c.no)).all()
+    else:
+        rows = c.execute(query.where(table.c.no < before).order_by(table.c.no.desc())).all()[::-1]
+    return tuple(
+        Change(
+            no=row.no,
+            cause=Cause(row.cause),
+            analyst=row.analyst,
+            recorded_at=moment(row.recorded_at),
+            decisions=decisions_from(row.decisions, kinds),
+        )
+        for row in rows
+    )
+
+
+def chains(c: Connection, owner_id: OwnerId, only: Sequence[ChainId] | None) -> tuple[Chain, ...]:
+    chain, page = schema.chain, schema.page
+    query = select(chain).where(chain.c.owner_id == owner_id, chain.c.retired_no.is_(None)).order_by(chain.c.chain_id)
+    of: dict[str, list[PageId]] = {}
+    if only is not None:
+        query = query.where(chain.c.chain_id.in_(only))
+    else:
+        members = select(page.c.chain_id, page.c.page_id).where(
+            page.c.owner_id == owner_id, page.c.chain_id.is_not(None)
+        )
+        for row in c.execute(members.order_by(page.c.no)):
+            of.setdefault(row.chain_id, []).append(PageId(row.page_id))
+    rows = c.execute(query).all()
+    sources = reads.sources_of(c, owner_id, "chain", {row.chain_id: row.change_no for row in rows})
+    return tuple(
+        Chain(
+            id=ChainId(row.chain_id),
+            thread=ThreadId(row.thread),
+            summary=row.summary,
+            page_ids=tuple(of.get(row.chain_id, ())),
+            change_no=row.change_no,
+            recorded_at=moment(row.recorded_at),
+            sources=sources.get(row.chain_id, ()),
+        )
+        for row in rows
+        if only is not None or row.chain_id in of  # one that lost its pages to others is no more
+    )
+
+
+def due_from(at: int) -> Any:
+    """When the owner is due, now that something came in: at once, but where its work failed and must wait."""
+    table = schema.owner
+    waits = and_(table.c.error.is_not(None), table.c.lease_by.is_(None), table.c.due_at.is_not(None))
+    return case((or_(table.c.due_at < at, waits), table.c.due_at), else_=at)
+
+
+def unclaimed(at: int, lease_s: float) -> Any:
+    """That no lease holds. One that ends later than two leases from now was given by a clock that runs ahead, and is
+    none: its holder finds out by its token. The second lease is for clocks that differ a little."""
+    until, latest = schema.owner.c.lease_until, min(at + _LEASES_AHEAD * lease_s * 1e6, _NEVER)
+    return or_(until.is_(None), until <= at, until > int(latest))

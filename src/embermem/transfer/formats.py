@@ -1,0 +1,386 @@
+"""The file formats that `ingest` reads, as one stream of messages.
+
+Line formats (JSON lines, `Name: text`) are read line by line, so that a long file costs no memory; the others are
+read whole. A bad line becomes a `BadLine` in the stream: who reads decides whether to go on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import chain
+from typing import IO, Any
+
+from embermem.bench.datasets import Conversation, is_locomo, is_neutral, parse
+from embermem.core.errors import InputError
+from embermem.core.types import Role
+
+NAME_CHARS = 60
+"""A longer text before the colon is no name."""
+NAME_LIMIT = 512
+"""A longer name or thread cannot be stored."""
+MAX_LINE_BYTES = 64 * 2**20
+"""A longer line is refused before it is parsed."""
+
+_NAMED = re.compile(r"(?P<name>[^:：]+?)\s*(?::(?:\s+|$)|：)(?P<text>.*)", re.DOTALL)
+_ROLE_NAMES = {
+    "user": Role.USER,
+    "human": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "ai": Role.ASSISTANT,
+    "bot": Role.ASSISTANT,
+    "agent": Role.ASSISTANT,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "tool": Role.TOOL,
+    "用户": Role.USER,
+    "助手": Role.ASSISTANT,
+}
+_ROLES = (*Role, "developer", "function")
+_PASSED_ON = ("tool_calls", "tool_call_id", "function_call", "refusal")
+
+
+class Format(StrEnum):
+    """What a file may be; `auto` looks at its first line."""
+
+    AUTO = "auto"
+    JSONL = "jsonl"
+    MESSAGES = "messages"
+    RECALL = "recall"
+    LOCOMO = "locomo"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One message of a file. `place` says where it stands; `offset` how many bytes were read up to it."""
+
+    place: str
+    role: str
+    content: object
+    thread: str | None = None
+    name: str | None = None
+    at: datetime | None = None
+    more: Mapping[str, object] = field(default_factory=dict)
+    offset: int = 0
+
+    def message(self) -> dict[str, object]:
+        """The message in the OpenAI format, as `add_messages` takes it."""
+        made: dict[str, object] = {"role": self.role, "content": self.content, **self.more}
+        if self.name is not None:
+            made["name"] = self.name
+        if self.at is not None:
+            made["at"] = self.at
+        return made
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BadLine:
+    """A line that holds no message: where, what is wrong, what to do."""
+
+    place: str
+    what: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}; {self.advice}"
+
+
+Item = Entry | BadLine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """The messages of one conversation. `name` is its id in the file, or None where the file is one conversation."""
+
+    name: str | None
+    items: Iterable[Item]
+    total: int | None = None
+
+
+def read(file: IO[bytes], form: Format, me: str | None = None, longest: int = 1_000_000) -> list[Source]:
+    """The conversations of a file. `me` names the speaker on the user's side; without it, the first to speak.
+
+    A text of more than `longest` characters is a bad line, as is one that no store can hold.
+
+    Raises InputError if a file that must be read whole cannot be understood.
+    """
+    first, lines = _first_line(file)
+    found = _detect(first) if form is Format.AUTO else form
+    if found is Format.JSONL:
+        sources = [Source(name=None, items=_json_lines(lines))]
+    elif found is Format.TEXT:
+        sources = [Source(name=None, items=_text_lines(lines, me))]
+    else:
+        sources = _document(b"".join(lines), form, me)
+    return [replace(source, items=_storable(source.items, longest)) for source in sources]
+
+
+def _first_line(file: IO[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first line with something in it, and all lines from the start of the file."""
+    kept: list[bytes] = []
+    for line in iter(lambda: file.readline(MAX_LINE_BYTES), b""):
+        kept.append(line)
+        if line.strip():
+            break
+    if kept:
+        kept[0] = kept[0].removeprefix(b"\xef\xbb\xbf")
+    first = kept[-1].strip() if kept else b""
+    return first, chain(kept, iter(lambda: file.readline(MAX_LINE_BYTES), b""))
+
+
+def _detect(first: bytes) -> Format:
+    if first[:1] not in (b"{", b"["):
+        return Format.TEXT
+    try:
+        value = json.loads(first)
+    except (ValueError, RecursionError):
+        if first in (b"{", b"[") or first.endswith((b",", b"{", b"[")):
+            return Format.MESSAGES  # JSON over several lines
+        return Format.JSONL if first.startswith(b"{") else Format.TEXT
+    whole = isinstance(value, list) or is_neutral(value) or is_locomo(value)
+    return Format.MESSAGES if whole else Format.JSONL
+
+
+# ------------------------------------------------------------------------------------------------------ lines
+
+
+def _json_lines(lines: Iterator[bytes]) -> Iterator[Item]:
+    for place, line, offset in _decoded(lines):
+        if isinstance(line, BadLine):
+            yield line
+        elif line.strip():
+            yield from _json_line(line, place, offset)
+
+
+def _json_line(line: str, place: str, offset: int) -> Iterator[Item]:
+    advice = 'expected {"role", "content"} or {"query", "response"}'
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        yield BadLine(place=place, what=f"not JSON ({error.msg} at column {error.colno})", advice=advice)
+        return
+    except (ValueError, RecursionError) as error:
+        yield BadLine(place=place, what=f"not JSON that can be read ({error})", advice=advice)
+        return
+    yield from _object(value, place, offset)
+
+
+def _object(value: object, place: str, offset: int = 0) -> Iterator[Item]:
+    """The messages of one JSON object: a message, an exchange, or a list under "messages"."""
+    if not isinstance(value, dict):
+        yield BadLine(place=place, what=f"a {type(value).__name__}, not an object", advice="write one object a line")
+        return
+    if isinstance(value.get("messages"), list):
+        for number, one in enumerate(value["messages"], 1):
+            yield from _object(one, f"{place}, message {number}", offset)
+        return
+    if "role" not in value and not ("query" in value or "response" in value):
+        yield BadLine(
+            place=place,
+            what=f"neither a role nor a query is in it (found: {', '.join(map(str, value)) or 'nothing'})",
+            advice='expected {"role", "content"} or {"query", "response"}',
+        )
+        return
+    made = list(_exchange(value, place, offset) if "role" not in value else [_message(value, place, offset)])
+    bad = next((item for item in made if isinstance(item, BadLine)), None)
+    yield from made if bad is None else [bad]
+
+
+def _exchange(value: Mapping[str, Any], place: str, offset: int) -> Iterator[Item]:
+    sides = [(Role.USER, value.get("query")), (Role.ASSISTANT, value.get("response"))]
+    if all(content is None for _, content in sides):
+        yield BadLine(place=place, what="query and response are both null", advice="give at least one of them")
+    for role, content in sides:
+        if content is not None:
+            rest = {"at": value.get("at"), "thread": value.get("thread")}
+            yield _message({"role": role.value, "content": content, **rest}, place, offset)
+
+
+def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
+    role, content = value["role"], value.get("content")
+    if role not in _ROLES:
+        return BadLine(place=place, what=f"role is {role!r}", advice=f"allowed: {', '.join(_ROLES)}")
+    more = {key: value[key] for key in _PASSED_ON if value.get(key) is not None}
+    if not (isinstance(content, (str, list)) or (content is None and more)):
+        return BadLine(place=place, what=f"content is {_kind(content)}", advice="write a text or a list of parts")
+    for key in ("name", "thread"):
+        if not isinstance(value.get(key), (str, int, type(None))):
+            return BadLine(place=place, what=f"{key} is {_kind(value[key])}", advice="write a text")
+    at = value.get("at")
+    said_at = _time(at)
+    if at is not None and said_at is None:
+        return BadLine(
+            place=place, what=f"at is {at!r}", advice="write ISO 8601 (2026-05-02T10:00:00+02:00) or seconds since 1970"
+        )
+    name, thread = value.get("name"), value.get("thread")
+    return Entry(
+        place=place,
+        role="system" if role == "developer" else "tool" if role == "function" else str(role),
+        content=content,
+        name=_named(name),
+        thread=_named(thread),
+        at=said_at,
+        more=more,
+        offset=offset,
+    )
+
+
+def _named(value: object) -> str | None:
+    return str(value) if value is not None and str(value).strip() else None
+
+
+def _text_lines(lines: Iterator[bytes], me: str | None) -> Iterator[Item]:
+    """`Name: text`; an indented line goes on with the message before it."""
+    open_entry: Entry | None = None
+    first: str | None = me
+    for place, line, offset in _decoded(lines):
+        if isinstance(line, BadLine):
+            yield line
+            continue
+        if not line.strip():
+            continue
+        if line[0] in " \t" and open_entry is not None:
+            open_entry = _longer(open_entry, line.strip(), offset)
+            continue
+        match = _NAMED.fullmatch(line.strip())
+        if match is None or len(match["name"]) > NAME_CHARS:
+            yield BadLine(
+                place=place,
+                what=f"no name stands before a colon in {line.strip()[:40]!r}",
+                advice="write `Name: text`, and indent a line that goes on",
+            )
+            continue
+        if open_entry is not None:
+            yield open_entry
+        name = match["name"].strip()
+        role = _ROLE_NAMES.get(name.lower()) if me is None else None
+        if role is None:
+            first = name if first is None else first
+            role = Role.USER if name == first else Role.ASSISTANT
+            open_entry = Entry(place=place, role=role, content=match["text"], name=name, offset=offset)
+        else:
+            open_entry = Entry(place=place, role=role, content=match["text"], offset=offset)
+    if open_entry is not None:
+        yield open_entry
+
+
+def _longer(entry: Entry, line: str, offset: int) -> Entry:
+    return Entry(place=entry.place, role=entry.role, content=f"{entry.content}\n{line}", name=entry.name, offset=offset)
+
+
+def _decoded(lines: Iterator[bytes]) -> Iterator[tuple[str, str | BadLine, int]]:
+    offset = 0
+    for number, raw in enumerate(lines, 1):
+        offset += len(raw)
+        place = f"line {number}"
+        if len(raw) >= MAX_LINE_BYTES:
+            what = f"longer than {MAX_LINE_BYTES // 2**20} MB"
+            yield place, BadLine(place=place, what=what, advice="split it into several messages"), offset
+            continue
+        try:
+            yield place, raw.decode("utf-8").rstrip("\r\n"), offset
+        except UnicodeDecodeError as error:
+            what = f"not UTF-8 (byte {raw[error.start]:#04x} at column {error.start + 1})"
+            yield place, BadLine(place=place, what=what, advice="save the file as UTF-8"), offset
+
+
+# -------------------------------------------------------------------------------------------------- documents
+
+
+def _document(raw: bytes, form: Format, me: str | None) -> list[Source]:
+    try:
+        value = json.loads(raw.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 at byte {error.start}; save the file as UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON that can be read ({error})") from error
+    if is_neutral(value) or is_locomo(value) or form in (Format.RECALL, Format.LOCOMO):
+        return [_conversation(one, me) for one in parse(value, "file", "the file").conversations]
+    messages = value.get("messages") if isinstance(value, dict) else value
+    if not isinstance(messages, list):
+        raise InputError(
+            "the JSON is no list of messages, no recall set and no LoCoMo file; "
+            "expected [{role, content}, …] or one object a line"
+        )
+    items = (item for n, one in enumerate(messages, 1) for item in _object(one, f"message {n}"))
+    return [Source(name=None, items=items, total=len(messages))]
+
+
+def _conversation(one: Conversation, me: str | None) -> Source:
+    items = (
+        Entry(
+            place=turn.id,
+            role=turn.role if me is None else (Role.USER if turn.speaker == me else Role.ASSISTANT),
+            content=turn.text,
+            thread=thread.id,
+            name=turn.speaker,
+            at=turn.at,
+        )
+        for thread, turn in one.turns()
+    )
+    return Source(name=one.id, items=items, total=sum(1 for _ in one.turns()))
+
+
+# ------------------------------------------------------------------------------------------------------ values
+
+
+def _time(value: object) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return datetime.fromtimestamp(value, UTC)
+        except (ValueError, OverflowError, OSError):
+            return None
+    return None
+
+
+def _storable(items: Iterable[Item], longest: int) -> Iterator[Item]:
+    """Marks as bad what no store can hold, so that its line is named."""
+    for item in items:
+        wrong = _wrong(item, longest) if isinstance(item, Entry) else None
+        yield item if wrong is None else BadLine(place=item.place, what=wrong[0], advice=wrong[1])
+
+
+def _wrong(entry: Entry, longest: int) -> tuple[str, str] | None:
+    texts = [("the text", text, longest) for text in _texts([entry.content, *entry.more.values()])]
+    for what, text, limit in (
+        *texts,
+        ("the name", entry.name or "", NAME_LIMIT),
+        ("the thread", entry.thread or "", NAME_LIMIT),
+    ):
+        if len(text) > limit:
+            return f"{what} has {len(text):,} characters, more than {limit:,}", "make it shorter"
+        if "\x00" in text:
+            return f"{what} has a NUL character", "take it out"
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            return f"{what} has half of a surrogate pair", "write whole characters"
+    return None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text within lists and objects."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _kind(value: object) -> str:
+    return "missing" if value is None else f"of type {type(value).__name__}"
