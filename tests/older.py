@@ -7,7 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from embermem import Memory
-from embermem.store import migrations, sqlite_file
+from embermem.store import migrations
+from embermem.store.engines import sqlite_file
 from scripted import SMALL
 
 VERSION = f"SELECT version_num FROM {migrations.VERSION_TABLE}"

@@ -14,7 +14,8 @@ import pytest
 
 from embermem import Memory
 from embermem.core.errors import StoreError
-from embermem.store import migrations, sqlite_file
+from embermem.store import migrations
+from embermem.store.engines import sqlite_file
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from older import VERSION, content, older

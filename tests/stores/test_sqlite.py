@@ -25,8 +25,8 @@ from embermem.core.errors import (
     StoreMoved,
     StoreReadOnly,
 )
-from embermem.store import migrations, schema, sqlite_file
-from embermem.store.engines import sqlite
+from embermem.store import migrations, schema
+from embermem.store.engines import sqlite, sqlite_file
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from scripted import NOW, SMALL

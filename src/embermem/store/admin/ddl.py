@@ -12,7 +12,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from embermem.core.errors import ConfigError
 from embermem.store import migrations, schema
 from embermem.store.admin.copying import COMMON, OWNED
-from embermem.store.sqlite_file import APPLICATION_ID
+from embermem.store.engines.sqlite_file import APPLICATION_ID
 
 ENGINES = ("sqlite", "postgresql", "citus")
 

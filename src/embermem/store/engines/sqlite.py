@@ -28,7 +28,15 @@ from embermem.core.errors import (
 )
 from embermem.protocols import Finding
 from embermem.store.engines.database import raise_interrupt
-from embermem.store.sqlite_file import APPLICATION_ID, FILES, Files, copy_rows, engine_on, make_engine, refuse_moved
+from embermem.store.engines.sqlite_file import (
+    APPLICATION_ID,
+    FILES,
+    Files,
+    copy_rows,
+    engine_on,
+    make_engine,
+    refuse_moved,
+)
 
 _DAMAGES = (100, 10, 1)
 """So many damages of a file are named, or fewer where the check cannot get on."""

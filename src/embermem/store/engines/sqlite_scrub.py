@@ -12,8 +12,8 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import StoreBusy, StoreCorrupt
+from embermem.store.engines.sqlite_file import make_engine
 from embermem.store.engines.sqlite_slack import Damaged, RawFile, committed_pages, slack, wipe, with_wal
-from embermem.store.sqlite_file import make_engine
 from embermem.store.transactions import Transaction
 
 if TYPE_CHECKING:

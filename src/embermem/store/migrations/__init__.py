@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, exc, inspect, text
 
 from embermem.core.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError
 from embermem.store import schema
-from embermem.store.sqlite_file import APPLICATION_ID, copy_rows, make_engine
+from embermem.store.engines.sqlite_file import APPLICATION_ID, copy_rows, make_engine
 from embermem.store.statements import SCRUBBED
 
 HEAD = "0007"
