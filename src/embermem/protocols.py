@@ -533,7 +533,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Losing:
+class SegmentImpact:
     """A segment that tells of pages that are to go: how many of them were placed in it (`lost`), how many pages it
     keeps (`left`), which change placed the first of those (0: one before the pages that go), when they were said
     (None: from and to as before), and the keywords that none of them has."""
@@ -561,7 +561,7 @@ class Trail:
     changes: tuple[Change, ...]
     chains: Mapping[ChainId, tuple[Page, ...]]
     noted: frozenset[ChainId]
-    segments: Mapping[SegmentId, Losing]
+    segments: Mapping[SegmentId, SegmentImpact]
     facts: frozenset[FactId]
     repeated: frozenset[str]
 

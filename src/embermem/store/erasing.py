@@ -27,7 +27,7 @@ from embermem.protocols import Erasure
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, mark_of_key, new_key
-from embermem.store.projector import Applying
+from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.rewriting import rewrite
 from embermem.store.statements import (
@@ -96,9 +96,9 @@ class Erasing(Transactions):
                 .where(schema.owner.c.owner_id == owner.id)
                 .values(revision=change.no, persona_no=change.no, reset_no=change.no, due_at=due_from(at))
             )
-            applying = Applying(c, owner.id)
-            applying.gather(change)
-            applying.write()
+            projector = Projector(c, owner.id)
+            projector.stage(change)
+            projector.flush()
             _sum_again(c, owner.id, erasure.segments, sums)
             _nothing_to_embed(c, owner.id)
             remember(c, {SCRUB_DUE: secrets.token_hex(8)})

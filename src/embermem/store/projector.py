@@ -1,4 +1,4 @@
-"""Applying a change: each decision becomes rows, and the rows they replace are retired."""
+"""Projector a change: each decision becomes rows, and the rows they replace are retired."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class _SegmentMoves:
     pages: int = 0
 
 
-class Applying:
-    """Changes on their way into the tables: gathers the rows of one change after the other, then writes them in few
+class Projector:
+    """Changes on their way into the tables: stages the rows of one change after the other, then writes them in few
     statements. What comes of it is the same whether they are written one by one or together."""
 
     def __init__(self, connection: Connection, owner_id: OwnerId) -> None:
@@ -85,17 +85,17 @@ class Applying:
         self._embedded_seq: int | None = None
         self._barred: dict[tuple[str, int], Row] = {}
         self._undid = False
-        self._gather_anew()
+        self._stage_anew()
 
-    def gather(self, change: Change) -> None:
+    def stage(self, change: Change) -> None:
         """Take in the next change."""
         self._no, self._at, self._analyst = change.no, micros(change.recorded_at), change.analyst
         for decision in change.decisions:
             self._take(decision)
         self._end_of_change()
 
-    def write(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]] | None = None) -> None:
-        """Write all that was gathered, once. `segment_vectors` holds each grown segment's embedder and sum."""
+    def flush(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]] | None = None) -> None:
+        """Write all that was staged, once. `segment_vectors` holds each grown segment's embedder and sum."""
         self._write_versions()
         self._write_pages()
         self._write_segments(segment_vectors or {})
@@ -301,7 +301,7 @@ class Applying:
 
     def _begun_anew(self, d: changes.BegunAnew) -> None:
         """The first decision of its change: what was gathered before is put away too."""
-        self._gather_anew()
+        self._stage_anew()
         forget_derived(self._connection, self._owner_id)
 
     def _trait_set(self, d: changes.TraitSet) -> None:
@@ -319,7 +319,7 @@ class Applying:
 
     # ------------------------------------------------------------------------------------------------- gathering
 
-    def _gather_anew(self) -> None:
+    def _stage_anew(self) -> None:
         self._versions: dict[Table, dict[tuple[object, ...], list[Row]]] = {}
         self._sources: dict[tuple[str, str, int], set[_Span]] = {}
         self._facts: dict[str, Row] = {}

@@ -15,7 +15,7 @@ from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
 from embermem.store.codec import decisions_text
-from embermem.store.projector import Applying
+from embermem.store.projector import Projector
 from embermem.store.queries import reads
 
 _Key = tuple[Table, tuple[str, ...]]
@@ -66,7 +66,7 @@ class _Rewriting:
             dropped += [((table, key), was.no) for table, key in old if (table, key) not in new and not self._page(key)]
             edited = tuple(d for key, d in new.items() if d != old.get(key))
             if edited:
-                overwriting.gather(replace(now, decisions=edited))
+                overwriting.stage(replace(now, decisions=edited))
         self._drop_pages()
         for key, no in sorted(dropped, key=lambda one: -one[1]):
             self._drop(*key, no)
@@ -141,13 +141,13 @@ class _Rewriting:
                     source.c.owner_id == self._owner_id, source.c.item == "fact", source.c.item_id.in_(some)
                 )
             )
-        applying = Applying(self._c, self._owner_id)
+        projector = Projector(self._c, self._owner_id)
         for change in self._after:
             if change.no >= self._begun:
                 told = tuple(d for d in change.decisions if _fact_of(d) in fact_ids)
                 if told:
-                    applying.gather(replace(change, decisions=told))
-        applying.write()
+                    projector.stage(replace(change, decisions=told))
+        projector.flush()
         counted = [row for row in kept if any(row[f"b_{name}"] for name in _COUNTERS)]
         if counted:
             self._c.execute(
@@ -220,7 +220,7 @@ class _Rewriting:
         return now is None or any(isinstance(d, Evicted) and d.segment_id == segment_id for d in now.decisions)
 
 
-class Overwriting(Applying):
+class Overwriting(Projector):
     """Versions that are told otherwise under the same change: their rows are written over, not retired."""
 
     def overwrite(self) -> None:

@@ -42,10 +42,10 @@ _FACTS = 8
 def why(store: Store, owner_id: OwnerId, item_id: str, at: datetime) -> Why | None:
     """Why there is a fact, segment, chain or link (by its id), a trait (by its dimension) or a profile line (such as
     "user.home"); None if there is none. `at` is now: an age counts from it."""
-    return _Asked(store, owner_id, at).why(item_id)
+    return _ProvenanceQuery(store, owner_id, at).why(item_id)
 
 
-class _Asked:
+class _ProvenanceQuery:
     def __init__(self, store: Store, owner_id: OwnerId, at: datetime) -> None:
         self._store = store
         self._owner_id = owner_id

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection, Row
 
 from embermem.core.types import OwnerId
 from embermem.store import schema
-from embermem.store.projector import NO_WAITING, Applying, forget_derived
+from embermem.store.projector import NO_WAITING, Projector, forget_derived
 from embermem.store.statements import changes
 
 _REPLAYED_AT_ONCE = 200
@@ -39,10 +39,10 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
     embedded = c.scalar(select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id))
     done = 0
     while some := changes(c, owner_id, done, _REPLAYED_AT_ONCE):
-        applying = Applying(c, owner_id)
+        projector = Projector(c, owner_id)
         for change in some:
-            applying.gather(change)
-        applying.write()
+            projector.stage(change)
+        projector.flush()
         done = some[-1].no
     _put_back(c, page, owner_id, "page_id", tuple(NO_WAITING), waiting)
     _put_back(c, segment, owner_id, "segment_id", _KEPT, kept)

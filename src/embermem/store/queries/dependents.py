@@ -17,7 +17,7 @@ from embermem.core.changes import Cause, Change
 from embermem.core.quote_matcher import Probes
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, PageId, SegmentId, ThreadId
-from embermem.protocols import Losing, Trail
+from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
 from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
 from embermem.store.queries import reads
@@ -61,7 +61,7 @@ _RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
 """Causes of changes that name facts which no table finds them by."""
 _ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
 """What may be an id of ours in the JSON of decisions."""
-_UNTOUCHED = Losing(lost=0, left=1, first_no=0, said_from=None, said_to=None, words=frozenset())
+_UNTOUCHED = SegmentImpact(lost=0, left=1, first_no=0, said_from=None, said_to=None, words=frozenset())
 """A segment that loses no page, only words of its chains' summaries."""
 _RETOLD = 24
 """Of a fact that is said elsewhere too, the notes of so many other utterances are looked at for its words."""
@@ -218,7 +218,7 @@ class _Following:
         rows = self._rows(select(note.c.page_id, note.c.chain_id), note.c.chain_id, self._emptied)
         return frozenset(ChainId(row.chain_id) for row in rows if row.page_id not in self._pages)
 
-    def _losing(self, segment_id: str) -> Losing:
+    def _losing(self, segment_id: str) -> SegmentImpact:
         """What a segment keeps. Its pages are looked at one by one only where its first, or one at an end of its time,
         goes."""
         segment, text = schema.segment, schema.segment_text
@@ -236,7 +236,7 @@ class _Following:
         inside = bool(said) and row.said_from < min(said) and max(said) < row.said_to
         return losing if inside and row.opened_no not in lost else self._looked_at(segment_id, losing)
 
-    def _looked_at(self, segment_id: str, losing: Losing) -> Losing:
+    def _looked_at(self, segment_id: str, losing: SegmentImpact) -> SegmentImpact:
         page, placed, said = schema.page, schema.membership, schema.utterance
         rows = self._c.execute(
             select(page.c.page_id, placed.c.change_no, said.c.said_at, said.c.said_offset)
@@ -349,7 +349,7 @@ class _Following:
 
     # --------------------------------------------------------------------------------------------------- summaries
 
-    def _summaries(self, losing: Mapping[SegmentId, Losing]) -> None:
+    def _summaries(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """The versions of chains and segments that may tell of what goes, and those that stand of segments that lose
         a page."""
         chain, text = schema.chain, schema.segment_text
@@ -384,7 +384,7 @@ class _Following:
             self._ends(link, column, {*self._facts, *self._segments})
         self._ends(evolution, evolution.c.segment_id, set(self._segments))
 
-    def _unindexed(self, losing: Mapping[SegmentId, Losing]) -> None:
+    def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """Changes that name what goes, and that no table knows."""
         segment = schema.segment
         emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}

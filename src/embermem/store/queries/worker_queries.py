@@ -23,7 +23,7 @@ from embermem.protocols import (
 from embermem.store import schema
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros, moment, vector_bytes
-from embermem.store.projector import Applying
+from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.statements import chains, due_from, ensure_owner, locked_owner, remember, setting, unclaimed
 from embermem.store.transactions import Transactions
@@ -138,9 +138,9 @@ class Work(Transactions):
                     )
                 _write_vectors(c, owner.id, change.no, vectors)
             sums = {key: (embedder, vector) for key, vector in (segment_vectors or {}).items()}
-            applying = Applying(c, owner.id)
-            applying.gather(change)
-            applying.write(sums)
+            projector = Projector(c, owner.id)
+            projector.stage(change)
+            projector.flush(sums)
         return change
 
     def postpone(

@@ -1,4 +1,4 @@
-"""Applying changes one by one and applying the whole log together derive the same rows."""
+"""Projector changes one by one and applying the whole log together derive the same rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.store import schema
-from embermem.store.projector import Applying
+from embermem.store.projector import Projector
 from embermem.store.sql import SqlStore
 from proofs import bounded
 from scripted import NOW
@@ -189,10 +189,10 @@ def _applied(store: SqlStore, changes: list[Change], ends: Iterable[int]) -> dic
     start = 0
     for end in ends:
         with store._write() as c:
-            applying = Applying(c, owner.id)
+            projector = Projector(c, owner.id)
             for change in changes[start:end]:
-                applying.gather(change)
-            applying.write()
+                projector.stage(change)
+            projector.flush()
         start = max(start, end)
     return derived(store, owner)
 
