@@ -241,7 +241,7 @@ def test_a_kind_without_an_entry_is_refused() -> None:
 def test_ember_does_not_start_with_a_kind_that_has_no_entry(tmp_path: Path) -> None:
     copied = tmp_path / "embermem"
     shutil.copytree(Path(embermem.__file__).parent, copied, ignore=shutil.ignore_patterns("__pycache__"))
-    module = copied / "changes" / "decisions.py"
+    module = copied / "core" / "changes" / "decisions.py"
     source = module.read_text(encoding="utf-8")
     made = '@dataclass(frozen=True)\nclass Dreamt:\n    tag: ClassVar[str] = "Dreamt"\n    text: str\n\n\nDecision = ('
     module.write_text(source.replace("Decision = (", made).replace("    | Evicted\n", "    | Evicted\n    | Dreamt\n"))
