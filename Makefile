@@ -9,8 +9,11 @@ PY  := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 LOCKED := --no-deps --require-hashes -r
 WEIGHTS := src/embermem/embedders/weights.txt
-WORKERS ?= 2
+# One more than the two cores that this is made for: some tests wait.
+WORKERS ?= 3
 ARGS ?=
+# Tests start hundreds of processes: what they import is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

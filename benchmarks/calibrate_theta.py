@@ -21,7 +21,7 @@ import numpy as np
 
 from embermem.analysts import keywords
 from embermem.bench.datasets import Conversation, Thread, load
-from embermem.core.equations import f_score
+from embermem.core.equations import cosine, f_score, jaccard
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import PageId
 from embermem.core.vectors import page_vector
@@ -77,7 +77,8 @@ def pieces(conversation: Conversation, embedder: Embedder) -> list[list[Piece]]:
 def score(segment: Sequence[Piece], page: Piece) -> float:
     """Eq. 1 of a page against a segment of these pages."""
     words = frozenset[str]().union(*(piece.keywords for piece in segment))
-    return f_score(np.sum([piece.vector for piece in segment], axis=0), page.vector, words, page.keywords)
+    vector = np.sum([piece.vector for piece in segment], axis=0)
+    return f_score(cosine(vector, page.vector), jaccard(words, page.keywords))
 
 
 def pairs(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ import pytest
 
 from embermem import Memory, OwnerMemory
 from proofs import PROOFS
-from scripted import SMALL, Clock, Opener, Place
+from scripted import SMALL, Clock, Life, Opener, Place
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,7 +29,9 @@ hypothesis.settings.register_profile(PROOFS, deadline=None, max_examples=400)
 
 TESTS = Path(__file__).parent
 ENGINES = ("sqlite", "postgresql")
-APPLICATIONS = ("apps", "bench", "client", "inspector", "mcp_server", "service")
+PROOF_TIMEOUT_S = 3600
+"""The limit of a test with `--proofs`, which does up to ten times as much; it only ends what hangs."""
+APPLICATIONS = ("bench", "cli", "client", "http", "mcp_server")
 
 
 @pytest.fixture(autouse=True)
@@ -54,12 +58,23 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile(PROOFS if config.getoption("--proofs") else "here")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file of which no test would be selected is not imported: on PostgreSQL that is most of them."""
+    quick_on_a_server = config.getoption("--engine") == "postgresql" and not config.getoption("--proofs")
+    if not quick_on_a_server or not collection_path.match("test_*.py") or of_the_store(collection_path):
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return not any(f"pytest.mark.{marker}" in text for marker in ("engines", "postgresql")) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Select the tests of this run."""
     engine, proofs = config.getoption("--engine"), config.getoption("--proofs")
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
+        if proofs and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(PROOF_TIMEOUT_S))
         (kept if is_selected(item, engine, proofs=proofs) else left).append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = kept
@@ -75,9 +90,15 @@ def is_selected(item: pytest.Item, engine: str, *, proofs: bool) -> bool:
         return False
     if engine == "sqlite" or item.get_closest_marker(engine):
         return True
-    folder = item.path.relative_to(TESTS).parts[0]
-    opens_a_store = "engine" in getattr(item, "fixturenames", ()) and folder not in APPLICATIONS
-    return opens_a_store and (proofs or folder == "stores" or item.get_closest_marker("engines") is not None)
+    room = item.path.relative_to(TESTS).parts[0]
+    opens_a_store = "engine" in getattr(item, "fixturenames", ()) and room not in APPLICATIONS
+    return opens_a_store and (proofs or of_the_store(item.path) or item.get_closest_marker("engines") is not None)
+
+
+def of_the_store(path: Path) -> bool:
+    """Whether a file's tests are those of the store itself, which run on every engine."""
+    room, *below = path.relative_to(TESTS).parts
+    return room == "store" and below[0] != "admin"
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -141,6 +162,55 @@ def opened(place: Place, tmp_path: Path, clock: Clock) -> Iterator[Opener]:
     yield open_one
     for memory in memories:
         memory.close()
+
+
+@pytest.fixture(scope="session")
+def lived_once(
+    tmp_path_factory: pytest.TempPathFactory, engine: str, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., tuple[str | Path, Path, datetime]]]:
+    """Stores that tests begin with, each made once a run: where it lies, closed, its key, and the time at its end."""
+    had: dict[tuple[Life, str], tuple[str | Path, Path, datetime]] = {}
+    # Asked for now, so that the server outlives the databases that are dropped at the end.
+    server = Path() if engine == "sqlite" else request.getfixturevalue("server_folder")
+    with ExitStack() as stack:
+
+        def once(life: Life, **settings: Any) -> tuple[str | Path, Path, datetime]:
+            if (life, repr(settings)) not in had:
+                folder, clock = tmp_path_factory.mktemp("lived"), Clock()
+                place: str | Path = folder / "memory.db"
+                if engine != "sqlite":
+                    import postgres
+
+                    place = stack.enter_context(postgres.database(server, template=postgres.MADE))
+                own = {"clock": clock, "forgotten_key_file": str(folder / "memory.db.key"), **SMALL, **settings}
+                with Memory(place, **own) as memory:
+                    life(memory, clock)
+                had[life, repr(settings)] = place, folder / "memory.db.key", clock.now
+            return had[life, repr(settings)]
+
+        yield once
+
+
+@pytest.fixture
+def lived_in(
+    lived_once: Callable[..., tuple[str | Path, Path, datetime]], place: Place, tmp_path: Path, clock: Clock
+) -> Callable[..., str | Path]:
+    """A store of the test's own that a life has filled already, with small capacities or settings of its own; the clock
+    is at the life's end."""
+
+    def filled(life: Life, file: str = "memory.db", **settings: Any) -> str | Path:
+        made, key, clock.now = lived_once(life, **settings)
+        if isinstance(made, Path):
+            shutil.copyfile(made, place(file))
+        else:
+            import postgres
+
+            postgres.refill(str(place(file)), made)
+        if key.exists():
+            shutil.copyfile(key, tmp_path / f"{file}.key")
+        return place(file)
+
+    return filled
 
 
 @pytest.fixture

@@ -50,8 +50,9 @@ class Timer:
         self.kind: type[BaseException] = self.random.choice((KeyboardInterrupt, OutOfTime))
         self.left = 2 if self.random.random() < 0.2 else 1
         began = time.perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, self.random.uniform(1e-5, 1.3 * usual), self.random.uniform(5e-5, 1e-3))
         try:
+            delay, again = self.random.uniform(1e-5, 1.3 * usual), self.random.uniform(5e-5, 1e-3)
+            signal.setitimer(signal.ITIMER_REAL, delay, again)
             return operation()
         finally:
             self.left = 0

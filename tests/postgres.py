@@ -77,5 +77,13 @@ def database(folder: Path, *, template: str = "template1") -> Iterator[str]:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+def refill(url: str, filled: str) -> None:
+    """Make an empty database like another, which nobody uses."""
+    base, name = url.split("?")[0].rpartition("/")[2], filled.split("?")[0].rpartition("/")[2]
+    with psycopg.connect(filled.replace(f"/{name}", "/postgres", 1), autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{base}" WITH (FORCE)')
+        connection.execute(f'CREATE DATABASE "{base}" TEMPLATE "{name}"')
+
+
 def _admin(made: Any) -> psycopg.Connection:
     return psycopg.connect(made.get_uri(), autocommit=True)

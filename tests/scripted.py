@@ -61,6 +61,10 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
+Life = Callable[[Memory, Clock], object]
+"""What fills a store that tests begin with."""
+
+
 class ScriptedAnalyst:
     """Reads as the extractive analyst does, with other words in the chain's summary, after the failures it is told."""
 

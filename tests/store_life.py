@@ -23,12 +23,12 @@ from embermem import Memory, OwnerMemory
 from embermem.core.changes import Cause, Change, Evicted, FactAdded, Placed
 from embermem.core.config import Preset
 from embermem.core.errors import InputError, NotFound
+from forgotten import found_by, holds
 from lives import store_of
 from mortal import Mortal, Struck
 from readings import all_read, assert_as_applied_again, assert_recalled_alike, assert_same_rows, stored
 from scripted import SMALL, Clock
 from soundness import assert_sound, assert_tiers, looking, rows
-from test_forgetting import found_by, holds
 
 Name = tuple[str, str]
 Step = Callable[[Memory], object]

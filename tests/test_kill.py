@@ -117,11 +117,11 @@ def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(place: Pla
         warm.of("alice").settle()
         warm.of("alice").recall("Hello")
     kills = placed = kept = 0
-    stores = bounded(2, proofs=10) if engine == "sqlite" else bounded(1, proofs=4)
+    stores, blows = bounded(1, proofs=10) if engine == "sqlite" else bounded(1, proofs=4), bounded(8, proofs=12)
     for store in range(stores):  # each begins empty, and is filled under the blows
         filled = place(f"{store}.db")
         acknowledged: list[tuple[str, str, str]] = []
-        for blow in range(12):
+        for blow in range(blows):
             acknowledged += killed(filled, blow, moment)
             kills += 1
             if blow % 3 == 0:
@@ -130,5 +130,5 @@ def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(place: Pla
         kept += len(acknowledged)
         placed += assert_understood_to_the_end(filled, acknowledged)
     print(f"{kills} kills, {kept} pages acknowledged and kept, {placed} of them placed by the killed")
-    assert kills == stores * 12
+    assert kills == stores * blows
     assert placed > 0  # consolidation was at work when they were killed

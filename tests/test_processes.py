@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +13,7 @@ import pytest
 
 from embermem import Memory
 from embermem.core.errors import StoreError
+from forked import Child, script
 from proofs import bounded
 from scripted import Opener, Place
 from soundness import assert_sound, assert_tiers
@@ -33,18 +32,16 @@ with Memory(place, embedder="hashed", background=background, poll_s=0.05, batch_
 """
 
 
-def started(place: str | Path, worker: int, count: int, background: bool = False) -> subprocess.Popen[bytes]:
-    arguments = [sys.executable, "-c", ADDER, str(place), str(worker), str(count), "1" if background else "0"]
-    return subprocess.Popen(arguments, stderr=subprocess.PIPE)
+def started(place: str | Path, worker: int, count: int, background: bool = False) -> Child:
+    return script(ADDER, str(place), str(worker), str(count), "1" if background else "0")
 
 
 @pytest.mark.engines
 def test_many_processes_add_many_pages_each_to_one_new_store(place: Place) -> None:
-    count, each = bounded(4, proofs=8), bounded(50, proofs=200)
+    count, each = bounded(4, proofs=8), bounded(25, proofs=200)
     workers = [started(place(), n, each) for n in range(count)]
     for worker in workers:
-        _, errors = worker.communicate(timeout=200)
-        assert (worker.returncode, errors.decode()) == (0, "")
+        assert (worker.communicate(), worker.returncode) == (("", ""), 0)
     with Memory(place(), **SETTINGS) as memory:
         pages = memory.of("alice").pages()
         assert len(pages) == count * each
@@ -59,7 +56,7 @@ def test_readers_see_what_another_process_added_while_workers_consolidate(place:
     with Memory(place(), **SETTINGS) as memory:
         alice = memory.of("alice")
         alice.add("I saw a purple heron.", "Lovely!")
-        each = bounded(20, proofs=60)
+        each = bounded(15, proofs=60)
         workers = [started(place(), n, each, background=True) for n in range(2)]
         seen = 0
         while any(worker.poll() is None for worker in workers):
@@ -71,8 +68,7 @@ def test_readers_see_what_another_process_added_while_workers_consolidate(place:
             assert known >= seen
             seen = known
         for worker in workers:
-            _, errors = worker.communicate(timeout=60)
-            assert (worker.returncode, errors.decode()) == (0, "")
+            assert (worker.communicate(), worker.returncode) == (("", ""), 0)
         assert alice.stats().utterances == 2 + 2 * each * 2
         alice.settle()
         assert alice.stats().pending == 0
@@ -104,33 +100,21 @@ def test_what_is_added_in_a_forked_child_and_in_its_parent_is_all_kept(place: Pl
     assert_sound(place())
 
 
-def at_once(script: str, place: str | Path, count: int, *told: str) -> list[subprocess.Popen[str]]:
-    """Processes that have imported all, and go at the same moment."""
-    made = [
-        subprocess.Popen(
-            [sys.executable, "-c", BEGUN + script, str(place), str(n), *told],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for n in range(count)
-    ]
+def at_once(text: str, place: str | Path, count: int, *told: str) -> list[Child]:
+    """Processes that have opened the store, and go at the same moment."""
+    made = [script(BEGUN + text, str(place), str(n), *told) for n in range(count)]
     for one in made:
-        assert one.stdout is not None
         assert one.stdout.readline() == "ready\n"
     for one in made:
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
+        one.tell("go")
     return made
 
 
-def said_by(processes: list[subprocess.Popen[str]]) -> list[list[str]]:
+def said_by(processes: list[Child]) -> list[list[str]]:
     """The lines that each of them printed, once all have ended well."""
     found = []
     for one in processes:
-        lines, errors = one.communicate(timeout=120)
+        lines, errors = one.communicate()
         assert (one.returncode, errors) == (0, "")
         found.append(lines.splitlines())
     return found
@@ -212,7 +196,6 @@ def test_a_process_killed_in_the_middle_of_a_transaction_leaves_nothing_of_it_an
         alice = memory.of("alice")
         alice.add("Hello")
         (holder,) = at_once(HOLDS, place(), 1)
-        assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         assert [page.query for page in alice.pages()] == ["Hello"]
         holder.kill()
@@ -258,30 +241,30 @@ def in_threads(*works: Callable[[], object]) -> None:
 
 
 def test_threads_add_recall_visit_and_settle_at_once(opened: Opener, place: Place) -> None:
-    memory = opened(background=True, poll_s=0.01, batch_wait_s=0.0)
+    memory, each = opened(background=True, poll_s=0.01, batch_wait_s=0.0), bounded(8, proofs=25)
     alice, bob = memory.of("alice"), memory.of("bob")
 
     def add(worker: int) -> None:
-        for n in range(25):
+        for n in range(each):
             alice.add(f"I walked to the lake, {worker} {n}", "Nice.", thread=f"t{worker}")
             bob.add(f"I cooked a soup, {worker} {n}", "Good.")
 
     def read() -> None:
-        for _ in range(25):
+        for _ in range(each):
             hits = alice.recall("lake").hits
             assert all("lake" in hit.utterance.text or hit.utterance.role == "assistant" for hit in hits)
             alice.visit(hits)
             assert not [p for p in bob.pages() if "lake" in p.query]
 
     def settle() -> None:
-        for _ in range(8):
+        for _ in range(bounded(3, proofs=8)):
             alice.settle()
             bob.settle()
 
     in_threads(lambda: add(1), lambda: add(2), read, read, settle, settle)
     alice.settle()
     bob.settle()
-    assert (len(alice.pages()), len(bob.pages())) == (50, 50)
+    assert (len(alice.pages()), len(bob.pages())) == (2 * each, 2 * each)
     assert (alice.stats().pending, bob.stats().pending) == (0, 0)
     assert_tiers(memory)
     assert_sound(place())
@@ -321,13 +304,14 @@ def test_the_background_thread_can_be_switched_off(opened: Opener) -> None:
 
 def test_closing_waits_for_the_step_in_hand_and_what_is_left_is_done_by_the_next(opened: Opener, place: Place) -> None:
     memory = opened(background=True, poll_s=0.01, batch_wait_s=0.0)
-    for n in range(200):
+    count = bounded(40, proofs=200)
+    for n in range(count):
         memory.of("alice").add(f"I walked to the lake {n}", "Nice.")
     memory.close()
     assert not [t for t in threading.enumerate() if t.name == "embermem-background"]
     assert_sound(place())
     alice = opened(lease_s=1).of("alice")
-    assert len(alice.pages()) == 200
+    assert len(alice.pages()) == count
     alice.settle()
     assert alice.stats().pending == 0
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +19,14 @@ import psycopg
 import pytest
 from running import run
 from serving import client, running
-from test_serve import served
 
 from embermem import Memory
 from embermem.bootstrap import on_a_server, store_exists
 from embermem.client import Client
 from embermem.core.config import load
 from embermem.core.errors import AccessRefused, EmberError, SchemaMismatch, StoreError, StoreReadOnly
+from forked import Child, ember
+from proofs import bounded
 from scripted import SMALL, Opener, Place
 from soundness import assert_sound, assert_tiers, meddle, written
 
@@ -34,6 +39,33 @@ def until(come: Callable[[], object], seconds: float = 30.0) -> None:
     while not come():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """A server in a process of its own."""
+
+    process: Child
+    url: str
+
+    def stop(self) -> int:
+        """Ends it by a signal; its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait()
+
+
+@contextmanager
+def served(place: str | Path, *arguments: str, more: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """`embermem serve` on a free port, as soon as it says where."""
+    process = ember(place, "serve", "--port", "0", *arguments, more=more)
+    try:
+        until(lambda: process.poll() is not None or "serves http" in process.errors())
+        found = re.search(r"serves (http://\S+)", process.errors())
+        assert found, f"it ended before it served: {process.errors()}"
+        yield Served(process=process, url=found[1])
+    finally:
+        process.kill()
+        process.communicate()
 
 
 # -------------------------------------------------------------------------------------------------- read your writes
@@ -253,18 +285,20 @@ class Load:
 
     def _add(self, number: int) -> None:
         user, n = f"user {number}", 0
+        clients = [Client(url, retries=0, timeout_s=10) for url in self._urls]
         while not self.over.is_set():
             text = f"{LINES[n % 5]} {number}.{n}"
-            for url in self._urls * 50:
+            for c in clients * 50:
                 try:
-                    with Client(url, retries=0, timeout_s=10) as c:
-                        c.of(user).add(text, "I see.", key=text)
+                    c.of(user).add(text, "I see.", key=text)
                 except EmberError:
                     time.sleep(0.05)
                 else:
                     self.acknowledged.append((user, text))
                     break
             n += 1
+        for c in clients:
+            c.close()
 
 
 def assert_kept(place: str | Path, load: Load) -> None:
@@ -287,9 +321,9 @@ QUICK = {"EMBERMEM_BATCH_WAIT_S": "0", "EMBERMEM_SHORT_TERM_PAGES": "3", "EMBERM
 
 def test_a_server_killed_in_mid_load_loses_nothing_that_was_acknowledged(place: Any) -> None:
     with served(place(), more=QUICK) as one, served(place(), more=QUICK) as other, Load([one.url, other.url]) as load:
-        load.has(20)
+        load.has(bounded(10, proofs=20))
         one.process.kill()
-        load.has(20)
+        load.has(bounded(10, proofs=20))
     assert_kept(place(), load)
 
 
@@ -300,9 +334,9 @@ def test_a_postgresql_restarted_in_mid_load_loses_nothing_and_is_found_again(own
     with served(store, more=QUICK) as one, served(store, "--no-worker", more=QUICK) as other:
         with Load([one.url, other.url]) as load:
             for how in ("immediate", "fast"):
-                load.has(15)
+                load.has(bounded(8, proofs=15))
                 server.ctl("-m", how, "restart")
-            load.has(20)
+            load.has(bounded(8, proofs=20))
         assert one.stop() == 0
     assert_kept(store, load)
     assert run(store, "doctor").code == 0

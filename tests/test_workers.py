@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import command, environment
 
 from bench_of import ALICE, LINES, Bench
 from embermem import Memory, Tier
@@ -32,6 +30,8 @@ from embermem.embedders.hashed import HashedNgrams
 from embermem.llms import ModelAsker
 from embermem.memoryos.ingest.leases import Leases
 from embermem.protocols import Analyst, ChatMessage, Lease, ModelReply, ModelRequest, Purpose
+from forked import Child, ember, script
+from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
@@ -97,26 +97,26 @@ def until(come: Callable[[], object], seconds: float = 20.0) -> None:
         time.sleep(0.01)
 
 
-def heart() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "embermem-leases"]
+def heart() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "embermem-leases"}
 
 
 def test_a_lease_gives_signs_of_life_until_its_work_ends_and_none_after_it(clock: Clock) -> None:
-    signs = Signs()
+    signs, others = Signs(), heart()
     leases = Leases(signs, clock, 0.3)
     with leases.held(LEASE) as held:
         until(lambda: signs.count >= 3)
     count = signs.count
-    until(lambda: not heart())
+    until(lambda: not heart() - others)
     assert (signs.count, held.lost) == (count, False)
 
 
 def test_one_thread_keeps_all_leases_of_a_process_alive(clock: Clock) -> None:
     signs = Signs()
     leases = Leases(signs, clock, 0.3)
-    before = len(heart())
+    others = heart()
     with leases.held(LEASE), leases.held(LEASE), leases.held(LEASE):
-        assert len(heart()) == before + 1
+        assert len(heart() - others) == 1
         until(lambda: signs.count >= 6)
 
 
@@ -270,12 +270,12 @@ def test_what_a_killed_worker_had_is_taken_over_within_the_lease_time_and_done_o
     one = bench(analyst := ScriptedAnalyst(), lease_s=0.6)
     one.add(*LINES, *LINES)
     paths = [path for path in sys.path if path]
-    with subprocess.Popen([sys.executable, "-c", HANGING, str(one.place), *paths], stdout=subprocess.PIPE) as worker:
-        assert worker.stdout is not None
-        assert worker.stdout.readline() == b"reading\n"
-        time.sleep(1.5)  # more than two leases
-        assert one.system.work() == 0
-        worker.kill()
+    worker = script(HANGING, str(one.place), *paths)
+    assert worker.stdout.readline() == "reading\n"
+    time.sleep(1.5)  # more than two leases
+    assert one.system.work() == 0
+    worker.kill()
+    worker.communicate()
     killed = datetime.now(UTC)
     state = one.store.owner_state(ALICE.id)
     assert state is not None
@@ -337,13 +337,14 @@ def test_a_slice_ends_by_time_too_and_settle_has_none(place: Place, clock: Clock
 def test_workers_in_threads_share_the_owners_and_do_each_page_once(place: Place) -> None:
     settings = {**SMALL, "batch_wait_s": 0.0, "slice_pages": 4, "short_term_pages": 1}
     with Memory(place(), **settings) as memory:
-        for n in range(12):
-            filled(memory, f"user {n}", 3 if n else 30)
+        users, much = bounded(6, proofs=12), bounded(14, proofs=30)
+        for n in range(users):
+            filled(memory, f"user {n}", 3 if n else much)
         with ThreadPoolExecutor(4) as pool:
             for done in [pool.submit(memory.work) for _ in range(4)]:
                 done.result()
         assert memory.work() == 0
-        assert memory.pages_placed == 29 + 11 * 2
+        assert memory.pages_placed == much - 1 + (users - 1) * 2
         assert (memory.stats().pending, memory.stats().due) == (0, 0)
         assert set(placements(place()).values()) == {1}
         assert_tiers(memory)
@@ -433,50 +434,41 @@ DUE_NOW = {"EMBERMEM_BATCH_WAIT_S": "0", "EMBERMEM_SHORT_TERM_PAGES": "1", "EMBE
 
 
 @contextmanager
-def workers(place: Any, count: int, *arguments: str, **settings: str) -> Iterator[list[subprocess.Popen[str]]]:
+def workers(place: Any, count: int, *arguments: str, **settings: str) -> Iterator[list[Child]]:
     """So many `embermem worker`, which tell what they do in lines of JSON."""
     more = {**DUE_NOW, **{f"EMBERMEM_{name.upper()}": value for name, value in settings.items()}}
-    started = [
-        subprocess.Popen(
-            command("worker", "--json", *arguments),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(place, more),
-        )
-        for _ in range(count)
-    ]
+    started = [ember(place, "worker", "--json", *arguments, more=more) for _ in range(count)]
     try:
         yield started
     finally:
         for one in started:
-            if one.poll() is None:
-                one.kill()
+            one.kill()
             one.communicate()
 
 
-def ended(worker: subprocess.Popen[str]) -> list[Any]:
+def ended(worker: Child) -> list[Any]:
     """Waits for its end; what it told."""
-    out, errors = worker.communicate(timeout=400)
+    out, errors = worker.communicate()
     assert worker.returncode == 0, errors
     assert "Traceback" not in errors
     return [json.loads(line) for line in out.splitlines()]
 
 
 def test_a_worker_told_to_stop_ends_its_steps_and_gives_its_leases_back(place: Place) -> None:
+    each = bounded(50, proofs=150)
+    placed = 3 * (each - 1)
     with Memory(place(), **SMALL) as memory:
         for n in range(3):
-            filled(memory, f"user {n}", 150)
+            filled(memory, f"user {n}", each)
     with workers(place(), 1, "--workers", "2") as (worker,):
-        assert worker.stdout is not None
         worker.stdout.readline()
         worker.send_signal(signal.SIGTERM)
         told = ended(worker)
-    assert 0 < told[-1]["placed"] < 447
+    assert 0 < told[-1]["placed"] < placed
     assert [row["lease_by"] for row in rows(place(), "SELECT lease_by FROM owner")] == [None] * 3
     with workers(place(), 1, "--once", "--workers", "2") as (worker,):
         again = ended(worker)
-    assert told[-1]["placed"] + again[-1]["placed"] == 447
+    assert told[-1]["placed"] + again[-1]["placed"] == placed
     assert {line["user"] for line in told[:-1] + again[:-1]} <= {f"user {n}" for n in range(3)}
     assert set(placements(place()).values()) == {1}
 
@@ -484,10 +476,9 @@ def test_a_worker_told_to_stop_ends_its_steps_and_gives_its_leases_back(place: P
 def test_the_others_go_on_when_a_worker_is_killed_and_no_page_is_placed_twice(place: Place) -> None:
     with Memory(place(), **SMALL) as memory:
         for n in range(4):
-            filled(memory, f"user {n}", 60)
+            filled(memory, f"user {n}", bounded(25, proofs=60))
         with workers(place(), 2, "--workers", "2", lease_s="1", slice_pages="4") as (killed, other):
             for one in (killed, other):
-                assert one.stdout is not None
                 assert one.stdout.readline()
             killed.kill()
             until(lambda: not rows(place(), UNPLACED), 60)
@@ -503,7 +494,7 @@ UNPLACED = """SELECT 1 FROM page p JOIN owner o ON o.owner_id = p.owner_id
 
 
 @pytest.mark.parametrize(
-    ("quiet", "count"), [(40, 2), pytest.param(1000, 4, marks=[pytest.mark.proof, pytest.mark.timeout(600)])]
+    ("quiet", "count"), [(15, 2), pytest.param(1000, 4, marks=[pytest.mark.proof, pytest.mark.timeout(600)])]
 )
 def test_many_owners_and_a_noisy_one_are_all_done_once_and_fairly_by_many_workers(
     place: Place, quiet: int, count: int

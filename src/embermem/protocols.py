@@ -552,15 +552,13 @@ class Trail:
 
     `changes` are those that may tell of them, whole and in order. `begun` is the change that began memory anew last
     (0: none): what came before stands in the log only. `chains` are those of the pages, each with the pages that it
-    keeps, in order; `noted` those of the chains that keep no page, but that an earlier note of a page which stays
-    names; `segments` those that hold them or their chains' summaries; `facts` all that rest on them; `repeated` the
-    texts, in lower case, that pages which stay say too.
+    keeps, in order; `segments` those that hold them or their chains' summaries; `facts` all that rest on them;
+    `repeated` the texts, in lower case, that pages which stay say too.
     """
 
     begun: int
     changes: tuple[Change, ...]
     chains: Mapping[ChainId, tuple[Page, ...]]
-    noted: frozenset[ChainId]
     segments: Mapping[SegmentId, SegmentImpact]
     facts: frozenset[FactId]
     repeated: frozenset[str]

@@ -9,11 +9,14 @@ import pytest
 from running import run as run_command
 
 from embermem.bench.past import SHARES, PastReport, run, talk
+from proofs import bounded
+
+PAGES = bounded(30, proofs=60)
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> PastReport:
-    return run(tmp_path_factory.mktemp("past"), pages=60, samples=2, facts_when="read")
+    return run(tmp_path_factory.mktemp("past"), pages=PAGES, samples=bounded(1, proofs=2), facts_when="read")
 
 
 def test_the_talk_is_the_same_for_a_seed_and_tells_what_changes() -> None:
@@ -31,7 +34,7 @@ def test_every_read_is_measured_now_and_then(report: PastReport) -> None:
 
 
 def test_what_changed_is_measured_and_weighed(report: PastReport) -> None:
-    assert (report.pages, report.utterances) == (60, 120)
+    assert (report.pages, report.utterances) == (PAGES, 2 * PAGES)
     assert min(report.changes, report.facts, report.past_facts) > 0
     assert min(report.why_ms, report.undo_ms, report.forget_ms, report.scrub_ms, report.first_as_of_ms) > 0
     assert report.resident_bytes[0] < report.resident_bytes[1]

@@ -205,6 +205,7 @@ def test_speed_measures_at_each_size_and_says_when_its_time_was_over() -> None:
     assert command("speed", "--pages", "many").returncode == 2
 
 
+@pytest.mark.proof
 def test_embed_measures_single_texts_and_batches() -> None:
     found = json.loads(command("embed", "--seconds", "0.2", "--json").stdout)
     assert found["single_texts_per_s"] > 0

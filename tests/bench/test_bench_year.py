@@ -95,6 +95,7 @@ def test_without_a_model_all_that_needs_none_is_answered_right(tmp_path: Path) -
     assert done.code == 0
 
 
+@pytest.mark.proof
 def test_with_a_good_model_everything_is_answered_right(tmp_path: Path) -> None:
     with ModelServer(good_model.answer) as server:
         report = year.run(

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 from small import locomo, recall_set
 
+from proofs import bounded
+
 ROOT = Path(__file__).parents[2]
 OWN = "ember,bm25,dense"
+EMBER = ["ember-paper", "ember-default"]
 
 
 def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -32,33 +35,32 @@ def written(folder: Path, document: object) -> Path:
     return path
 
 
+@pytest.mark.proof
 def test_each_own_system_finds_what_is_plain_and_says_what_it_costs(tmp_path: Path) -> None:
     done = run(written(tmp_path, locomo()), "--only", OWN, "--json")
     assert done.returncode == 0, done.stderr
     (report,) = json.loads(done.stdout)["data"]
     assert (report["name"], report["utterances"], report["questions"]) == ("ours", 5, 3)
-    assert list(report["systems"]) == ["bm25", "dense", "ember-paper", "ember-default"]
+    assert list(report["systems"]) == ["bm25", "dense", *EMBER]
     for found in report["systems"].values():
         assert found["rec@10"] == found["mrr"] == 1.0
         assert found["search_ms_p95"] >= found["search_ms_p50"] > 0
         assert found["unforeseen_texts"] == 0
-    assert [name for name, found in report["systems"].items() if "disk_bytes" in found] == [
-        "ember-paper",
-        "ember-default",
-    ]
+    assert [name for name, found in report["systems"].items() if "disk_bytes" in found] == EMBER
 
 
 def test_a_question_in_mid_conversation_sees_neither_its_thread_nor_what_comes_later(tmp_path: Path) -> None:
     document = recall_set()
     asked = document["conversations"][0]["questions"]
     asked[:] = [asked[0] | {"id": thread, "evidence_threads": [thread]} for thread in ("k1", "k2", "k3")]
-    done = run(written(tmp_path, document), "--only", OWN, "--json")
+    done = run(written(tmp_path, document), "--only", bounded("bm25", proofs=OWN), "--json")
     assert done.returncode == 0, done.stderr
     (report,) = json.loads(done.stdout)["data"]
     for found in report["systems"].values():
         assert found["thread_any@10"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.proof
 def test_the_table_has_a_row_a_system_under_the_name_that_was_given(tmp_path: Path) -> None:
     done = run(f"Our talk={written(tmp_path, locomo())}", "--only", "bm25,dense")
     assert done.returncode == 0, done.stderr
@@ -69,6 +71,7 @@ def test_the_table_has_a_row_a_system_under_the_name_that_was_given(tmp_path: Pa
     assert "BM25 alone" in done.stderr, "progress"
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(find_spec("chromadb") is not None, reason="chromadb is installed here")
 def test_a_system_that_is_not_installed_is_named_as_such(tmp_path: Path) -> None:
     done = run(written(tmp_path, locomo()), "--only", "chroma,bm25")
@@ -77,6 +80,7 @@ def test_a_system_that_is_not_installed_is_named_as_such(tmp_path: Path) -> None
     assert "| BM25 alone | 100.0 |" in done.stdout
 
 
+@pytest.mark.proof
 def test_a_system_that_fails_says_how_and_the_others_are_measured(tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     (broken / "chromadb-0.dist-info").mkdir(parents=True)
@@ -107,10 +111,10 @@ def test_a_connection_is_refused_and_noted() -> None:
     ("arguments", "said"),
     [
         ([], "usage:"),
-        (["nowhere.json"], "cannot read nowhere.json"),
-        ([__file__], "not JSON"),
+        pytest.param(["nowhere.json"], "cannot read nowhere.json", marks=pytest.mark.proof),
+        pytest.param([__file__], "not JSON", marks=pytest.mark.proof),
         (["{file}", "--only", "bm25,lucene"], "unknown system 'lucene'; known: bm25, dense, ember-paper"),
-        (["{file}", "--only", ","], "unknown system ','"),
+        pytest.param(["{file}", "--only", ","], "unknown system ','", marks=pytest.mark.proof),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(arguments: list[str], said: str, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from embermem import AsyncMemory, Memory, OwnerMemory
 from embermem.client import AsyncClient, Client
 from scripted import SMALL, Clock
 
-FACES = ["Memory", "AsyncMemory", "Client", "AsyncClient"]
+CALLED, AWAITED = ["Memory", "Client"], ["AsyncMemory", "AsyncClient"]
+"""The second hand each method on to the first or to the same code, so a few tests of them are enough in `make test`."""
 
 Of = Callable[..., OwnerMemory]
 """Gives an owner's memory as one of the faces. What only Memory has is not used in the tests of them all."""
@@ -49,7 +50,7 @@ def url(memory: Memory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=[*CALLED, *(pytest.param(face, marks=pytest.mark.proof) for face in AWAITED)])
 def of(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Of]:
     """Owners' memories in one store, through each face in turn."""
     place, settings = tmp_path / "memory.db", {**SMALL, "clock": clock}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +12,9 @@ from typing import Any
 import pytest
 
 from embermem import OwnerMemory
+from embermem.aio import AsyncOwnerMemory
+from embermem.client import AsyncOwnerClient, OwnerClient
+from embermem.client.calls import OwnerCalls
 from embermem.core.changes import Cause, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.types import About, Role, Tier
@@ -19,6 +23,16 @@ from scripted import Clock
 Of = Callable[..., OwnerMemory]
 """Gives an owner's memory, as one of the faces."""
 DAY = 86_400.0
+every_face = pytest.mark.parametrize("of", ["Memory", "AsyncMemory", "Client", "AsyncClient"], indirect=True)
+"""For a test that runs through the faces that are awaited in `make test` too."""
+
+
+@pytest.mark.parametrize("face", [OwnerClient, AsyncOwnerClient, AsyncOwnerMemory])
+def test_a_method_of_a_face_hands_on_to_the_one_of_its_name(face: type) -> None:
+    there = OwnerCalls if face in (OwnerClient, AsyncOwnerClient) else OwnerMemory
+    for name, method in vars(face).items():
+        if not name.startswith("_") and hasattr(method, "__wrapped__"):
+            assert inspect.unwrap(method) is inspect.unwrap(getattr(there, name)), name
 
 
 @pytest.fixture
@@ -39,6 +53,7 @@ def told(alice: OwnerMemory) -> None:
 # ----------------------------------------------------------------------------------------------------------- in
 
 
+@every_face
 def test_an_exchange_comes_back_as_it_was_said(of: Of) -> None:
     alice = of("alice", "tutor")
     page_id = alice.add("I went to the wetland park.", "How was it?", at="2026-05-02T10:00:00+02:00", thread="s1")
@@ -81,6 +96,7 @@ def test_times_may_be_given_in_every_form(alice: OwnerMemory) -> None:
     assert all(at.utcoffset() is not None for at in said)
 
 
+@every_face
 def test_messages_are_added_in_one_go_with_names_and_times_of_their_own(alice: OwnerMemory) -> None:
     added = alice.add_messages(
         [
@@ -116,6 +132,7 @@ def test_the_same_key_stores_once_and_with_other_words_is_refused(alice: OwnerMe
 # ---------------------------------------------------------------------------------------------------------- out
 
 
+@every_face
 def test_what_was_said_is_recalled_and_found(alice: OwnerMemory) -> None:
     told(alice)
     context = alice.recall("What is my heron called?", budget=200, thread="s3", at="2026-05-03")
@@ -202,6 +219,7 @@ def test_counts_are_told(alice: OwnerMemory) -> None:
 # ------------------------------------------------------------------------------------------------------- persona
 
 
+@every_face
 def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> None:
     told(alice)
     (lives,) = (fact for fact in alice.facts("user") if fact.attribute == "lives_in")
@@ -475,6 +493,7 @@ def test_everything_is_forgotten_of_one_owner_alone(of: Of) -> None:
 # -------------------------------------------------------------------------------------------------------- refused
 
 
+@every_face
 def test_one_owner_never_sees_another(of: Of) -> None:
     alice, tutored, bob = of("alice"), of("alice", "tutor"), of("bob")
     page_id = alice.add("I keep a heron.", "Since when?")
@@ -588,6 +607,7 @@ def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
     assert len(alice.pages()) == 1
 
 
+@every_face
 def test_what_is_no_name_is_refused_at_once(of: Of) -> None:
     for user in ("", "  ", None, 7, "\ud800"):
         with pytest.raises(InputError):

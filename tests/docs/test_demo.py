@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from embermem import Memory
-from embermem.demo import AGENT, USER, conversation
+from embermem.demo import AGENT, USER, conversation, main
+from proofs import bounded
 
 
 def run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -37,11 +39,15 @@ def test_the_conversation_runs_forward_over_several_weeks() -> None:
     assert all(one.query and one.response for one in said)
 
 
-def test_it_shows_the_tiers_the_answers_and_why(tmp_path: Path) -> None:
-    done = run(tmp_path, "--store", "kept.db")
-    assert done.returncode == 0, done.stderr
+def test_it_shows_the_tiers_the_answers_and_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"COLUMNS": "80", **bounded({"EMBERMEM_EMBEDDER": "hashed"}, proofs={})}.items():
+        monkeypatch.setenv(name, value)
+    assert main(["--store", str(tmp_path / "kept.db")]) == 0
+    printed = capsys.readouterr().out
     for shown in ("Short-term memory", "Mid-term memory", "Long-term memory", "Recall", "lives in Nantes", "score"):
-        assert shown in done.stdout
+        assert shown in printed
     with Memory(tmp_path / "kept.db", background=False) as memory:
         owner = memory.of(USER, AGENT)
         assert owner.stats().pages == len(conversation())
@@ -67,6 +73,10 @@ def test_run_twice_on_one_store_it_stores_once(tmp_path: Path) -> None:
         assert memory.of(USER, AGENT).stats().pages == len(conversation())
 
 
-def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
-    assert run(tmp_path, EMBERMEM_EMBEDDER="hashed").returncode == 0
-    assert list(tmp_path.iterdir()) == []
+def test_it_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    assert main([]) == 0
+    assert list(tmp_path.rglob("*")) == [tmp_path / "temporary"]

@@ -30,6 +30,7 @@ def assert_printed(expected: str, got: str) -> None:
     assert re.fullmatch(pattern, got.strip(), re.DOTALL), got
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_newcomer_s_commands_do_what_is_printed(tmp_path: Path) -> None:
     steps = printed()

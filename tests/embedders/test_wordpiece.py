@@ -81,6 +81,7 @@ def test_any_text_is_cut_as_tokenizers_cuts_it(ours: WordPiece, theirs: Any, tex
     assert ours.pieces(text, ALL) == theirs.encode(text, add_special_tokens=False).ids
 
 
+@pytest.mark.proof
 def test_every_character_is_cut_as_tokenizers_cuts_it(ours: WordPiece, theirs: Any) -> None:
     known = [c for c in map(chr, range(0x30000)) if _old(c) and not "\ud800" <= c <= "\udfff"]
     assert len(known) > 90_000

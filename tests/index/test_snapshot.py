@@ -197,7 +197,9 @@ def test_f_scores_of_all_segments_equal_equation_1(keywords: list[set[str]], ask
     table = SegmentTable(empty().dim).replaced(segments)
     query = np.array([1, 2, 0, 1], dtype=np.float32)
     expected = [
-        equations.f_score(s.embedding, query, frozenset(s.keywords), asked) for s in segments if s.embedding is not None
+        equations.f_score(equations.cosine(s.embedding, query), equations.jaccard(frozenset(s.keywords), asked))
+        for s in segments
+        if s.embedding is not None
     ]
     assert table.f_scores(query, asked) == pytest.approx(expected)
 

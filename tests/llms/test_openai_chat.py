@@ -26,6 +26,7 @@ from embermem.llms import OpenAIChat
 from embermem.llms.structured import read_answer, reply_schema
 from embermem.protocols import ChatMessage, ModelReply, ModelRequest
 from embermem.testing.model_server import ModelServer
+from proofs import bounded
 
 KEY = "sk-secret-7"
 
@@ -279,7 +280,9 @@ def test_an_account_without_credit_is_refused_and_not_asked_to_wait() -> None:
 
 
 @both
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 418, 422, 429, 500, 503])
+@pytest.mark.parametrize(
+    "status", bounded([400, 401, 429, 500], proofs=[400, 401, 403, 404, 413, 418, 422, 429, 500, 503])
+)
 def test_an_error_says_model_host_and_status_and_repeats_neither_server_nor_key(status: int, read: Read) -> None:
     text = f"BODY-TEXT about {KEY}"
     with RawServer(lambda request: Raw.refusal(text, text, status)) as server, pytest.raises(ModelError) as failed:

@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent, TextResourceContents
+from serving import NO_TLS
 
 from embermem import Memory
 from embermem.mcp.server import make_server
@@ -99,7 +100,7 @@ async def over_http(url: str, key: str | None = None, **headers: str) -> AsyncIt
     if key is not None:
         sent["Authorization"] = f"Bearer {key}"
     async with (
-        httpx2.AsyncClient(headers=sent, trust_env=False) as http,
+        httpx2.AsyncClient(headers=sent, trust_env=False, verify=NO_TLS) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield client

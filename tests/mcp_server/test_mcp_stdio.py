@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client
 from mcp_talk import environment, process, read, told
 
@@ -61,6 +62,7 @@ def test_a_client_adds_and_recalls_and_what_was_said_is_understood_meanwhile(tmp
         assert len(memory.of("alice", "tutor").pages()) == 5
 
 
+@pytest.mark.proof
 def test_two_servers_on_one_file_at_the_same_time_see_what_the_other_stored(tmp_path: Path) -> None:
     store = tmp_path / "m.db"
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS / folder) for folder in ("apps", "service", "mcp_server")]
+sys.path[:0] = [str(TESTS / folder) for folder in ("cli", "http", "mcp_server")]
 
 
 def main(names: list[str]) -> None:

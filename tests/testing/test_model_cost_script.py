@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 WAYS = ("settled once, at the end", "settled after every page", "worked on when due")
 
@@ -40,6 +42,7 @@ def calls_of(printed: str) -> dict[str, float]:
     return {way: float(row.removeprefix(f"Ember, {way}").split()[0]) for way, row in rows.items()}
 
 
+@pytest.mark.proof
 def test_each_way_is_measured_and_one_settle_asks_least(tmp_path: Path) -> None:
     done = run(talk(tmp_path, 12), "--pages", "10")
     assert done.returncode == 0, done.stderr
@@ -50,6 +53,7 @@ def test_each_way_is_measured_and_one_settle_asks_least(tmp_path: Path) -> None:
     assert calls[WAYS[1]] >= 0.3
 
 
+@pytest.mark.proof
 def test_a_talk_too_short_to_ask_anything_is_told(tmp_path: Path) -> None:
     done = run(talk(tmp_path, 2))
     assert done.returncode == 1

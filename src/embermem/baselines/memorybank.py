@@ -108,7 +108,7 @@ class UserPortrait:
 
 Note = TypeVar("Note", DayEvents, DayInsight, AllEvents, UserPortrait)
 Whole = TypeVar("Whole", Overview, Portrait)
-Told = Callable[[Owner, str, Sequence[Day]], str]
+Summarise = Callable[[Owner, str, Sequence[Day]], str]
 
 
 class MemoryBank(RecordedSystem):
@@ -201,7 +201,7 @@ class MemoryBank(RecordedSystem):
             return _latest([note for text in (so_far, *(one.insight for one in days)) for note in _notes(text)], limit)
         return self._noted(owner, "memorybank_portrait", UserPortrait, so_far, "", lines, limit)
 
-    def _global(self, owner: Owner, kind: type[Whole], tell: Told, days: Sequence[Day]) -> Iterator[Whole]:
+    def _global(self, owner: Owner, kind: type[Whole], tell: Summarise, days: Sequence[Day]) -> Iterator[Whole]:
         """The summary or portrait, with the days worked in that have something it does not rest on; nothing if none."""
         before = next(iter(self.kept(owner, kind)), None)
         told = frozenset(before.sources if before else ())

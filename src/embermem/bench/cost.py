@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from embermem import bootstrap, prompts
+from embermem.bench import ProgressFn
 from embermem.bench.datasets import Conversation, Turn
 from embermem.bench.load_conversation import message
 from embermem.bench.results import Spent
@@ -58,9 +59,6 @@ PUBLISHED: Mapping[str, tuple[float, int]] = {
     "memoryos": (4.9, 3_874),
 }
 """Calls and tokens per response on LoCoMo, as the MemoryOS paper has them (Table 3)."""
-
-Told = Callable[[str, int, int], None]
-"""Told (what, done, total) as the run goes on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +105,7 @@ def costs(
     way: Way,
     *,
     label: str | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> Row:
     """Lives the pages with one system on a store and a scripted server of its own.

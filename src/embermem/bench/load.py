@@ -15,11 +15,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from embermem.bench import ProgressFn
 from embermem.bench.metrics import percentile
 from embermem.bench.synthetic import queries
 from embermem.core.errors import ConfigError
@@ -37,8 +38,6 @@ SAMPLE_S = 0.5
 """Pause between two looks at the server's memory."""
 PAGES = 200
 """Pages asked for at once when all is counted in the end."""
-
-Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,7 +88,7 @@ def run(
     kills: int = 0,
     seed: int = 0,
     environment: Mapping[str, str] | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
 ) -> LoadReport:
     """Start a server over a new store in `folder`, let `clients` add and recall for `seconds`, and count what is there.
 
@@ -123,7 +122,9 @@ def run(
     )
 
 
-async def _all(server: _Server, seen: _Seen, clients: int, seconds: float, kills: int, seed: int, told: Told) -> None:
+async def _all(
+    server: _Server, seen: _Seen, clients: int, seconds: float, kills: int, seed: int, told: ProgressFn
+) -> None:
     try:
         import httpx2 as httpx
     except ImportError as error:
@@ -185,7 +186,7 @@ async def _sent(
         return None
 
 
-async def _watch(server: _Server, seen: _Seen, seconds: float, kills: int, until: float, told: Told) -> None:
+async def _watch(server: _Server, seen: _Seen, seconds: float, kills: int, until: float, told: ProgressFn) -> None:
     """Writes down the server's memory, and kills it when its time has come."""
     began = until - seconds
     moments = [began + seconds * (n + 1) / (kills + 1) for n in range(kills)]

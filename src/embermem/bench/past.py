@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import create_engine, exc, text
 
+from embermem.bench import ProgressFn
 from embermem.bench.metrics import percentile
 from embermem.bench.synthetic import Exchange, exchanges, queries
 
@@ -53,8 +54,6 @@ _FILLED = {
     "thing": "figs chess rowing jazz maps cheese tennis plums tango oysters falconry quilts".split(),
     "job": "baker nurse welder surveyor florist tailor porter roofer".split(),
 }
-
-Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +106,7 @@ def run(
     samples: int = 40,
     seed: int = 0,
     preset: str | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> PastReport:
     """Fills a store in `folder` and measures."""
@@ -183,7 +182,7 @@ class _Clock:
         return _BEGUN + (self.now - _BEGUN) * share
 
 
-def _fill(owner: OwnerMemory, clock: _Clock, pages: int, seed: int, told: Told) -> None:
+def _fill(owner: OwnerMemory, clock: _Clock, pages: int, seed: int, told: ProgressFn) -> None:
     said = talk(seed)
     for done in range(0, pages, SETTLED_AT_ONCE):
         for number, one in enumerate(islice(said, min(SETTLED_AT_ONCE, pages - done)), done):

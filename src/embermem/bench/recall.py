@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embermem.bench import metrics
+from embermem.bench import ProgressFn, metrics
 from embermem.bench.datasets import Conversation, Dataset, Question
 from embermem.bench.evidence import KS, ranking_names, ranking_values
 from embermem.bench.load_conversation import Stored, messages_of
@@ -31,9 +31,6 @@ EXTRACTIVE, RECORDED = "extractive", "recorded"
 """The analysts: the one that needs no model, and a model's notes that the file brings (bench/recorded.py)."""
 PAPER = "paper"
 """The preset that ignores the budget: its context is cut at the budget when it is measured."""
-
-Told = Callable[[str, int, int], None]
-"""Told (what, done, total) as the run goes on."""
 
 
 class BudgetExceeded(EmberError):
@@ -110,7 +107,7 @@ def run(
     preset: str | None = None,
     analyst: str = EXTRACTIVE,
     limit: int | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> Report:
     """Stores the data set in `folder`, asks its first `limit` questions (None: all), and measures.
@@ -194,7 +191,7 @@ class _Tally:
 
 
 def _one(
-    memory: Memory, system: MemorySystem, conversation: Conversation, tally: _Tally, what: str, told: Told
+    memory: Memory, system: MemorySystem, conversation: Conversation, tally: _Tally, what: str, told: ProgressFn
 ) -> None:
     owner = memory.of(conversation.id, agent="bench", timezone="UTC")
     began = time.perf_counter()

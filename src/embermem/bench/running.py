@@ -22,7 +22,7 @@ import msgspec
 
 import embermem
 from embermem import bootstrap
-from embermem.bench import datasets, results, workspace
+from embermem.bench import ProgressFn, datasets, results, workspace
 from embermem.bench.datasets import Conversation, Dataset, gvd
 from embermem.bench.plan import JUDGES, Plan, SystemSpec
 from embermem.bench.results import Header, Ingest, Result, Source
@@ -36,12 +36,9 @@ from embermem.index.tokens import counter
 if TYPE_CHECKING:
     from embermem.protocols import LanguageModel
 
-__all__ = ["JUDGES", "Estimate", "Left", "Plan", "SystemSpec", "Told", "calls_file", "estimate", "run"]
+__all__ = ["JUDGES", "Estimate", "Left", "Plan", "SystemSpec", "calls_file", "estimate", "run"]
 
 WORK = "work"
-
-Told = Callable[[str, int, int], None]
-"""Told (what, done, total) as the run goes on."""
 
 _LIMITS = ("calls_per_day", "tokens_per_day", "owner_calls_per_day", "owner_tokens_per_day")
 _OF_NO_FIGURE = frozenset(
@@ -83,7 +80,7 @@ def run(
     model: LanguageModel | None = None,
     replay: bool = False,
     most_calls: int | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     left: Callable[[Left], None] = lambda left: None,
     **settings: Any,
 ) -> None:
@@ -158,7 +155,7 @@ class _Run:
         asked: Asked | None,
         model: str,
         terms: Terms,
-        told: Told,
+        told: ProgressFn,
         left: Callable[[Left], None],
     ) -> None:
         self._plan = plan

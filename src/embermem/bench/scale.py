@@ -57,7 +57,7 @@ EMBED_SAMPLES = 20
 ZIPF = 1.0
 """The owner of rank r is asked in proportion to r to the power of minus this."""
 
-Told = Callable[[str], None]
+ProgressFn = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,7 +175,7 @@ class ScaleReport:
 
 
 def run(
-    folder: Path, plan: Plan, *, url: str | None = None, embedded: bool = False, told: Told = lambda what: None
+    folder: Path, plan: Plan, *, url: str | None = None, embedded: bool = False, told: ProgressFn = lambda what: None
 ) -> ScaleReport:
     """Measure in a new file in `folder` and, if a server is named or `embedded` starts one, in new databases there.
 
@@ -215,7 +215,7 @@ class _Bench:
 
     folder: Path
     plan: Plan
-    told: Told
+    told: ProgressFn
     url: str | None = None
     disk: Path | None = None
     adds: list[AddPoint] = field(default_factory=list)
@@ -410,7 +410,7 @@ def _understanding(place: Place, embedder: str, plan: Plan) -> UnderstandPoint:
 # ------------------------------------------------------------------------------------------------------- many owners
 
 
-def _filled(place: Place, wanted: int, plan: Plan, told: Told) -> tuple[list[Owner], SizePoint]:
+def _filled(place: Place, wanted: int, plan: Plan, told: ProgressFn) -> tuple[list[Owner], SizePoint]:
     """Make one owner as always, and the others as copies of its rows. Those that are there, and what they take."""
     told(f"owners: {place.engine}, {plan.embedder}, the first")
     began, talk = time.monotonic(), list(islice(exchanges(plan.seed), plan.pages))
@@ -437,7 +437,7 @@ def _filled(place: Place, wanted: int, plan: Plan, told: Told) -> tuple[list[Own
     )
 
 
-def _copied(place: Place, template: Owner, others: Sequence[Owner], plan: Plan, told: Told) -> list[Owner]:
+def _copied(place: Place, template: Owner, others: Sequence[Owner], plan: Plan, told: ProgressFn) -> list[Owner]:
     """As many of the others as the time, the disk and the plan allow; those that were made."""
     until, before = time.monotonic() + plan.fill_seconds, places.size(place)
     statements = places.copying(place)
@@ -481,7 +481,7 @@ def _room(place: Place, plan: Plan) -> int:
 # ------------------------------------------------------------------------------------------------------------- recall
 
 
-def _recalls(place: Place, owners: Sequence[Owner], plan: Plan, told: Told) -> list[RecallPoint]:
+def _recalls(place: Place, owners: Sequence[Owner], plan: Plan, told: ProgressFn) -> list[RecallPoint]:
     with _opened(place, plan.embedder) as memory:
         memory.of(owners[0].user, agent=AGENT).search("How large is one?")
         each = memory.resident_bytes

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embermem.bench import ProgressFn
 from embermem.bench.metrics import percentile
 from embermem.bench.synthetic import Said, questions, talk
 from embermem.protocols import TokenEmbedder, TokenVectors
@@ -44,8 +45,6 @@ ROUNDS = 3
 """How often each of them is asked."""
 WORDS = (20, 60)
 LONG_ANSWER_WORDS = (150, 400)
-
-Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +95,7 @@ def run(
     vocabulary: Sequence[str] = (),
     pool: int = 1500,
     preset: str | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> SearchReport:
     """Fills a store in `folder` with one owner up to each size (in utterances) in turn, and measures there.
@@ -191,7 +190,7 @@ def _fill(
     held: int,
     size: int,
     until: float,
-    told: Told,
+    told: ProgressFn,
     preset: str | None,
     settings: Mapping[str, Any],
 ) -> int:

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from embermem.bench import ProgressFn
 from embermem.bench.metrics import percentile
 from embermem.bench.synthetic import Exchange, exchanges, queries
 
@@ -25,8 +26,6 @@ COMPARED_TEXTS = 128
 """Texts given to the bare embedder after each chunk, so that both see the same load of the machine."""
 SAMPLES = 40
 """Adds and searches timed at each size."""
-
-Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +75,7 @@ def run(
     seconds: float = 240.0,
     seed: int = 0,
     preset: str | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> SpeedReport:
     """Fills a store in `folder` up to each size in turn and measures there. `embedder` is the one the store uses."""
@@ -144,7 +143,7 @@ class _Rate:
         self.pages = self.texts = 0
         self.ingest_s = self.embed_s = 0.0
 
-    def fill(self, owner: OwnerMemory, talk: Iterator[Exchange], size: int, until: float, told: Told) -> bool:
+    def fill(self, owner: OwnerMemory, talk: Iterator[Exchange], size: int, until: float, told: ProgressFn) -> bool:
         """Stores and settles pages until there are `size`; False if the time was over before."""
         while (missing := size - owner.stats().pages) > 0:
             if time.monotonic() > until:

@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from embermem.bench import ProgressFn
 from embermem.bench.metrics import percentile
 from embermem.core.errors import EmberError, InputError
 from embermem.core.text import fold
@@ -37,9 +38,6 @@ ASKED_AFTER = timedelta(days=1)
 READ_ALL: Mapping[str, float] = {"tau": 0.0, "min_new": 1}
 """With a model each placed page is promoted at once: in one year few topics grow hot, and it is the reading of dates
 that is measured, not the choice of what to read."""
-
-Told = Callable[[str, int, int], None]
-"""Told (what, done, total) as the run goes on."""
 
 
 # --------------------------------------------------------------------------------------------------- what is played
@@ -130,7 +128,7 @@ def play(
     memory: Memory,
     clock: Clock,
     steps: Sequence[Step],
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     after_talk: Callable[[OwnerMemory], None] = lambda owner: None,
 ) -> OwnerMemory:
     """Tell the year to a memory that goes by this clock; at the end of each talk it is settled, as by a worker, and
@@ -449,7 +447,7 @@ def run(
     *,
     model: str | LanguageModel | None = None,
     budget: int | None = None,
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: object,
 ) -> Report:
     """Tell the year to a new store in the folder and ask all that its analyst can see: with a model everything.

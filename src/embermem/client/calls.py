@@ -55,14 +55,14 @@ LONGEST_LOOK_S = 2.0
 _IDS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
 
 _Item = TypeVar("_Item")
-_Told = TypeVar("_Told", covariant=True)
+_Result = TypeVar("_Result", covariant=True)
 
 
-class _Part(Protocol[_Told]):
+class _Part(Protocol[_Result]):
     """A part of a list."""
 
     @property
-    def results(self) -> Sequence[_Told]: ...
+    def results(self) -> Sequence[_Result]: ...
     @property
     def next_cursor(self) -> str | None: ...
 

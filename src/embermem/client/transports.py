@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import secrets
+import ssl
 import time
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
@@ -301,6 +302,8 @@ def _settings(url: str, key: str | None, timeout_s: float) -> dict[str, Any]:
     return {
         "base_url": url,
         "headers": headers,
+        # Over http no certificate is asked for, and reading the known ones takes longer than a request.
+        "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if address.scheme == "http" else True,
         "timeout": timeout_s,
         "trust_env": False,
         "follow_redirects": False,

@@ -1,7 +1,7 @@
 """What goes over the wire, without a wire: requests, replies, when to ask again, and failures as our errors.
 
-A sender (`senders.py`) does what `acts` yields: it puts a `Request` on a connection and hands back what came of it, a
-`Reply` or a `Broken`; it lets the time of a `Pause` go by. Nothing here waits, sends or asks the time.
+A sender (`transports.py`) does what `acts` yields: it puts a `Request` on a connection and hands back what came of it,
+a `Reply` or a `Broken`; it lets the time of a `Pause` go by. Nothing here waits, sends or asks the time.
 """
 
 from __future__ import annotations

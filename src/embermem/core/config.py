@@ -163,7 +163,7 @@ class Settings:
     recall_unread: float = _number(
         0.1,
         "share of their weight that channels of vectors keep where the embedder does not read the query's writing; "
-        "0 to 0.3 alike on tests/retrieval/data/recall_zh.json, by halves in docs/retrieval.md",
+        "0 to 0.3 alike on tests/memoryos/recall/data/recall_zh.json, by halves in docs/retrieval.md",
         low=0.0,
         high=1.0,
     )

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from embermem.core.types import Vector, Vectors
+
+Numbers = TypeVar("Numbers", "float", "NDArray[np.float64]")
+"""One number, or an array with one for each of many segments."""
 
 
 def cosine(a: Vector, b: Vector) -> float:
@@ -24,13 +30,19 @@ def cosine(a: Vector, b: Vector) -> float:
 
 def jaccard(K_s: AbstractSet[str], K_p: AbstractSet[str]) -> float:
     """Eq. 2: F_Jaccard = |K_s ∩ K_p| / |K_s ∪ K_p|, in [0, 1]; 0 where both are empty."""
-    union = len(K_s | K_p)
-    return len(K_s & K_p) / union if union else 0.0
+    return jaccard_of_counts(float(len(K_s & K_p)), float(len(K_s)), len(K_p))
 
 
-def f_score(e_s: Vector, e_p: Vector, K_s: AbstractSet[str], K_p: AbstractSet[str]) -> float:
+def jaccard_of_counts(shared: Numbers, size_s: Numbers, size_p: int) -> Numbers:
+    """Eq. 2 from |K_s ∩ K_p|, |K_s| and |K_p|."""
+    union = size_s + size_p - shared
+    share: Numbers = shared / (union + (union == 0.0))
+    return share
+
+
+def f_score(cosine: Numbers, jaccard: Numbers) -> Numbers:
     """Eq. 1: F_score = cos(e_s, e_p) + F_Jaccard(K_s, K_p), in [−1, 2]."""
-    return cosine(e_s, e_p) + jaccard(K_s, K_p)
+    return cosine + jaccard
 
 
 def recency(delta_t: float, mu: float) -> float:

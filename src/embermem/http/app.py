@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 import embermem
 from embermem.http import events, frame, health, problems, reference
@@ -42,8 +44,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses=problems.ANSWERS,
-        lifespan=frame.lifespan,
+        lifespan=_lifespan,
         middleware=frame.middleware(serving, hosts=hosts, larger=larger),
         # Its own spans carry addresses with their queries: only where texts may be told.
         telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
@@ -51,14 +52,26 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     app.state.serving = serving
     problems.install(app, lost)
     mount(app, memory)
-    for router in routers():
-        app.include_router(router, prefix="/v1")
-    app.include_router(proxy.router)
-    app.include_router(health.router)
-    app.include_router(reference.router)
-    app.include_router(events.router)
-    app.include_router(inspector.router)
+    app.router.routes.extend(_routes().routes)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async with frame.lifespan(app), _routes().lifespan_context(app):
+        yield
+
+
+@cache
+def _routes() -> APIRouter:
+    """All routes but that of MCP, the same for every application: FastAPI derives their models at the first request,
+    which takes longer than anything else an application does until then."""
+    shared = APIRouter(responses=problems.ANSWERS)
+    for router in routers():
+        shared.include_router(router, prefix="/v1")
+    for router in (proxy.router, health.router, reference.router, events.router, inspector.router):
+        shared.include_router(router)
+    return shared
 
 
 class _Ember(FastAPI):

@@ -104,8 +104,9 @@ async def events(
 class Feeds:
     """The pollers of one server, one an owner that somebody listens to."""
 
-    def __init__(self, heartbeat_s: float = HEARTBEAT_S) -> None:
+    def __init__(self, heartbeat_s: float = HEARTBEAT_S, poll_s: float = POLL_S) -> None:
         self.heartbeat_s = heartbeat_s
+        self._poll_s = poll_s
         self._feeds: dict[str, Feed] = {}
         self._open: Counter[str | None] = Counter()
         self.stopped = False
@@ -130,7 +131,7 @@ class Feeds:
         """The feed of one owner."""
         found = self._feeds.get(mine.owner.id)
         if found is None:
-            found = self._feeds[mine.owner.id] = Feed(mine)
+            found = self._feeds[mine.owner.id] = Feed(mine, self._poll_s)
         return found
 
     def __len__(self) -> int:
@@ -168,6 +169,7 @@ class Feed:
     """One owner's poller, and who listens."""
 
     mine: OwnerMemory
+    poll_s: float
     listeners: set[Queue] = field(default_factory=set)
     at: Mark | None = None
     _task: asyncio.Task[None] | None = None
@@ -192,7 +194,7 @@ class Feed:
 
     async def _poll(self) -> None:
         while True:
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(self.poll_s)
             try:
                 assert self.at is not None
                 fresh = await asyncio.to_thread(_news, self.mine, self.at)

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from embermem.core.equations import f_score, jaccard_of_counts
 from embermem.core.text import terms
 from embermem.core.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
 from embermem.index.facts import FactTable, Sources
+from embermem.index.products import direction
 from embermem.index.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -154,12 +156,13 @@ class SegmentsThen:
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
         """Eq. 1, 2 of every segment against the query, as `SegmentTable.f_scores`."""
-        scores = self.keywords.jaccards(K_q, self.revision)
-        if e_q is not None and len(self.ids):
-            norm = float(np.sqrt(e_q @ e_q))
-            if norm > 0.0:
-                scores += self.placings.cosines(self.row_dots(e_q / norm), self.revision, len(self.ids))
-        return scores
+        return f_score(self._cosines(e_q), self.keywords.jaccards(K_q, self.revision))
+
+    def _cosines(self, e_q: Vector | None) -> Floats:
+        towards = direction(e_q)
+        if towards is None or not self.ids:
+            return np.zeros(len(self.ids))
+        return self.placings.cosines(self.row_dots(towards), self.revision, len(self.ids))
 
     def place_of(self, segment_id: str) -> int | None:
         """The place of a segment."""
@@ -299,8 +302,7 @@ class _Keywords:
             if (held := self._holders.get(keyword)) is not None:
                 shared[held] += 1.0
         stood = (self._no <= revision) & (self._until > revision)
-        union = self._counts + len(K_q) - shared
-        found[self._place[stood]] = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)[stood]
+        found[self._place[stood]] = jaccard_of_counts(shared, self._counts, len(K_q))[stood]
         return found
 
     @cached_property

@@ -13,7 +13,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["cosines", "rows_alone"]
+    from embermem.core.types import Vector
+
+__all__ = ["cosines", "direction", "rows_alone"]
 
 _ALONE = 2**18
 """Multiplications that OpenBLAS does in one thread, at most."""
@@ -22,6 +24,12 @@ _ALONE = 2**18
 def rows_alone(size: int) -> int:
     """How many rows of a matrix BLAS multiplies with one of `size` numbers in the caller's thread; 1 at least."""
     return max(1, _ALONE // max(1, size))
+
+
+def direction(vector: Vector | None) -> Vector | None:
+    """The vector with norm 1; None without a vector, and for one without length."""
+    norm = 0.0 if vector is None else float(np.sqrt(vector @ vector))
+    return None if vector is None or norm == 0.0 else vector / norm
 
 
 def cosines(rows: NDArray[Any], directions: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
-from embermem.index.products import cosines
+from embermem.core.equations import f_score, jaccard_of_counts
+from embermem.index.products import cosines, direction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,20 +75,21 @@ class SegmentTable:
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
         """Eq. 1, 2 of every segment against the query, shape (len(rows),); without e_q the cosine counts 0."""
-        scores = self._jaccards(K_q)
-        if e_q is not None and len(self.rows):
-            norm = float(np.sqrt(e_q @ e_q))
-            if norm > 0.0:
-                scores += np.clip(cosines(self._directions, (e_q / norm)[None])[:, 0], -1.0, 1.0)
-        return scores
+        return f_score(self._cosines(e_q), self._jaccards(K_q))
+
+    def _cosines(self, e_q: Vector | None) -> Floats:
+        towards = direction(e_q)
+        if towards is None or not self.rows:
+            return np.zeros(len(self.rows))
+        found: Floats = np.clip(cosines(self._directions, towards[None])[:, 0], -1.0, 1.0)
+        return found
 
     def _jaccards(self, K_q: AbstractSet[str]) -> Floats:
         shared = np.zeros(len(self.rows))
         for keyword in K_q:
             if (places := self._holders.get(keyword)) is not None:
                 shared[places] += 1.0
-        union = self._keyword_counts + len(K_q) - shared
-        return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+        return jaccard_of_counts(shared, self._keyword_counts, len(K_q))
 
     @cached_property
     def archived(self) -> NDArray[np.bool_]:

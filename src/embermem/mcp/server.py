@@ -10,11 +10,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.context import ServerMiddleware
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
@@ -71,6 +73,7 @@ def server_of(
     middleware: Sequence[ServerMiddleware[Any]] = (),
 ) -> MCPServer[Any]:
     """The server of a memory, where `reach` says for each call whose it is, and `says` how a failure is told."""
+    calls = _Calls(memory, reach, says)
     server = _Server(
         NAME,
         title="Ember memory",
@@ -79,20 +82,9 @@ def server_of(
         version=embermem.__version__,
         log_level="WARNING",
         subscriptions=False,
+        tools=[tool.model_copy(update={"fn": getattr(calls, tool.name)}) for tool in _tools()],
         middleware=middleware,
     )
-    tools = _Tools(memory, reach, says)
-    for call, title, hints in (
-        (tools.add_memory, "Remember an exchange", ToolAnnotations(**_ADDS)),
-        (tools.retrieve_memory, "Recall", ToolAnnotations(**_READS)),
-        (tools.search_memory, "Search the memory", ToolAnnotations(**_READS)),
-        (tools.get_user_profile, "Who the user is", ToolAnnotations(**_READS)),
-        (tools.correct_memory, "Correct a fact", ToolAnnotations(**_ADDS)),
-        (tools.forget_memory, "Forget", ToolAnnotations(**_FORGETS)),
-        (tools.why, "Where a memory comes from", ToolAnnotations(**_READS)),
-        (tools.memory_stats, "How much is remembered", ToolAnnotations(**_READS)),
-    ):
-        server.add_tool(call, title=title, annotations=hints)
     add_resources(server, memory, reach, says)
 
     @server.prompt(name="remember", title="How to use the memory", description="When to recall and when to remember.")
@@ -112,6 +104,26 @@ _ADDS: dict[str, Any] = {
 }
 """A correction too: the old fact stays answerable, so nothing is destroyed."""
 _FORGETS: dict[str, Any] = {**_ADDS, "destructiveHint": True, "idempotentHint": True}
+
+
+@cache
+def _tools() -> tuple[Tool, ...]:
+    """The tools with the schemas of their arguments and results, which take long to derive and are the same for every
+    memory. Each is named like the method of `_Calls` that it calls."""
+    unbound = _Calls.__new__(_Calls)
+    return tuple(
+        Tool.from_function(getattr(unbound, name), title=title, annotations=ToolAnnotations(**hints))
+        for name, title, hints in (
+            ("add_memory", "Remember an exchange", _ADDS),
+            ("retrieve_memory", "Recall", _READS),
+            ("search_memory", "Search the memory", _READS),
+            ("get_user_profile", "Who the user is", _READS),
+            ("correct_memory", "Correct a fact", _ADDS),
+            ("forget_memory", "Forget", _FORGETS),
+            ("why", "Where a memory comes from", _READS),
+            ("memory_stats", "How much is remembered", _READS),
+        )
+    )
 
 
 class _Server(MCPServer[Any]):
@@ -135,8 +147,8 @@ class _Server(MCPServer[Any]):
                     raise
 
 
-class _Tools:
-    """The tools. A method's docstring is what a model reads of it."""
+class _Calls:
+    """What the tools call. A method's docstring is what a model reads of it."""
 
     def __init__(self, memory: Memory, reach: Reach, says: Callable[[EmberError], str]) -> None:
         self._memory = memory

@@ -164,7 +164,7 @@ class Projector:
             case changes.Evicted():
                 self._evicted_segment(decision)
             case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
-                pass  # read from the log where facts are learnt (rulings.py); no table holds it
+                pass  # read from the log where facts are learnt (core/user_overrides.py); no table holds it
             case _:
                 assert_never(decision)
 

@@ -459,7 +459,7 @@ source = Table(
     Index("ix_source_seq", "owner_id", "seq", "item"),
 )
 
-# ---- records of the papers' other systems (embermem/records.py); MemoryOS has none
+# ---- records of the papers' other systems (baselines/records.py); MemoryOS has none
 
 record_state = Table(
     "record_state",

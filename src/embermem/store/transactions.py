@@ -108,6 +108,9 @@ class Transaction:
         if self._raw is not None:
             self._database.abandon(self._raw)
         if self._lent is not None and self._lent.is_valid:
+            record: Any = getattr(self._lent, "_connection_record", None)
+            if record is not None:  # what it would set back when it is returned is a connection that is closed by now
+                record.finalize_callback.clear()
             with suppress(exc.SQLAlchemyError):
                 self._lent.invalidate()
         self._end()

@@ -31,8 +31,8 @@ CUT_EVERY = 64
 KEYS_TRIED = 64
 """Different batches that may begin alike (with the same two messages) in one owner's memory."""
 
-Told = Callable[[int, int], None]
-"""Told (messages, bytes read) after each batch."""
+ProgressFn = Callable[[int, int], None]
+"""Called with (messages, bytes read) after each batch."""
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class BadInput(InputError):
 
 
 def ingest(
-    owner: OwnerMemory, items: Iterable[Item], *, thread: str, where: str, skip_bad: bool, told: Told
+    owner: OwnerMemory, items: Iterable[Item], *, thread: str, where: str, skip_bad: bool, told: ProgressFn
 ) -> Ingested:
     """Stores what is not stored yet. `thread` is for messages that name none; `where` begins each error.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from embermem.bench import figures, results, running
+from embermem.bench import ProgressFn, figures, results, running
 from embermem.bench.categories import CATEGORIES
 from embermem.bench.plan import Plan
 from embermem.bench.results import Header, Interval, Results
@@ -82,7 +82,7 @@ def compare(
     conversations: Sequence[str] = (),
     budget: int | None = None,
     command: str = "",
-    told: running.Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> Written:
     """Runs the variants that are not yet run in `out`, and writes the study's files there.

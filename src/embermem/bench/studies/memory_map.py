@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from embermem import bootstrap
-from embermem.bench import figures
+from embermem.bench import ProgressFn, figures
 from embermem.bench.cost import Clock, chosen
 from embermem.bench.datasets import Conversation, load
 from embermem.bench.load_conversation import messages_of
@@ -38,8 +38,6 @@ MAP: Final = "memory-map"
 COLOURED: Final = len(figures.COLOURS)
 """The largest groups have a colour each; all others are grey."""
 TITLE: Final = "How two memories of one conversation lie"
-
-Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +75,7 @@ def draw_map(
     model: LanguageModel | None = None,
     preset: str = "default",
     command: str = "",
-    told: Told = lambda what, done, total: None,
+    told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> Written:
     """Tells one conversation (the first, unless one is named) to A-MEM and to MemoryOS, and draws both.
@@ -175,7 +173,7 @@ def _largest(groups: Sequence[int]) -> list[int]:
 # ------------------------------------------------------------------------------------------------- the two memories
 
 
-def _notes(talk: Conversation, folder: Path, told: Told, settings: dict[str, Any]) -> Memories:
+def _notes(talk: Conversation, folder: Path, told: ProgressFn, settings: dict[str, Any]) -> Memories:
     from embermem.baselines.amem import AMem, Note
 
     with open_system("amem", folder / "amem.db", clock=_clock(talk), **settings) as memory:
@@ -203,7 +201,7 @@ def _notes(talk: Conversation, folder: Path, told: Told, settings: dict[str, Any
     )
 
 
-def _pages(talk: Conversation, folder: Path, told: Told, settings: dict[str, Any], preset: str) -> Memories:
+def _pages(talk: Conversation, folder: Path, told: ProgressFn, settings: dict[str, Any], preset: str) -> Memories:
     options = {"preset": preset}
     with open_system("memoryos", folder / "memoryos.db", options=options, clock=_clock(talk), **settings) as memory:
         owner = memory.of(talk.id)

@@ -15,8 +15,9 @@ from embermem.core.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from embermem.bench import ProgressFn
     from embermem.bench.results import Results
-    from embermem.bench.running import Left, Plan, SystemSpec, Told
+    from embermem.bench.running import Left, Plan, SystemSpec
     from embermem.protocols import LanguageModel
 
 REPORT = "report"
@@ -170,7 +171,7 @@ def _show(found: Results) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[tuple[Told, Callable[[Left], None]]]:
+def _told() -> Iterator[tuple[ProgressFn, Callable[[Left], None]]]:
     """A bar on stderr that also says what is left; without a terminal a line after each conversation."""
     from embermem.reports import render
 

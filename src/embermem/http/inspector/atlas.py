@@ -16,7 +16,7 @@ from fastapi.responses import HTMLResponse
 from embermem.core.errors import EmbedderError
 from embermem.core.types import Fact
 from embermem.http.inspector import charts
-from embermem.http.inspector.place import Here, PageRoute, Place
+from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.http.inspector.words import columns, plain
 from embermem.index.projection import plane
 
@@ -99,7 +99,7 @@ class Maps:
 
 
 @router.get("/map")
-def atlas(request: Request, here: Here) -> HTMLResponse:
+def atlas(request: Request, here: PageContext) -> HTMLResponse:
     """The map, and the same as a table."""
     note = ""
     places: dict[str, tuple[float, float]] = {}

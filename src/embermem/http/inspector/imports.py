@@ -19,7 +19,7 @@ from embermem.core import ids
 from embermem.core.errors import EmberError, InputError, NotFound, kind
 from embermem.core.types import Owner
 from embermem.http.access import Right
-from embermem.http.inspector.place import Changing, Here, PageRoute, Place
+from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 from embermem.http.problems import HttpError
 from embermem.memory import Memory, OwnerMemory
 from embermem.reports import cost, estimate
@@ -115,7 +115,7 @@ class Imports:
 
 
 @router.get("/import")
-def form(here: Here) -> HTMLResponse:
+def form(here: PageContext) -> HTMLResponse:
     """Where a file is dropped."""
     return here.page(
         "import.html", title="Import", limit=_limit(here.memory), forms=_forms(), model=_model(here.memory)
@@ -144,7 +144,7 @@ def upload(
 
 
 @router.get("/import/{import_id}")
-def progress(request: Request, here: Here, import_id: str) -> HTMLResponse:
+def progress(request: Request, here: PageContext, import_id: str) -> HTMLResponse:
     """How far it is; the part that htmx asks for again and again, or the whole page."""
     made = _imports(request).of(import_id, here.mine.owner)
     return here.page(

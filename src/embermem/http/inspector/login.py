@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.requests import HTTPConnection
 
 from embermem.http.access import access
-from embermem.http.inspector.place import Here, PageRoute, environment
+from embermem.http.inspector.place import PageContext, PageRoute, environment
 from embermem.http.problems import Unauthorized
 from embermem.http.serving import serving_of
 
@@ -56,7 +56,7 @@ def logout() -> RedirectResponse:
 
 
 @router.get("/owners")
-def owners(here: Here) -> HTMLResponse:
+def owners(here: PageContext) -> HTMLResponse:
     """The owners that the request may reach: the part that opens in the header."""
     known = here.access.owners()
     return here.page("owners_part.html", owners=known[:OWNERS], more=max(0, len(known) - OWNERS))

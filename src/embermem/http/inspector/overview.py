@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse
 
 from embermem.core.types import Page, Tier
 from embermem.http.inspector import charts, reading, tiers
-from embermem.http.inspector.place import Here, PageRoute, Place
-from embermem.http.inspector.timeline import told
+from embermem.http.inspector.place import PageContext, PageRoute, Place
+from embermem.http.inspector.timeline import change_lines
 from embermem.protocols import Call, OwnerStats
 from embermem.reports import cost
 
@@ -29,7 +29,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/")
-def overview(here: Here) -> HTMLResponse:
+def overview(here: PageContext) -> HTMLResponse:
     """The first page."""
     mine, settings, now = here.mine, here.memory.settings, here.memory.now()
     stats, state = mine.stats(), mine.state()
@@ -52,7 +52,7 @@ def overview(here: Here) -> HTMLResponse:
         failed=_failed(here, stats),
         spend=_spend(here),
         first_command=_first_command(here),
-        recent=told(mine, mine.changes(max(0, stats.changes - RECENT)))[::-1],
+        recent=change_lines(mine, mine.changes(max(0, stats.changes - RECENT)))[::-1],
     )
 
 

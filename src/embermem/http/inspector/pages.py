@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from embermem.core.types import Page, Tier
 from embermem.http.inspector import reading
-from embermem.http.inspector.place import Here, PageRoute, Place
+from embermem.http.inspector.place import PageContext, PageRoute, Place
 
 A_PAGE = 40
 """Pages of memory on one page of the inspector."""
@@ -20,7 +20,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/pages")
-def pages(here: Here, tier: str = "", thread: str = "", before: int = 0) -> HTMLResponse:
+def pages(here: PageContext, tier: str = "", thread: str = "", before: int = 0) -> HTMLResponse:
     """The conversation, newest first."""
     found, older = _found(here, tier, thread, before)
     return here.page(
@@ -38,7 +38,7 @@ def pages(here: Here, tier: str = "", thread: str = "", before: int = 0) -> HTML
 
 
 @router.get("/pages/{page_id}")
-def page(here: Here, page_id: str) -> HTMLResponse:
+def page(here: PageContext, page_id: str) -> HTMLResponse:
     """One page: what was said, where it stands, and what rests on it."""
     one = here.mine.page(page_id)
     return here.page(
@@ -52,7 +52,7 @@ def page(here: Here, page_id: str) -> HTMLResponse:
 
 
 @router.get("/utterances/{utterance_id}/text")
-def whole(here: Here, utterance_id: str) -> PlainTextResponse:
+def whole(here: PageContext, utterance_id: str) -> PlainTextResponse:
     """One utterance whole, as plain text."""
     text = here.mine.utterance(utterance_id).text
     return PlainTextResponse(

@@ -13,7 +13,7 @@ from embermem.core.errors import InputError, NotFound
 from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import About, Fact, Source, Trait
 from embermem.http.inspector import reading
-from embermem.http.inspector.place import Changing, Here, PageRoute, Place
+from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 
 STATES = {"current": "current", "past": "past", "archived": "archive"}
 GROUPS = {
@@ -55,7 +55,7 @@ class TraitGroup:
 
 
 @router.get("/persona")
-def persona(here: Here, state: str = "current", as_of: str = "", valid_at: str = "") -> HTMLResponse:
+def persona(here: PageContext, state: str = "current", as_of: str = "", valid_at: str = "") -> HTMLResponse:
     """Long-term memory of one owner; as it was known, or was true, at a time."""
     mine = here.mine
     chosen = state if state in STATES else "current"
@@ -85,7 +85,7 @@ def persona(here: Here, state: str = "current", as_of: str = "", valid_at: str =
 
 
 @router.get("/facts/{fact_id}")
-def fact(here: Here, fact_id: str) -> HTMLResponse:
+def fact(here: PageContext, fact_id: str) -> HTMLResponse:
     """One fact: what it rests on, and what may be done with it."""
     one, why = here.mine.fact(fact_id), here.mine.why(fact_id)
     return here.page(
@@ -100,13 +100,13 @@ def fact(here: Here, fact_id: str) -> HTMLResponse:
 
 
 @router.get("/facts/{fact_id}/sources")
-def sources(here: Here, fact_id: str) -> HTMLResponse:
+def sources(here: PageContext, fact_id: str) -> HTMLResponse:
     """What was said that a fact rests on: the part of a page that opens in place."""
     return _said(here, here.mine.fact(fact_id).sources)
 
 
 @router.get("/traits/{dimension}/sources")
-def trait_sources(here: Here, dimension: str) -> HTMLResponse:
+def trait_sources(here: PageContext, dimension: str) -> HTMLResponse:
     """What was said that a trait rests on: the part of a page that opens in place."""
     found = next((trait for trait in here.mine.traits() if trait.dimension == dimension), None)
     if found is None:

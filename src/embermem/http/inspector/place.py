@@ -98,7 +98,7 @@ def place_to_change(request: Request, access: Accessible, user: str = "", agent:
     return _placed(request, access, user, agent, Right.WRITE)
 
 
-Here = Annotated[Place, Depends(place)]
+PageContext = Annotated[Place, Depends(place)]
 """A route's parameter, for pages that only show."""
 Changing = Annotated[Place, Depends(place_to_change)]
 """A route's parameter, for actions."""

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from embermem.core.config import PRESETS
 from embermem.http.inspector import charts
-from embermem.http.inspector.place import Here, PageRoute
+from embermem.http.inspector.place import PageContext, PageRoute
 
 LEFT_OUT = 40
 """Of what was left out, so many are listed."""
@@ -21,7 +21,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 @router.get("/recall")
 def recall(
-    here: Here,
+    here: PageContext,
     q: str = "",
     k: int = 10,
     budget: int = 0,

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from embermem.core import text
 from embermem.http.inspector import charts, reading
-from embermem.http.inspector.place import Here, PageRoute
+from embermem.http.inspector.place import PageContext, PageRoute
 
 _T = TypeVar("_T")
 
@@ -23,7 +23,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/search")
-def search(here: Here, q: str = "") -> HTMLResponse:
+def search(here: PageContext, q: str = "") -> HTMLResponse:
     """What is found for a few words. Counts no visit."""
     mine, asked = here.mine, q.strip()
     wanted = set(text.terms(asked))

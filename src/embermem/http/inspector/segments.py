@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from embermem.http.inspector import charts, reading
-from embermem.http.inspector.place import Here, PageRoute
+from embermem.http.inspector.place import PageContext, PageRoute
 
 LISTED = 200
 """Segments in one list: mid-term memory holds no more, the archive may."""
@@ -20,7 +20,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/segments")
-def segments(here: Here, by: str = "heat", archived: int = 0) -> HTMLResponse:
+def segments(here: PageContext, by: str = "heat", archived: int = 0) -> HTMLResponse:
     """All segments of mid-term memory, or of the archive."""
     found = charts.heats(here.mine.segments(archived=bool(archived)), here.memory.now(), here.memory.settings)
     if by == "size":
@@ -42,7 +42,7 @@ def segments(here: Here, by: str = "heat", archived: int = 0) -> HTMLResponse:
 
 
 @router.get("/segments/{segment_id}")
-def segment(here: Here, segment_id: str) -> HTMLResponse:
+def segment(here: PageContext, segment_id: str) -> HTMLResponse:
     """One segment: its summary, its pages with their chains, and what rests on it."""
     one = here.mine.segment(segment_id)
     pages = [here.mine.page(page_id) for page_id in one.page_ids[:SHOWN]]

@@ -13,7 +13,7 @@ from embermem.core.changes import Cause, Change, Decision, Say, Sort, Undone, id
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import FactId
 from embermem.http.inspector import charts, reading
-from embermem.http.inspector.place import Changing, Here, PageRoute
+from embermem.http.inspector.place import Changing, PageContext, PageRoute
 from embermem.memory import OwnerMemory
 from embermem.reports import render, show
 
@@ -26,7 +26,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
+class ChangeLine:
     """A change and what it holds, in few words."""
 
     change: Change
@@ -43,7 +43,7 @@ class Step:
 
 
 @router.get("/changes")
-def changes(here: Here, before: int = 0, cause: str = "") -> HTMLResponse:
+def changes(here: PageContext, before: int = 0, cause: str = "") -> HTMLResponse:
     """The log, newest first."""
     state = here.mine.state()
     newest = 0 if state is None else state.revision
@@ -55,7 +55,7 @@ def changes(here: Here, before: int = 0, cause: str = "") -> HTMLResponse:
     return here.page(
         "changes.html",
         title="Changes",
-        changes=told(here.mine, shown)[::-1],
+        changes=change_lines(here.mine, shown)[::-1],
         causes=list(Cause),
         cause=cause,
         before=before,
@@ -65,7 +65,7 @@ def changes(here: Here, before: int = 0, cause: str = "") -> HTMLResponse:
 
 
 @router.get("/changes/{no}")
-def change(here: Here, no: int) -> HTMLResponse:
+def change(here: PageContext, no: int) -> HTMLResponse:
     """One change, opened, with what undoing it would do."""
     if no < 1:
         raise NotFound(f"there is no change {no}")
@@ -98,10 +98,10 @@ def undo(here: Changing, no: int, sure: Annotated[str, Form()] = "") -> Redirect
     return here.back(f"/changes/{here.mine.undo(no)}")
 
 
-def told(mine: OwnerMemory, changes: Iterable[Change]) -> list[Told]:
+def change_lines(mine: OwnerMemory, changes: Iterable[Change]) -> list[ChangeLine]:
     """Changes with what they hold, in their order."""
     texts = _texts(mine)
-    return [Told(change=one, holds=show.holds(one, texts)) for one in changes]
+    return [ChangeLine(change=one, holds=show.holds(one, texts)) for one in changes]
 
 
 def _texts(mine: OwnerMemory) -> Mapping[FactId, str]:

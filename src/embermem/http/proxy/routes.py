@@ -54,7 +54,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(lifespan=_lifespan)
 
 
-def _told(problem: Problem, request: Request) -> Response:
+def _answered(problem: Problem, request: Request) -> Response:
     """A failure of ours in the form that OpenAI's clients read."""
     kind = "server_error" if problem.status >= 500 else "invalid_request_error"
     error = {"message": problem.detail, "type": kind, "param": None, "code": problem.kind.replace("-", "_")}
@@ -63,7 +63,7 @@ def _told(problem: Problem, request: Request) -> Response:
 
 # The form of these routes is OpenAI's, and so is their description.
 @router.post(CHAT_PATH, include_in_schema=False)
-@shaped(_told)
+@shaped(_answered)
 async def complete(request: Request, access: Accessible) -> Response:
     """A chat completion by upstream, with memory. What was said is kept."""
     target, proxy = _upstream(request), _proxy(request)
@@ -98,7 +98,7 @@ async def complete(request: Request, access: Accessible) -> Response:
 
 @router.get("/v1/models", include_in_schema=False)
 @router.get("/v1/models/{name:path}", include_in_schema=False)
-@shaped(_told)
+@shaped(_answered)
 async def models(request: Request, access: Accessible, name: str | None = None) -> Response:
     """Upstream's models, or one of them. Raises NotFound for a name that would lead to upstream's other addresses."""
     if {".", ".."} & set((name or "").replace("\\", "/").split("/")):

@@ -116,7 +116,7 @@ def undo_plan(log: Sequence[Change], no: int, settings: Settings) -> UndoPlan:
     Raises NotFound for no such change, InputError for one that taught nothing, is undone already, or came before memory
     was begun anew.
     """
-    told = _Told(log)
+    told = _PersonaLog(log)
     change = next((one for one in log if one.no == no), None)
     if change is None:
         raise NotFound(f"there is no change {no}")
@@ -165,7 +165,7 @@ def settled(
 ) -> list[Decision]:
     """What makes an owner's log agree with itself where facts hold again: of an attribute that is `single` the latest
     value holds and ends the others, and no knowledge base is above its cap."""
-    told = _Told(log)
+    told = _PersonaLog(log)
     ended: list[Decision] = []
     groups = {_speaks_of(told.added[fact_id]) for fact_id in reopened if fact_id in told.added}
     for group in sorted(group for group in groups if single(group[-1])):
@@ -191,7 +191,7 @@ class _Set:
     state: _State
 
 
-class _Told:
+class _PersonaLog:
     """What the log says of the persona: every state of everything that was set, oldest first."""
 
     def __init__(self, log: Iterable[Change]) -> None:

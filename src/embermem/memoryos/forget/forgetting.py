@@ -26,8 +26,10 @@ from embermem.core.changes import (
     KeywordCount,
     Noted,
     SegmentWritten,
+    Sort,
     SummaryPart,
     TextsBarred,
+    ids,
 )
 from embermem.core.config import Settings
 from embermem.core.errors import ForgottenKeyLost, InputError, NotFound, RevisionMoved
@@ -507,13 +509,16 @@ class _Deciding:
         was, now = left.before, left.after
         emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
         chains = {page.chain_id for page in pages if page.chain_id is not None and not trail.chains.get(page.chain_id)}
+        # A page that stays may have been in one of them, before a model read it again.
+        decisions = (d for change in left.changes for d in change.decisions)
+        named = {item_id for d in decisions for sort, item_id in ids(d) if sort is Sort.CHAIN}
         return _forgotten(
             self._now,
             pages=[page.id for page in pages],
             utterances=[u for page in pages for u in page.utterances],
             facts=left.facts,
             segments=sorted(emptied),
-            chains=sorted(chains - trail.noted),
+            chains=sorted(chains - named),
             traits=sorted(was.traits - now.traits),
             profile=sorted(was.profile - now.profile),
             rewritten=rewritten,

@@ -58,7 +58,7 @@ def diff(store: Store, owner_id: OwnerId, since: datetime, until: datetime) -> D
             )
         ),
         segments_opened=tuple(one for name, one in after.segments.items() if name not in before.segments),
-        segments_rewritten=tuple((old, new) for old, new in segments if _told(old) != _told(new)),
+        segments_rewritten=tuple((old, new) for old, new in segments if _shown(old) != _shown(new)),
         segments_archived=tuple(new for old, new in segments if new.archived and not old.archived),
         conflicts_added=tuple(one for name, one in conflicts_are.items() if name not in conflicts_were),
         conflicts_ended=tuple(one for name, one in conflicts_were.items() if name not in conflicts_are),
@@ -104,7 +104,7 @@ def _plain(fact: Fact) -> Fact:
     return replace(fact, conflicts=())
 
 
-def _told(segment: Segment) -> Sequence[object]:
+def _shown(segment: Segment) -> Sequence[object]:
     return segment.summary, segment.keywords, segment.tags, segment.context
 
 

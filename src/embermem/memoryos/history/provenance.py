@@ -71,16 +71,16 @@ class _ProvenanceQuery:
     # -------------------------------------------------------------------------------------------------------- facts
 
     def _fact(self, fact: Fact) -> Why:
-        return self._told(
+        return self._sourced(
             fact,
             changes=self._making("fact", fact.id),
-            replaced=tuple(self._told(one) for one in self._before(fact)),
-            replaced_by=tuple(self._told(one) for one in self._after(fact)),
+            replaced=tuple(self._sourced(one) for one in self._before(fact)),
+            replaced_by=tuple(self._sourced(one) for one in self._after(fact)),
             links=self._store.links(self._owner_id, fact.id),
-            conflicts=tuple(self._told(one) for one in self._facts(fact.conflicts)),
+            conflicts=tuple(self._sourced(one) for one in self._facts(fact.conflicts)),
         )
 
-    def _told(
+    def _sourced(
         self,
         fact: Fact,
         *,
@@ -173,7 +173,7 @@ class _ProvenanceQuery:
         return tuple(self._with_older(fact) for fact in facts[-_FACTS:])
 
     def _with_older(self, fact: Fact) -> Why:
-        return self._told(fact, replaced=tuple(self._told(one) for one in self._before(fact)))
+        return self._sourced(fact, replaced=tuple(self._sourced(one) for one in self._before(fact)))
 
     def _trait(self, dimension: str) -> Why | None:
         persona = self._store.persona(self._owner_id)
@@ -197,7 +197,7 @@ class _ProvenanceQuery:
             for fact in self._resting(trait.sources)
             if any((s.seq, s.start, s.end) in spans or s.seq in whole for s in fact.sources)
         ]
-        return self._set(trait, sets, tuple(self._told(fact) for fact in facts[-_FACTS:]))
+        return self._set(trait, sets, tuple(self._sourced(fact) for fact in facts[-_FACTS:]))
 
     def _set(self, trait: Trait, changes: Sequence[Change], behind: tuple[Why, ...]) -> Why:
         text = f"{trait.pole} (level {trait.level:+.2f}, confidence {trait.confidence:.2f})"
@@ -240,7 +240,7 @@ class _ProvenanceQuery:
         return self._why(chain.id, "chain", chain.summary, chain.sources, self._making("chain", chain.id))
 
     def _link(self, link: Link) -> Why:
-        facts = [self._told(fact) for fact in self._facts((link.from_id, link.to_id))]
+        facts = [self._sourced(fact) for fact in self._facts((link.from_id, link.to_id))]
         segments = [
             self._why(one.id, "segment", one.summary, one.sources, ())
             for end in (link.from_id, link.to_id)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
 from embermem.core.config import Settings
-from embermem.core.equations import f_score, heat, recency
+from embermem.core.equations import cosine, f_score, heat, jaccard, recency
 from embermem.core.types import PageView, Segment, SegmentId
 from embermem.protocols import SegmentState
 
@@ -45,7 +45,7 @@ def place(
         if segment.vector_sum is None:
             continue
         K_s = frozenset(count.word for count in segment.keywords[:shown])
-        score = f_score(segment.vector_sum, vector, K_s, K_p)
+        score = f_score(cosine(segment.vector_sum, vector), jaccard(K_s, K_p))
         if score > best_score:
             best, best_score = segment, score
     if best is None:

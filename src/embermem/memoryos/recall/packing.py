@@ -7,11 +7,11 @@
     #12 Alice: I went to the wetland park.
 
 First who the owner is, which changes least; then the conversation in time order, under a line for each day and
-thread. `#12` is the utterance's seq: the same in every recall. lines.py writes the lines and cuts the long ones.
+thread. `#12` is the utterance's seq: the same in every recall. prompts/rendering.py writes and cuts the lines.
 
 What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits, and until what is
 left is unlikely to help. Then exchanges are completed: the question before an answer, the answer to a question.
-Reserved are only the profile line, a few goals and limits of the user (standing.py), and the open page.
+Reserved are only the profile line, a few goals and limits of the user (active_goals.py), and the open page.
 """
 
 from __future__ import annotations

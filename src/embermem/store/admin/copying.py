@@ -87,7 +87,7 @@ class Progress:
     rows: int
 
 
-Told = Callable[[Progress], None]
+ProgressFn = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +108,7 @@ class Copied:
         return sum(one.rows for one in self.tables.values())
 
 
-def copy(source: Database, target: Database, now: datetime, told: Told) -> Copied:
+def copy(source: Database, target: Database, now: datetime, told: ProgressFn) -> Copied:
     """All of a store in another, which is empty or an unfinished copy of the same one; with the key of what was
     forgotten. Killed, it goes on when it is called again.
 
@@ -175,7 +175,7 @@ def refuse_unfinished(mark: str | None, place: str) -> None:
 
 
 class _Copying:
-    def __init__(self, source: _Side, target: _Side, told: Told) -> None:
+    def __init__(self, source: _Side, target: _Side, told: ProgressFn) -> None:
         self._source = source
         self._target = target
         self._told = told

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Dialect, Text
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy import Text
+from sqlalchemy.dialects import postgresql
 
 from embermem.core.errors import ConfigError
 from embermem.store import migrations, schema
 from embermem.store.admin.copying import COMMON, OWNED
-from embermem.store.engines.sqlite_file import APPLICATION_ID
 
 ENGINES = ("sqlite", "postgresql", "citus")
 
@@ -24,25 +22,14 @@ def ddl(engine: str, *, halfvec: bool = True) -> tuple[str, ...]:
     engine than those of ENGINES.
     """
     if engine == "sqlite":
-        return (*_tables(sqlite.dialect()), f"PRAGMA application_id={APPLICATION_ID}")
+        return migrations.new_file()
     if engine not in ENGINES:
         raise ConfigError(f"there is no engine {engine!r}; one of: {', '.join(ENGINES)}")
     dialect: Any = postgresql.dialect()  # type: ignore[no-untyped-call]
     dialect.ember_halfvec = halfvec
     extension = ("CREATE EXTENSION IF NOT EXISTS vector",) if halfvec else ()
-    made = (*extension, *_tables(dialect), *without_statistics())
+    made = (*extension, *migrations.new_store(dialect), *without_statistics())
     return (*made, *(_distributed() if engine == "citus" else ()))
-
-
-def _tables(dialect: Dialect) -> Iterator[str]:
-    version = migrations.VERSION_TABLE
-    for table in schema.metadata.sorted_tables:
-        yield str(CreateTable(table).compile(dialect=dialect)).strip()
-        for index in sorted(table.indexes, key=lambda index: str(index.name)):
-            yield str(CreateIndex(index).compile(dialect=dialect)).strip()
-    yield f"CREATE TABLE {version} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
-    yield f"INSERT INTO {version} VALUES ('{migrations.HEAD}')"
-    yield migrations.NEW_STORE
 
 
 def without_statistics() -> Iterator[str]:

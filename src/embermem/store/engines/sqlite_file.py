@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import Connection
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.util import LRUCache
 
 from embermem.core.errors import StoreMoved
 
@@ -19,6 +22,22 @@ FILES = "ember_files"
 Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
+
+
+class AnyFile(SQLiteDialect_pysqlite):
+    """The dialect of every file of a process, equal for all: a statement is compiled once, not for each store."""
+
+    supports_statement_cache = True
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+registry.register("sqlite.anyfile", __name__, AnyFile.__name__)
+_COMPILED: LRUCache[Any, Any] = LRUCache(1000)
 
 
 def copy_rows(connection: Any, place: Path) -> None:
@@ -38,7 +57,8 @@ def engine_on(
     url: URL, path: Path, busy_timeout_s: float, before: tuple[str, ...] = (), last: tuple[str, ...] = ()
 ) -> Engine:
     engine = create_engine(
-        url,
+        url.set(drivername="sqlite+anyfile"),
+        execution_options={"compiled_cache": _COMPILED},
         connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         pool_size=8,
         max_overflow=64,

@@ -6,10 +6,14 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, exc, inspect, text
+from sqlalchemy import Connection, Dialect, Engine, exc, inspect, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from embermem.core.errors import SchemaMismatch, StoreBusy, StoreCorrupt, StoreError
 from embermem.store import schema
@@ -87,11 +91,25 @@ def _create(engine: Engine) -> None:
     with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
         if VERSION_TABLE in inspect(connection).get_table_names():
             return  # another process was first
-        schema.metadata.create_all(connection)
-        connection.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
-        connection.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:head)"), {"head": HEAD})
-        connection.execute(text(NEW_STORE))
-        connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
+        for statement in new_file():
+            connection.exec_driver_sql(statement)
+
+
+@cache
+def new_file() -> tuple[str, ...]:
+    """The statements that make an empty store in a file, compiled once in a process."""
+    return (*new_store(sqlite.dialect()), f"PRAGMA application_id={APPLICATION_ID}")
+
+
+def new_store(dialect: Dialect) -> Iterator[str]:
+    """The statements that make the tables of an empty store, in order."""
+    for table in schema.metadata.sorted_tables:
+        yield str(CreateTable(table).compile(dialect=dialect)).strip()
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            yield str(CreateIndex(index).compile(dialect=dialect)).strip()
+    yield f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
+    yield f"INSERT INTO {VERSION_TABLE} VALUES ('{HEAD}')"
+    yield NEW_STORE
 
 
 def _migrate(engine: Engine, path: Path, found: str) -> None:

@@ -178,7 +178,6 @@ class _Following:
             begun=begun,
             changes=self._changes(begun, read_from if whole else None),
             chains=chains,
-            noted=self._noted_once(),
             segments=losing,
             facts=frozenset(FactId(fact_id) for fact_id in self._facts),
             repeated=self._repeated(),
@@ -211,12 +210,6 @@ class _Following:
             if one.chain_id is not None:
                 found[one.chain_id].append(one)
         return {chain_id: tuple(sorted(pages, key=lambda p: p.no)) for chain_id, pages in found.items()}
-
-    def _noted_once(self) -> frozenset[ChainId]:
-        """Chains that no page is in any more, but in which one that stays was: a model may have read it since."""
-        note = schema.note
-        rows = self._rows(select(note.c.page_id, note.c.chain_id), note.c.chain_id, self._emptied)
-        return frozenset(ChainId(row.chain_id) for row in rows if row.page_id not in self._pages)
 
     def _losing(self, segment_id: str) -> SegmentImpact:
         """What a segment keeps. Its pages are looked at one by one only where its first, or one at an end of its time,

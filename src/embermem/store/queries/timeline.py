@@ -30,7 +30,7 @@ from embermem.store.codec import from_json, moment
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
 
-_Told = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
+_SourcesOf = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
 """By an item's kind and id, the sources that each change gave it, in the order of the changes."""
 
 
@@ -150,7 +150,7 @@ def _stands(version: Version[Any], no: int) -> bool:
 # ------------------------------------------------------------------------------------------------------------- persona
 
 
-def _sources(c: Connection, owner_id: OwnerId) -> _Told:
+def _sources(c: Connection, owner_id: OwnerId) -> _SourcesOf:
     source, utterance = schema.source.c, schema.utterance.c
     rows = c.execute(
         select(source.item, source.item_id, source.change_no, source.seq, source.start, source.end, utterance.id)
@@ -166,7 +166,7 @@ def _sources(c: Connection, owner_id: OwnerId) -> _Told:
     return told
 
 
-def _facts(c: Connection, owner_id: OwnerId, told: _Told) -> tuple[Version[Fact], ...]:
+def _facts(c: Connection, owner_id: OwnerId, told: _SourcesOf) -> tuple[Version[Fact], ...]:
     """Each fact as each change that told of it left it."""
     fact, state = schema.fact.c, schema.fact_state.c
     kept = [column for column in schema.fact.c if column.name not in _MOVES]
@@ -204,7 +204,7 @@ def _conflicts(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[FactId, 
     )
 
 
-def _line(row: Row[Any], told: _Told) -> Version[ProfileField]:
+def _line(row: Row[Any], told: _SourcesOf) -> Version[ProfileField]:
     line = ProfileField(
         whose=About(row.whose),
         name=row.name,
@@ -219,7 +219,7 @@ def _line(row: Row[Any], told: _Told) -> Version[ProfileField]:
     return Version(item=line, no=row.change_no, until=row.retired_no, gone=row.value is None)
 
 
-def _trait(row: Row[Any], told: _Told) -> Version[Trait]:
+def _trait(row: Row[Any], told: _SourcesOf) -> Version[Trait]:
     dimension = dimensions_by_name()[row.dimension]
     trait = Trait(
         dimension=row.dimension,

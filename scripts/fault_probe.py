@@ -1,0 +1,42 @@
+"""What `scripts/faults.py` puts into a copy of the tree: it notes which test runs which place, and how tests end.
+
+It is a plugin of pytest, and the module that a probe in the product's code imports, also in processes that a test
+starts. What it notes goes into a file beside it, one line of JSON each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+LOG = Path(__file__).with_suffix(".log")
+CHOSEN = Path(__file__).with_suffix(".json")
+"""The tests that are to run, in this order; without it, all that are collected."""
+_noted: set[tuple[str, str]] = set()
+
+
+def reached(fault: str) -> None:
+    """The test in hand runs the place of a fault."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+    if test and (fault, test) not in _noted:
+        _noted.add((fault, test))
+        _note("reached", fault, test)
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Keep the chosen tests."""
+    if CHOSEN.exists():
+        order = {test: place for place, test in enumerate(json.loads(CHOSEN.read_text()))}
+        items[:] = sorted((one for one in items if one.nodeid in order), key=lambda one: order[one.nodeid])
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    """How a test, or its setup or teardown, ended."""
+    _note("ended", report.nodeid, report.outcome, report.duration)
+
+
+def _note(*fields: object) -> None:
+    with LOG.open("a") as log:
+        log.write(json.dumps(fields) + "\n")

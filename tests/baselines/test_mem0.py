@@ -1,0 +1,541 @@
+"""Mem0 step by step: what a conversation leaves in memory, and that what its published code lost is kept here.
+
+The model's answers are given by the tests; questions without one are answered by rule (testing/scripts).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baselines.conftest import SystemOpener
+from baselines.test_contract import dump
+from embermem import OwnerSystem, Scope, SystemMemory
+from embermem.baselines.mem0 import Candidate, Desk, Mem0, Memory, Summary
+from embermem.baselines.mem0_shared import ranked, stacked
+from embermem.baselines.records import RecordId
+from embermem.core.errors import ModelError, ModelReplyError
+from embermem.embedders.hashed import HashedNgrams
+from embermem.testing import scripts
+from embermem.testing.model_server import ModelServer
+
+Json = dict[str, Any]
+Said = Mapping[str, Json | Callable[[str], Json]]
+
+
+class Script:
+    """Answers by the schema's name, given by a test for the page at hand; all that was asked, as (name, shown)."""
+
+    def __init__(self) -> None:
+        self.answers: Said = {}
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, request: Mapping[str, Any]) -> str | Json:
+        name, shown = request["response_format"]["json_schema"]["name"], scripts.shown(request)
+        self.asked.append((name, shown))
+        answer = self.answers.get(name)
+        if answer is None:
+            return scripts.answer(request)
+        return answer(shown) if callable(answer) else answer
+
+    def of(self, name: str) -> list[str]:
+        """What was shown with a question."""
+        return [shown for asked, shown in self.asked if asked == name]
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()
+
+
+@pytest.fixture
+def model_server(script: Script) -> Iterator[ModelServer]:
+    with ModelServer(script) as server:
+        yield server
+
+
+@pytest.fixture
+def alice(system_opened: SystemOpener) -> OwnerSystem:
+    return opened(system_opened)[1]
+
+
+def opened(system_opened: SystemOpener, name: str = "mem0", **more: Any) -> tuple[SystemMemory, OwnerSystem]:
+    memory = system_opened(name, scripted=True, model_retries=0, model_breaker_failures=1000, **more)
+    return memory, memory.of("alice")
+
+
+def facts(*texts: str, told: int = 1) -> Json:
+    return {"facts": [{"text": text, "messages": [told]} for text in texts]}
+
+
+def operation(kind: str, words: str = "", text: str = "") -> Callable[[str], Json]:
+    """An update of the shown memory that holds these words; the number 0 for none."""
+
+    def answer(shown: str) -> Json:
+        found = re.search(rf"^memory (\d+): .*{re.escape(words)}", shown, re.MULTILINE) if words else None
+        return {"operation": kind, "memory": int(found[1]) if found else 0, "text": text}
+
+    return answer
+
+
+def told(owner: OwnerSystem, script: Script, query: str, day: int, **answers: Json | Callable[[str], Json]) -> None:
+    """One page, its answers by the schema's name, learnt."""
+    script.answers = answers
+    owner.add(query, "I see.", at=f"2026-05-{day:02d}T10:00:00+00:00")
+    owner.settle()
+
+
+def system_of(owner: OwnerSystem) -> Mem0:
+    system = owner._memory.system
+    assert isinstance(system, Mem0)
+    return system
+
+
+def memories(owner: OwnerSystem) -> list[Memory]:
+    return list(system_of(owner).kept(owner.owner, Memory))
+
+
+def held(owner: OwnerSystem) -> list[tuple[str, tuple[int, ...]]]:
+    """Text and sources of what is valid, oldest first."""
+    return [(memory.text, memory.sources) for memory in memories(owner) if memory.ended_at is None]
+
+
+NANTES, CATS = "Alice lives in Nantes", "Alice keeps two cats"
+
+
+def begun(owner: OwnerSystem, script: Script) -> None:
+    told(
+        owner,
+        script,
+        "I live in Nantes and keep two cats.",
+        1,
+        Mem0Facts=facts(NANTES, CATS),
+        Mem0Update=operation("ADD"),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ the paper's way
+
+
+def test_a_conversation_adds_updates_deletes_and_leaves_alone_as_the_paper_says(
+    alice: OwnerSystem, script: Script
+) -> None:
+    begun(alice, script)
+    assert held(alice) == [(NANTES, (1,)), (CATS, (1,))]
+    assert [name for name, _ in script.asked] == ["Mem0Facts", "Mem0Update"]  # nothing to compare the first with
+
+    named = "Alice keeps two cats, Nim and Pip"
+    told(
+        alice,
+        script,
+        "My cats are called Nim and Pip.",
+        2,
+        Mem0Facts=facts("Alice's cats are called Nim and Pip"),
+        Mem0Update=operation("UPDATE", "two cats", named),
+    )
+    assert held(alice) == [(NANTES, (1,)), (named, (1, 3))]
+
+    told(
+        alice,
+        script,
+        "I moved to Lyon.",
+        3,
+        Mem0Facts=facts("Alice lives in Lyon"),
+        Mem0Update=operation("DELETE", "Nantes"),
+    )
+    assert held(alice) == [(named, (1, 3)), ("Alice lives in Lyon", (5,))]
+    (gone,) = [memory for memory in memories(alice) if memory.ended_at]
+    assert (gone.text, gone.ended_at, gone.ended_by) == (NANTES, datetime(2026, 5, 3, 10, tzinfo=UTC), 5)
+
+    before = held(alice)
+    told(
+        alice,
+        script,
+        "As I said, Lyon is home.",
+        4,
+        Mem0Facts=facts("Alice has her home in Lyon"),
+        Mem0Update=operation("NOOP", "Lyon"),
+    )
+    assert held(alice) == before
+
+
+def test_extraction_is_shown_the_summary_the_messages_before_and_the_numbered_new_ones(
+    system_opened: SystemOpener, script: Script
+) -> None:
+    _, alice = opened(system_opened, options={"recent": 3, "summary_every": 4})
+    for day in range(1, 4):
+        told(alice, script, f"Day {day} at the lake.", day, Mem0Summary={"summary": "Alice is at a lake."})
+    first, _, third = script.of("Mem0Facts")
+    new = ["1 2026-05-01 alice: Day 1 at the lake.", "2 2026-05-01 assistant: I see."]
+    assert first.splitlines() == ["summary: none", "before:", "new:", *new]
+    assert third.splitlines() == [
+        "summary: Alice is at a lake.",
+        "before:",
+        "2026-05-01 assistant: I see.",
+        "2026-05-02 alice: Day 2 at the lake.",
+        "2026-05-02 assistant: I see.",
+        "new:",
+        "1 2026-05-03 alice: Day 3 at the lake.",
+        "2 2026-05-03 assistant: I see.",
+    ]
+
+
+def test_the_summary_is_made_anew_from_the_last_one_and_what_was_said_since(
+    system_opened: SystemOpener, script: Script
+) -> None:
+    _, alice = opened(system_opened, options={"summary_every": 4})
+    for day in range(1, 8):
+        told(alice, script, f"Day {day}.", day, Mem0Summary={"summary": f"Until day {day - 1}."})
+    first, second, third = script.of("Mem0Summary")
+    assert first.startswith("summary so far: none\n2026-05-01 alice: Day 1.\n")
+    assert second.startswith("summary so far: Until day 2.\n2026-05-03 alice: Day 3.\n")
+    assert third.splitlines()[0] == "summary so far: Until day 4."
+    (kept,) = system_of(alice).kept(alice.owner, Summary)
+    assert (kept.text, kept.upto) == ("Until day 6.", 12)
+
+
+def test_messages_of_another_thread_are_not_the_ones_before(alice: OwnerSystem, script: Script) -> None:
+    alice.add("I am in the garden.", "Nice.", at="2026-05-01T10:00:00+00:00", thread="s1")
+    alice.add("My back hurts.", "Oh.", at="2026-05-02T10:00:00+00:00", thread="s2")
+    alice.settle()
+    assert "garden" not in script.of("Mem0Facts")[1]
+
+
+def test_an_update_is_decided_against_the_s_nearest_memories(system_opened: SystemOpener, script: Script) -> None:
+    _, alice = opened(system_opened, options={"near": 2})
+    things = ("a red kite", "a tin drum", "a rowing boat", "an old rowing boat in the harbour")
+    told(
+        alice,
+        script,
+        "Things I own.",
+        1,
+        Mem0Facts=facts(*(f"Alice owns {thing}" for thing in things)),
+        Mem0Update=operation("ADD"),
+    )
+    last = script.of("Mem0Update")[-1].splitlines()
+    assert len(last) == 3
+    assert last[1] == "memory 1: 2026-05-01 Alice owns a rowing boat"
+
+
+def test_one_question_for_all_candidates_is_an_option(system_opened: SystemOpener, script: Script) -> None:
+    _, alice = opened(system_opened, options={"update_each": False})
+    told(alice, script, "I live in Nantes and keep two cats.", 1, Mem0Facts=facts(NANTES, CATS))
+    assert held(alice) == [(NANTES, (1,)), (CATS, (1,))]
+
+    def both(shown: str) -> Json:
+        home, cats = (operation("", words)(shown)["memory"] for words in ("Nantes", "cats"))
+        return {
+            "updates": [
+                {"fact": 2, "operation": "UPDATE", "memory": cats, "text": "Alice keeps three cats"},
+                {"fact": 1, "operation": "DELETE", "memory": home, "text": ""},
+            ]
+        }
+
+    told(
+        alice,
+        script,
+        "Lyon is home now, and a third cat came.",
+        2,
+        Mem0Facts=facts("Alice lives in Lyon", "Alice has a third cat"),
+        Mem0Updates=both,
+    )
+    assert held(alice) == [("Alice keeps three cats", (1, 3)), ("Alice lives in Lyon", (3,))]
+    assert [name for name, _ in script.asked] == ["Mem0Facts", "Mem0Facts", "Mem0Updates"]
+
+
+def test_the_nearest_memories_that_hold_are_recalled_with_their_day(alice: OwnerSystem, script: Script) -> None:
+    begun(alice, script)
+    told(
+        alice,
+        script,
+        "I moved to Lyon.",
+        2,
+        Mem0Facts=facts("Alice lives in Lyon"),
+        Mem0Update=operation("DELETE", "Nantes"),
+    )
+    context = alice.recall("Where does Alice live?")
+    assert context.text.splitlines() == ["2026-05-02 Alice lives in Lyon", "2026-05-01 Alice keeps two cats"]
+    assert [hit.utterance.seq for hit in context.hits] == [3, 1]
+    assert "Nantes" in alice.recall("Where does Alice live?", at="2026-05-01T12:00:00+00:00").text
+    assert "Nantes" in alice.recall("Where does Alice live?", scope=Scope(before_seq=3)).text
+
+
+# ------------------------------------------------------------------------------------------- what is not to be believed
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"operation": "UPDATE", "memory": 7, "text": "Alice lives in Rome"}, "There is no memory 7"),
+        pytest.param({"operation": "DELETE", "memory": 0, "text": ""}, "There is no memory 0", marks=pytest.mark.proof),
+        ({"operation": "UPDATE", "memory": 1, "text": " \u202e "}, "UPDATE needs the new text"),
+    ],
+)
+def test_an_update_may_only_change_a_memory_that_was_shown(
+    alice: OwnerSystem, script: Script, model_server: ModelServer, answer: Json, said: str
+) -> None:
+    begun(alice, script)
+    before = held(alice)
+    with pytest.raises(ModelReplyError):
+        told(alice, script, "I moved.", 2, Mem0Facts=facts("Alice moved"), Mem0Update=answer)
+    assert said in json.dumps(model_server.requests[-1])  # the repair round says what is wrong
+    assert held(alice) == before
+    script.answers = {"Mem0Facts": facts("Alice moved"), "Mem0Update": operation("ADD")}
+    assert alice.settle() == 1
+    assert held(alice) == [*before, ("Alice moved", (3,))]
+
+
+def test_a_candidate_may_only_rest_on_a_new_message(
+    alice: OwnerSystem, script: Script, model_server: ModelServer
+) -> None:
+    with pytest.raises(ModelReplyError):
+        told(alice, script, "I moved.", 1, Mem0Facts=facts("Alice moved", told=3))
+    assert "There is no message 3" in json.dumps(model_server.requests[-1])
+    assert held(alice) == []
+
+
+@pytest.mark.parametrize(
+    "updates",
+    [
+        [(1, "DELETE", 1), (2, "UPDATE", 1)],
+        [(1, "ADD", 0)],
+        pytest.param([(1, "ADD", 0), (1, "ADD", 0)], marks=pytest.mark.proof),
+    ],
+)
+def test_all_candidates_are_decided_about_once_and_a_memory_is_changed_once(
+    system_opened: SystemOpener, script: Script, updates: list[tuple[int, str, int]]
+) -> None:
+    _, alice = opened(system_opened, options={"update_each": False})
+    told(alice, script, "I live in Nantes.", 1, Mem0Facts=facts(NANTES))
+    answer = {"updates": [{"fact": f, "operation": o, "memory": m, "text": "Alice lives"} for f, o, m in updates]}
+    with pytest.raises(ModelReplyError):
+        told(alice, script, "I moved.", 2, Mem0Facts=facts("Alice moved", "Alice has a flat"), Mem0Updates=answer)
+    assert held(alice) == [(NANTES, (1,))]
+
+
+def test_a_model_never_sees_our_ids(alice: OwnerSystem, script: Script) -> None:
+    begun(alice, script)
+    told(alice, script, "I moved.", 2)
+    ids = [*(memory.id for memory in memories(alice)), alice.owner.id]
+    assert not [one for one in ids for _, shown in script.asked if one in shown]
+
+
+def test_what_a_model_answers_is_one_line_and_cut(system_opened: SystemOpener, script: Script) -> None:
+    _, alice = opened(system_opened, options={"fact_chars": 40, "facts_most": 2})
+    long = "Alice\nsaw \u0007a\u202e heron " + "and a duck " * 50
+    told(
+        alice, script, "Birds!", 1, Mem0Facts=facts(long, "Alice was out", "One too many"), Mem0Update=operation("ADD")
+    )
+    texts = [text for text, _ in held(alice)]
+    assert texts[0].startswith("Alice saw a heron and")
+    assert len(texts[0]) <= 40
+    assert texts[1:] == ["Alice was out"]
+
+
+# ------------------------------------------------------------------------------- defects of published code, not of ours
+
+
+def test_a_contradiction_never_leaves_the_memory_without_the_new_fact(alice: OwnerSystem, script: Script) -> None:
+    """A DELETE took away the old fact and did not add the new one: the store was empty."""
+    told(alice, script, "I live in Nantes.", 1, Mem0Facts=facts(NANTES))
+    told(
+        alice, script, "I live in Lyon.", 2, Mem0Facts=facts("Alice lives in Lyon"), Mem0Update=operation("DELETE", "A")
+    )
+    assert held(alice) == [("Alice lives in Lyon", (3,))]
+
+
+def test_what_is_said_twice_is_kept_once_and_not_taken_away(
+    alice: OwnerSystem, script: Script, model_server: ModelServer
+) -> None:
+    """The same fact added a second time was answered with DELETE, and gone."""
+    for day, text in ((1, NANTES), (2, "alice lives in nantes.")):
+        told(alice, script, "I live in Nantes.", day, Mem0Facts=facts(text), Mem0Update=operation("DELETE", "Nantes"))
+    assert held(alice) == [(NANTES, (1,))]
+    assert script.of("Mem0Update") == []
+    with pytest.raises(ModelReplyError):
+        told(
+            alice,
+            script,
+            "In Nantes I live.",
+            3,
+            Mem0Facts=facts("In Nantes Alice lives"),
+            Mem0Update=operation("DELETE", "Nantes"),
+        )
+    assert "does not contradict" in json.dumps(model_server.requests[-1])
+    assert held(alice) == [(NANTES, (1,))]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["wrong_shape", "http_500", *(pytest.param(one, marks=pytest.mark.proof) for one in ("garbage", "truncated"))],
+)
+def test_an_answer_that_cannot_be_read_loses_no_fact(
+    alice: OwnerSystem, script: Script, model_server: ModelServer, fault: str
+) -> None:
+    """Extraction that could not be parsed was logged, and its messages marked as read."""
+    alice.add("I live in Nantes.", "I see.", at="2026-05-01T10:00:00+00:00")
+    script.answers = {"Mem0Facts": facts(NANTES)}
+    model_server.fail_always(fault)
+    with pytest.raises(ModelError):
+        alice.settle()
+    assert memories(alice) == []
+    model_server.recover()
+    assert alice.settle() == 1
+    assert held(alice) == [(NANTES, (1,))]
+
+
+def test_what_an_update_replaced_stands_nowhere_any_more(
+    system_opened: SystemOpener, script: Script, tmp_path: Path
+) -> None:
+    """The text of a changed memory stayed in a table of its history."""
+    _, alice = opened(system_opened, file="one.db")
+    told(alice, script, "Cats!", 1, Mem0Facts=facts("Alice keeps quokkas"))
+    told(
+        alice,
+        script,
+        "Cats, I said.",
+        2,
+        Mem0Facts=facts("They are cats"),
+        Mem0Update=operation("UPDATE", "quokkas", "Alice keeps cats"),
+    )
+    assert "quokkas" not in "".join(dump(tmp_path / "one.db"))
+    alice.forget_owner()
+    assert "Alice keeps" not in "".join(dump(tmp_path / "one.db"))
+
+
+# ------------------------------------------------------------------------------------------------ failure and restart
+
+
+def test_a_failure_in_mid_settle_keeps_what_was_learnt_and_goes_on_after_a_restart(
+    system_opened: SystemOpener, script: Script, model_server: ModelServer
+) -> None:
+    memory, alice = opened(system_opened, file="one.db")
+    pages = (("I live in Nantes.", NANTES), ("I keep two cats.", CATS), ("I row.", "Alice rows"))
+    for day, (query, _) in enumerate(pages, 1):
+        alice.add(query, "I see.", at=f"2026-05-0{day}T10:00:00+00:00")
+
+    def by_page(shown: str) -> Json:
+        new = shown.partition("new:\n")[2]
+        return facts(*(text for query, text in pages if query in new))
+
+    script.answers = {"Mem0Facts": by_page, "Mem0Update": operation("ADD")}
+    model_server.fail_next("http_500", after=2)  # extraction of two pages; then the update of the second
+    with pytest.raises(ModelError):
+        alice.settle()
+    assert held(alice) == [(NANTES, (1,))]
+    memory.close()
+    _, again = opened(system_opened, file="one.db")
+    assert again.settle() == 2
+    assert held(again) == [(NANTES, (1,)), (CATS, (3,)), ("Alice rows", (5,))]
+
+
+def test_a_page_that_grows_teaches_what_is_new_of_it(alice: OwnerSystem, script: Script) -> None:
+    alice.add("I live in Nantes.", at="2026-05-01T10:00:00+00:00")
+    alice.settle()
+    alice.add_messages([{"role": "assistant", "content": "Nantes has fine trams."}], at="2026-05-01T10:01:00+00:00")
+    alice.settle()
+    first, second = (shown.partition("new:\n")[2] for shown in script.of("Mem0Facts"))
+    assert first == "1 2026-05-01 alice: I live in Nantes."
+    assert second == "1 2026-05-01 assistant: Nantes has fine trams."
+
+
+def test_a_page_of_many_messages_is_read_in_parts(system_opened: SystemOpener, script: Script) -> None:
+    _, alice = opened(system_opened, options={"pair_most": 3})
+    said = [{"role": "user", "content": f"Thing {n} is done."} for n in range(7)]
+    alice.add_messages(said, at="2026-05-01T10:00:00+00:00")
+    assert alice.settle() == 1
+    parts = [shown.partition("new:\n")[2].splitlines() for shown in script.of("Mem0Facts")]
+    assert [len(part) for part in parts] == [3, 3, 1]
+    assert {seq for _, sources in held(alice) for seq in sources} == set(range(1, 8))
+
+
+# --------------------------------------------------------------------------------------------------- without a model
+
+
+@pytest.fixture
+def bare(system_opened: SystemOpener) -> OwnerSystem:
+    """Without a model."""
+    return system_opened("mem0").of("alice")
+
+
+def learnt(owner: OwnerSystem, *queries: str) -> list[str]:
+    for day, query in enumerate(queries, 1):
+        owner.add(query, None, at=f"2026-05-{day:02d}T10:00:00+00:00", thread=f"s{day}")
+    owner.settle()
+    return [text for text, _ in held(owner)]
+
+
+def test_without_a_model_facts_and_statements_are_kept_and_questions_are_not(bare: OwnerSystem) -> None:
+    texts = learnt(bare, "I live in Nantes. The tram was late again today! Shall we meet the others at noon?")
+    assert texts == ["alice lives in Nantes", "alice: The tram was late again today!"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "old", "new"),
+    [
+        ("I live in Nantes.", "I live in Lyon now.", "alice lives in Nantes", "alice lives in Lyon"),
+        ("我住在上海。", "我住在北京。", "alice住在上海", "alice住在北京"),
+    ],
+)
+def test_without_a_model_an_attribute_that_changed_ends_the_old_fact(
+    bare: OwnerSystem, first: str, second: str, old: str, new: str
+) -> None:
+    texts = learnt(bare, first, second)
+    assert new in texts
+    assert old not in texts
+    assert old in [memory.text for memory in memories(bare) if memory.ended_by == 2]
+
+
+def test_without_a_model_a_fact_that_is_taken_back_ends_and_the_statement_stays(bare: OwnerSystem) -> None:
+    texts = learnt(bare, "I live in Nantes.", "I don't live in Nantes any more.")
+    assert texts == ["alice: I don't live in Nantes any more."]
+
+
+def test_without_a_model_what_is_taken_back_at_once_is_not_kept(bare: OwnerSystem) -> None:
+    assert "alice lives in Nantes" not in learnt(bare, "I live in Nantes. I no longer live in Nantes.")
+
+
+def test_without_a_model_the_same_said_again_is_kept_once_and_by_what_says_more(bare: OwnerSystem) -> None:
+    long = "The old lighthouse keeper of the northern harbour told me a story about storms and ships"
+    assert learnt(bare, f"{long}.", f"{long}!") == [f"alice: {long}."]
+    assert learnt(bare, f"{long} yesterday.")[-1] == f"alice: {long} yesterday."
+    assert [sources for _, sources in held(bare)] == [(1, 3)]
+
+
+# ---------------------------------------------------------------------------------------------------- the working set
+
+
+@given(st.lists(st.tuples(st.sampled_from("pue"), st.integers(0, 9)), max_size=25), st.integers(1, 6))
+def test_a_desk_finds_what_holds_as_if_it_were_all_looked_at_anew(steps: list[tuple[str, int]], k: int) -> None:
+    embed = HashedNgrams().embed
+    made = [
+        Memory(id=RecordId(f"r{n}"), text=f"thing {n}", at=datetime(2026, 5, 1, tzinfo=UTC), vector=vector)
+        for n, vector in enumerate(embed([f"thing {n}" for n in range(10)]))
+    ]
+    desk = Desk(made[:5])
+    holds = {memory.id: memory for memory in made[:5]}
+    for step, number in steps:
+        memory = holds.get(made[number].id, made[number])
+        if step == "e" and memory.id in holds:
+            desk.end(memory, Candidate(text="", sources=(7,), at=memory.at))
+            del holds[memory.id]
+        elif step != "e":
+            text = f"thing {number}{'!' * (step == 'u')} again"
+            changed = Memory(id=memory.id, text=text, at=memory.at, vector=embed([text])[0])
+            desk.put(changed)
+            holds[memory.id] = changed
+    query = embed(["thing 3 again"])[0]
+    rows = list(holds.values())
+    expected = [score for score, _ in ranked(query, stacked(rows), rows, k)]
+    found = desk.nearest(query, k)
+    assert np.allclose([score for score, _ in found], expected)
+    assert {memory.id for _, memory in found} <= set(holds)

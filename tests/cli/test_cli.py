@@ -1,0 +1,258 @@
+"""The command line in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import command, environment, run, write
+from typer.testing import CliRunner
+
+from embermem import __version__
+from embermem.cli.main import app
+from proofs import bounded
+from soundness import rows
+
+COMMANDS = "add ingest model recall show settle stats worker reindex doctor bench".split()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a short talk, one page of which tries to style the terminal."""
+    folder = tmp_path_factory.mktemp("filled")
+    talk: list[dict[str, Any]] = [
+        {"query": f"Today I {what} in the garden, day {n}.", "response": f"How did it go with what you {what}?"}
+        for n, what in enumerate("planted watered weeded pruned mulched harvested raked dug sowed mowed".split())
+    ]
+    talk.append({"query": "My [red]boat[/red] \x1b[31mleaks\x9b0m :smile: badly.", "response": "Seal it."})
+    file = write(folder / "talk.jsonl", *talk)
+    assert run(folder / "m.db", "ingest", str(file)).code == 0
+    return folder / "m.db"
+
+
+def test_help_lists_every_command_and_imports_nothing_heavy() -> None:
+    done = subprocess.run(command("--help"), capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"})
+    assert done.returncode == 0
+    assert [name for name in COMMANDS if not re.search(rf"\b{name}\b", done.stdout)] == []
+    heavy = ("numpy", "sqlalchemy", "onnxruntime", "fastapi", "httpx2", "mcp", "openai", "msgspec")
+    code = f"import sys, embermem.cli.main; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_the_package_runs_as_a_module_and_calls_itself_by_the_commands_name() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "embermem", "no-such-command"], capture_output=True, text=True, env={**os.environ}
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Usage: embermem " in done.stderr
+
+
+def test_the_version_is_printed() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output.strip() == f"embermem {__version__}"
+
+
+def test_add_prints_an_id_that_show_finds_and_a_key_stores_once(tmp_path: Path) -> None:
+    at = tmp_path / "new" / "folder" / "m.db"
+    first = run(at, "add", "I fish for perch.", "Where?", "--key", "k", "--at", "2026-01-02T03:04:05Z")
+    again = run(at, "add", "I fish for perch.", "Where?", "--key", "k", "--at", "2026-01-02T03:04:05Z", "--json")
+    assert first.out.strip() == again.json["page_id"]
+    page = run(at, "show", "page", first.out.strip(), "--json").json
+    assert (page["query"], page["response"]) == ("I fish for perch.", "Where?")
+    assert run(at, "show", "page", "1", "--json").json == page
+    assert run(at, "stats", "--json").json["store"]["pages"] == 1
+
+
+def test_a_key_with_other_content_is_refused(tmp_path: Path) -> None:
+    assert run(tmp_path / "m.db", "add", "one", "--key", "k").code == 0
+    done = run(tmp_path / "m.db", "add", "two", "--key", "k")
+    assert (done.code, done.out) == (1, "")
+
+
+def test_a_side_may_be_missing_and_stdin_may_bring_the_text(tmp_path: Path) -> None:
+    at = tmp_path / "m.db"
+    assert run(at, "add", "", "An answer alone.").code == 0
+    assert run(at, "add", "-", stdin="长江很长。\n".encode()).code == 0
+    shown = run(at, "show", "short", "--json").json
+    assert [page["query"] + page["response"] for page in shown] == ["An answer alone.", "长江很长。"]
+
+
+def test_reading_makes_no_store_and_no_folder(tmp_path: Path) -> None:
+    at = tmp_path / "none" / "m.db"
+    for arguments in (["recall", "x"], ["show"], ["stats"], ["settle"], ["reindex"], ["worker", "--once"]):
+        done = run(at, *arguments)
+        assert (done.code, done.out) == (1, ""), arguments
+        assert "there is no store at" in done.err
+    assert run(at, "doctor").code == 0
+    assert run(at, "model").code == 0
+    assert not at.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "my boat"],
+        ["show"],
+        ["show", "short"],
+        ["show", "pending"],
+        ["show", "mid"],
+        ["show", "long"],
+        ["show", "archive"],
+        ["stats"],
+        ["settle"],
+        ["worker", "--once"],
+        ["doctor"],
+        ["model"],
+        ["reindex"],
+    ],
+)
+def test_json_is_all_there_is_on_stdout(filled: Path, arguments: list[str]) -> None:
+    done = run(filled, *arguments, "--json")
+    assert done.code == 0, done.err
+    assert done.json is not None
+    assert "\x1b" not in done.out
+    assert "\x9b" not in done.out
+
+
+def test_text_from_outside_styles_nothing(filled: Path) -> None:
+    for arguments in (["show"], ["recall", "my boat leaks", "--explain"], ["show", "short"], ["show", "page", "11"]):
+        out = run(filled, *arguments).out
+        assert "[red]boat[/red]" in out, arguments
+        assert ":smile:" in out
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", out)
+
+
+def test_json_keeps_long_and_odd_texts_whole(tmp_path: Path) -> None:
+    text = "start " + "very " * 400 + "[bold]\x1b[31m end"
+    assert run(tmp_path / "m.db", "add", text).code == 0
+    (page,) = run(tmp_path / "m.db", "show", "short", "--json").json
+    assert page["query"] == text
+    assert "…" in run(tmp_path / "m.db", "show", "short").out
+
+
+def test_recall_prints_the_context_and_explains_on_request(filled: Path) -> None:
+    plain, explained = (run(filled, "recall", "my boat leaks", *more).out for more in ([], ["--explain"]))
+    assert "Seal it." in plain
+    assert explained.startswith(plain)
+    assert "hits" in explained[len(plain) :]
+    found = run(filled, "recall", "my boat leaks", "--budget", "40", "--json").json
+    assert found["tokens"] <= 40
+    assert found["hits"]
+
+
+def test_one_users_memory_is_not_anothers(filled: Path) -> None:
+    assert "boat" not in run(filled, "--user", "other", "recall", "my boat leaks").out
+    assert run(filled, "--user", "other", "show", "short", "--json").json == []
+    assert "boat" not in run(filled, "--agent", "other", "show", "--json").out
+
+
+def test_segments_are_shown_with_heat_and_opened_by_id(filled: Path) -> None:
+    segments = run(filled, "show", "mid", "--json").json
+    assert segments
+    assert all(segment["heat"] > 0 for segment in segments)
+    opened = run(filled, "show", "segment", segments[0]["id"], "--json").json
+    assert [page["id"] for page in opened["pages"]] == segments[0]["page_ids"]
+    assert segments[0]["id"] in run(filled, "show", "segment", segments[0]["id"]).out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--nonsense"],
+        ["nonsense"],
+        ["add"],
+        ["recall", "x", "--budget", "0"],
+        ["recall", "x", "--at", "soon"],
+        ["add", "x", "--at", "soon"],
+        ["show", "sideways"],
+        ["show", "page"],
+        ["show", "short", "3"],
+        ["model", "remove"],
+        ["ingest", "x", "--format", "wav"],
+    ],
+)
+def test_wrong_usage_exits_2(tmp_path: Path, arguments: list[str]) -> None:
+    done = run(tmp_path / "m.db", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "m.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", "page", "nope"], "nope"),
+        (["show", "page", "999"], "999"),
+        (["show", "segment", "nope"], "nope"),
+        (["--preset", "fast", "stats"], "fast"),
+        (["ingest", "/no/such/file"], "/no/such/file"),
+        (["bench", "recall", "/no/such/file"], "/no/such/file"),
+    ],
+)
+def test_an_error_is_one_line_on_stderr_and_exit_1(filled: Path, arguments: list[str], said: str) -> None:
+    done = run(filled, *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("error: ")
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_a_bad_setting_in_the_environment_is_named(filled: Path) -> None:
+    done = run(filled, "stats", more={"EMBERMEM_TAU": "warm"})
+    assert done.code == 1
+    assert "EMBERMEM_TAU" in done.err
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.db").write_text("not a database, and long enough to be sure of it" * 50)
+    done = run(tmp_path / "m.db", "stats")
+    assert (done.code, "Traceback" in done.err) == (1, False)
+    assert run(tmp_path / "m.db", "doctor").code == 1
+    assert json.loads(run(tmp_path / "m.db", "doctor", "--json").out)["ok"] is False
+    assert run(tmp_path, "add", "x").code == 1
+
+
+def test_whoever_stops_reading_sees_no_error(filled: Path) -> None:
+    line = f"{' '.join(command('show', '--json'))} | head -c 10"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, env=environment(filled))
+    assert done.stderr == b""
+
+
+def wait_until_embedded(at: Path) -> None:
+    """Until every utterance of a store has its vector."""
+    deadline = time.monotonic() + 60
+    count = "SELECT (SELECT count(*) FROM utterance) - (SELECT count(*) FROM embedding) AS without"
+    while rows(at, count) != [{"without": 0}]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_worker_stops_on_a_signal_after_doing_what_was_due(tmp_path: Path) -> None:
+    at = tmp_path / "m.db"
+    for number in bounded((signal.SIGTERM,), proofs=(signal.SIGTERM, signal.SIGINT)):
+        walks = ({"query": f"walk number {n} until {number}", "response": "good"} for n in range(20))
+        file = write(tmp_path / f"{number}.jsonl", *walks)
+        assert run(at, "--user", "ana", "ingest", str(file), "--no-settle").code == 0
+        with subprocess.Popen(command("worker"), env=environment(at), stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            assert "working" in process.stderr.readline()
+            wait_until_embedded(at)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=30)
+        assert process.returncode == 0
+        assert "Traceback" not in err
+    assert run(at, "--user", "ana", "stats", "--json").json["owner"]["without_vector"] == 0
+    assert run(at, "doctor").code == 0
+
+
+def test_reindex_embeds_every_utterance(filled: Path) -> None:
+    count = run(filled, "stats", "--json").json["store"]["utterances"]
+    done = run(filled, "reindex", "--embedder", "hashed", "--json")
+    assert done.json["reembedded"] in (0, count)

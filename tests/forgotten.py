@@ -1,0 +1,65 @@
+"""A life of which one page is to be forgotten, and whether words of it are left anywhere in the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from embermem import OwnerMemory
+from embermem.bootstrap import on_a_server
+from embermem.store import schema
+from soundness import looking
+
+SECRET = "Quuxville"
+"""Stands in one page only."""
+WORDS = (SECRET, "zyxglorp", "Wrenfield", "orchestra")
+
+
+def tell(alice: OwnerMemory, *lines: str, thread: str = "main") -> list[str]:
+    return [alice.add(line, f"I see, {n}.", thread=thread) for n, line in enumerate(lines)]
+
+
+def lived(alice: OwnerMemory) -> dict[str, str]:
+    """A small life, of which one page says where; understood. Pages by name."""
+    lines = {
+        "tea": "I like green tea with my breakfast on the balcony.",
+        "secret": f"I live in {SECRET}. The zyxglorp orchestra plays there. Call me Wrenfield.",
+        "heron": "We saw a purple heron on the lake near the old balcony.",
+        "sister": "My sister Ana is a nurse. She came by train.",
+        "train": "The train to Bordeaux was late again this morning.",
+        "figs": "I like figs. I bought some for my sister Ana.",
+        "rain": "It rained all day while the purple heron sat there.",
+        "walk": "A walk around the lake in the evening.",
+    }
+    pages = dict(zip(lines, tell(alice, *lines.values()), strict=True))
+    alice.settle()
+    return pages
+
+
+def kept(place: str | Path) -> bytes:
+    """All bytes of all files in the store's folder; or every row of every table as its server writes it."""
+    if on_a_server(place):
+        with looking(place) as look:
+            tables = (f'SELECT t::text AS row FROM "{table.name}" t' for table in schema.metadata.sorted_tables)
+            return "\n".join(row["row"] for table in tables for row in look(table)).encode()
+    return b"".join(path.read_bytes() for path in sorted(Path(place).parent.iterdir()) if path.is_file())
+
+
+def holds(place: str | Path, *words: str) -> list[str]:
+    """Those of the words that stand anywhere in the store, in whatever case."""
+    found = kept(place).lower()
+    return [word for word in words if word.lower().encode() in found]
+
+
+def found_by(alice: OwnerMemory, *queries: str) -> str:
+    """All that recall and search say to the queries, in one text."""
+    return "\n".join(
+        text
+        for query in queries
+        for context in (alice.recall(query, budget=4000),)
+        for text in (
+            context.text,
+            repr(context.persona),
+            *(fact.text for fact in context.facts),
+            *(hit.utterance.text for hit in (*context.hits, *alice.search(query, k=50))),
+        )
+    )

@@ -1,0 +1,216 @@
+"""What the inspector does as told, in a real browser: corrections, forgetting, undoing, imports, what is new, keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+from playwright.sync_api import expect
+from serving import Server, key_for, running
+
+from embermem import Memory, OwnerMemory, demo
+from embermem.core.types import Fact
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Tab = Callable[..., "Page"]
+At = Callable[[Server, str], str]
+LINES = (
+    json.dumps({"role": "user", "content": "I have a canary named Pip."}),
+    "{this is no JSON",
+    json.dumps({"role": "assistant", "content": "Does Pip sing?"}),
+)
+
+
+@pytest.mark.proof
+def test_a_fact_is_corrected_pinned_unpinned_and_retired(own: Server, tab: Tab) -> None:
+    mei = _mei(own.memory)
+    page = tab(own, "/persona")
+    page.get_by_role("link", name="has a rabbit named Biscuit").click()
+    page.get_by_label("What is right").fill("has a hare named Biscuit")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.locator("h1")).to_have_text("has a hare named Biscuit")
+    page.locator("[data-test=pin]").click()
+    expect(page.locator("[data-test=pin]")).to_have_text("Unpin")
+    assert _fact(mei, "hare").pinned
+    page.locator("[data-test=pin]").click()
+    expect(page.locator("[data-test=pin]")).to_have_text("Pin")
+    assert not _fact(mei, "hare").pinned
+    page.locator("[data-test=retire]").click()
+    expect(page.locator("[data-test=retire]")).to_have_count(0)
+    assert [fact.text for fact in mei.facts() if "Biscuit" in fact.text] == []
+
+
+@pytest.mark.parametrize("kind", ["page", pytest.param("fact", marks=pytest.mark.proof)])
+def test_a_page_and_a_fact_are_forgotten_after_a_preview(own: Server, tab: Tab, at: At, kind: str) -> None:
+    mei = _mei(own.memory)
+    item = mei.pages()[3].id if kind == "page" else _fact(mei, "rabbit").id
+    page = tab(own, f"/{kind}s/{item}", expected=("404 (Not Found)",))
+    page.locator("main [data-test=forget]").click()
+    expect(page.locator("#dialog [data-test=preview]")).to_contain_text(kind)
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.locator("#dialog")).to_be_hidden()
+    page.locator("main [data-test=forget]").click()
+    page.locator("#dialog [data-test=forget-now]").click()
+    expect(page.locator("[data-test=receipt]")).to_be_visible()
+    page.goto(at(own, f"/{kind}s/{item}"))
+    expect(page.locator("[data-test=failure]")).to_be_visible()
+    assert item not in {*(one.id for one in mei.pages()), *(one.id for one in mei.facts())}
+
+
+@pytest.mark.proof
+def test_a_profile_is_edited_and_the_edit_is_undone(own: Server, tab: Tab) -> None:
+    mei = _mei(own.memory)
+    page = tab(own, "/persona")
+    page.locator("[data-test=edit-user-profile] summary").click()
+    page.locator("#profile").get_by_label("Field").fill("favourite tea")
+    page.locator("#profile").get_by_label("Value").fill("oolong")
+    page.get_by_role("button", name="Set").click()
+    expect(page.locator("#profile")).to_contain_text("oolong")
+    page.get_by_role("link", name="Changes").click()
+    page.locator("[data-test=change] a.no").first.click()
+    expect(page.locator("[data-test=undo]")).to_contain_text("favourite tea taken away")
+    page.get_by_role("button", name="Undo change").click()
+    expect(page.locator("[data-test=steps]")).to_contain_text("undoes")
+    assert "favourite_tea" not in {line.name for line in mei.profile()}
+    page.get_by_role("link", name="Persona").click()
+    page.get_by_role("button", name="Take occupation away").click()
+    expect(page.locator("#profile")).not_to_contain_text("occupation")
+
+
+# --------------------------------------------------------------------------------------------------------- import
+
+
+@pytest.mark.proof
+def test_a_file_that_is_chosen_is_imported_and_its_bad_lines_are_listed(own: Server, tab: Tab, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text("\n".join(LINES))
+    page = tab(own, "/import")
+    page.locator("[data-test=file]").set_input_files(file)
+    expect(page.locator("#drop")).to_contain_text("talk.jsonl")
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("[data-test=bad] li")).to_have_count(1)
+    expect(page.locator("[data-test=bad]")).to_contain_text("2")
+    _is_imported(page, own.memory)
+
+
+@pytest.mark.proof
+def test_a_file_that_is_dropped_is_imported(own: Server, tab: Tab) -> None:
+    page = tab(own, "/import")
+    dropped = page.evaluate_handle(
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'dropped.jsonl')); return data }",
+        "\n".join(LINES),
+    )
+    for event in ("dragenter", "dragover", "drop"):
+        page.dispatch_event("#drop", event, {"dataTransfer": dropped})
+    expect(page.locator("#drop")).to_contain_text("dropped.jsonl")
+    page.get_by_role("button", name="Import").click()
+    _is_imported(page, own.memory)
+
+
+# ----------------------------------------------------------------------------------------------------------- live
+
+
+@pytest.mark.proof
+def test_what_comes_in_elsewhere_appears_without_a_reload(own: Server, tab: Tab) -> None:
+    page = tab(own, "/pages")
+    expect(page.locator("#live[data-state=on]")).to_be_visible()
+    page.evaluate("document.body.dataset.kept = 'yes'")
+    page.locator("#find").focus()
+    page.keyboard.type("half a wo")
+    _say(own, "A heron stood on the roof.")
+    expect(page.locator("[data-test=page]").first).to_contain_text("A heron stood on the roof.")
+    assert page.evaluate("document.body.dataset.kept") == "yes"
+    expect(page.locator("#find")).to_be_focused()
+    expect(page.locator("#find")).to_have_value("half a wo")
+
+
+@pytest.mark.proof
+def test_nothing_moves_under_somebody_who_writes_and_what_came_is_shown_afterwards(own: Server, tab: Tab) -> None:
+    page = tab(own, "/persona")
+    expect(page.locator("#live[data-state=on]")).to_be_visible()
+    page.locator("[data-test=edit-user-profile] summary").click()
+    field = page.locator("#profile").get_by_label("Value")
+    field.fill("green")
+    with page.expect_event("console", lambda told: told.text == "change"):
+        page.evaluate(
+            "() => { const source = new EventSource(document.body.dataset.events);"
+            " source.addEventListener('change', () => { source.close(); console.log('change') });"
+            " source.addEventListener('state', () => console.log('state')) }"
+        )
+        _mei(own.memory).set_profile(eyes="brown")
+    page.wait_for_timeout(600)
+    assert "brown" not in page.locator("#profile").inner_text()
+    expect(field).to_be_focused()
+    expect(field).to_have_value("green")
+    page.locator("h1").click()
+    expect(page.locator("#profile")).to_contain_text("brown")
+
+
+# ------------------------------------------------------------------------------------------------- keys, no scripts
+
+
+def test_a_server_with_keys_lets_one_in_with_a_key_and_out_again(own: Server, tab: Tab) -> None:
+    memory = own.memory
+    _, secret = key_for(memory, f"{demo.USER}/{demo.AGENT}")
+    with running(memory, require_keys=True) as url:
+        server = Server(url=url, memory=memory, require_keys=True)
+        page = tab(server, "/pages", expected=("401 (Unauthorized)",))
+        assert page.locator("[data-test=login]").is_visible()
+        page.get_by_label("Your key").fill("ember_none_nothing")
+        page.keyboard.press("Enter")
+        expect(page.locator("[data-test=wrong]")).to_be_visible()
+        page.get_by_label("Your key").fill(secret)
+        page.get_by_role("button", name="Log in").click()
+        expect(page.locator("[data-test=page]").first).to_be_visible()
+        assert "/pages" in page.url
+        assert page.evaluate("document.cookie") == ""
+        expect(page.locator("#live[data-state=on]")).to_be_visible()
+        page.locator("[data-test=logout]").click()
+        expect(page.locator("[data-test=login]")).to_be_visible()
+        page.goto(f"{url}/nowhere")
+        assert page.locator("[data-test=login]").is_visible()
+
+
+@pytest.mark.proof
+def test_without_scripts_a_fact_can_be_corrected_and_a_page_forgotten(own: Server, tab: Tab, at: At) -> None:
+    mei = _mei(own.memory)
+    page = tab(own, f"/facts/{_fact(mei, 'rabbit').id}", java_script_enabled=False)
+    page.get_by_label("What is right").fill("has a hare named Biscuit")
+    page.get_by_role("button", name="Correct").click()
+    assert page.locator("h1").inner_text() == "has a hare named Biscuit"
+    said = mei.pages()[3]
+    page.goto(at(own, f"/pages/{said.id}"))
+    page.locator("[data-test=forget]").click()
+    page.locator("[data-test=forget-now]").click()
+    assert page.locator("[data-test=receipt]").is_visible()
+    assert said.id not in {one.id for one in mei.pages()}
+
+
+# ---------------------------------------------------------------------------------------------------------- words
+
+
+def _mei(memory: Memory) -> OwnerMemory:
+    return memory.of(demo.USER, demo.AGENT)
+
+
+def _fact(mei: OwnerMemory, word: str) -> Fact:
+    return next(one for one in mei.facts() if word in one.text)
+
+
+def _say(server: Server, text: str) -> None:
+    body = {"messages": [{"role": "user", "content": text}], "user_id": demo.USER, "agent_id": demo.AGENT}
+    assert httpx2.post(f"{server.url}/v1/memories", json=body).status_code == 201
+
+
+def _is_imported(page: Page, memory: Memory) -> None:
+    """Waits for the end of the import that the page shows, and looks whether it is there."""
+    expect(page.locator("[data-test=import-state]")).to_have_attribute("data-state", "done")
+    assert "canary named Pip" in _mei(memory).pages()[-1].query
+    page.get_by_role("button", name="See the memory").click()
+    expect(page.locator("h1")).to_have_text("Overview")

@@ -1,0 +1,327 @@
+"""The inspector in a real browser: every page, for everybody: both themes, keyboard alone, narrow, without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+from playwright.sync_api import expect
+from serving import Server
+
+from embermem import Memory, OwnerMemory, demo
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Tab = Callable[..., "Page"]
+At = Callable[[Server, str], str]
+STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+CONTRAST = {"type": "rule", "values": ["color-contrast"]}
+QUERY = "Where+do+I+live,+and+where+did+I+live+before%3F"
+PAGES: dict[str, Callable[[OwnerMemory], str]] = {
+    "overview": lambda mei: "/",
+    "pages": lambda mei: "/pages",
+    "page": lambda mei: f"/pages/{mei.pages()[3].id}",
+    "segments": lambda mei: "/segments",
+    "segment": lambda mei: f"/segments/{_largest(mei)}",
+    "persona": lambda mei: "/persona",
+    "past": lambda mei: "/persona?state=past",
+    "fact": lambda mei: f"/facts/{mei.facts()[0].id}",
+    "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
+    "sources": lambda mei: f"/facts/{mei.facts()[0].id}/sources",
+    "map": lambda mei: "/map",
+    "recall lab": lambda mei: "/recall",
+    "recall": lambda mei: f"/recall?q={QUERY}&budget=300",
+    "changes": lambda mei: "/changes",
+    "change": lambda mei: "/changes/2",
+    "search": lambda mei: "/search?q=cello",
+    "import": lambda mei: "/import",
+    "forget": lambda mei: f"/forget?kind=page&id={mei.pages()[3].id}",
+    "not there": lambda mei: "/pages/none",
+    "lost": lambda mei: "/nowhere/at/all",
+    "login": lambda mei: "/login",
+    "nobody": lambda mei: "/?user=nobody",
+}
+NOT_FOUND = ("404 (Not Found)",)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "overview" else pytest.mark.proof) for name in PAGES]
+)
+def test_a_page_is_for_everybody_in_both_themes(shown: Server, tab: Tab, name: str) -> None:
+    page = tab(shown, PAGES[name](_mei(shown.memory)), expected=NOT_FOUND)
+    _opened(page)
+    assert _violations(page) == []
+
+
+@pytest.mark.proof
+def test_dialogs_are_for_everybody_in_both_themes(shown: Server, tab: Tab) -> None:
+    page = tab(shown, f"/pages/{_mei(shown.memory).pages()[3].id}")
+    for opener, dialog in (("[data-test=forget]", "#dialog"), ("#help", "#shortcuts"), ("#owner summary", "#owner ul")):
+        page.locator(opener).click()
+        page.locator(dialog).wait_for()
+        assert _violations(page) == [], dialog
+        page.keyboard.press("Escape")
+
+
+@pytest.mark.proof
+def test_at_360_pixels_no_page_scrolls_sideways(shown: Server, tab: Tab, at: At) -> None:
+    page = tab(shown, "/", expected=NOT_FOUND, viewport={"width": 360, "height": 740})
+    wide = {}
+    for name, path in PAGES.items():
+        page.goto(at(shown, path(_mei(shown.memory))))
+        _opened(page)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        if width > 360:
+            wide[name] = width
+    assert wide == {}
+
+
+# ------------------------------------------------------------------------------------------------------- keyboard
+
+
+@pytest.mark.proof
+def test_the_first_tab_stop_skips_to_the_content(shown: Server, tab: Tab) -> None:
+    page = tab(shown)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+
+
+@pytest.mark.proof
+def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) -> None:
+    page = tab(shown)
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent.trim()") == "Segments":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/segments?**")
+    keys = {"o": "/", "p": "/pages", "s": "/segments", "k": "/persona", "m": "/map", "r": "/recall", "i": "/import"}
+    for key, path in {**keys, "c": "/changes"}.items():
+        if page.evaluate("document.activeElement.matches('input')"):
+            page.keyboard.press("Tab")
+            page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_url(f"{shown.url}{path}?**")
+        page.wait_for_load_state()
+    assert page.locator("nav [aria-current=page]").inner_text() == "Changes"
+
+
+@pytest.mark.proof
+def test_shortcuts_open_by_a_question_mark_and_close_by_escape(shown: Server, tab: Tab) -> None:
+    page = tab(shown)
+    page.keyboard.press("?")
+    page.locator("#shortcuts").wait_for()
+    assert page.evaluate("document.activeElement.closest('#shortcuts') !== null")
+    page.keyboard.press("Escape")
+    page.locator("#shortcuts").wait_for(state="hidden")
+
+
+@pytest.mark.proof
+def test_a_preview_takes_the_focus_and_gives_it_back(shown: Server, tab: Tab) -> None:
+    page = tab(shown, f"/pages/{_mei(shown.memory).pages()[3].id}")
+    opener = page.locator("[data-test=forget]")
+    opener.focus()
+    page.keyboard.press("Enter")
+    page.locator("#dialog [data-test=preview]").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Keep it"
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('main, header, nav') === null")
+    page.keyboard.press("Escape")
+    page.locator("#dialog").wait_for(state="hidden")
+    assert page.evaluate("document.activeElement.dataset.test") == "forget"
+
+
+def test_search_is_reached_by_a_slash_and_asked_by_enter(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/persona")
+    page.keyboard.press("/")
+    page.keyboard.type("rabbit")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?**")
+    assert page.locator("#find").input_value() == "rabbit"
+    assert "Biscuit" in page.locator("[data-test=found-facts]").inner_text()
+    assert page.locator("[data-test=found-utterances] li").count() > 1
+
+
+# --------------------------------------------------------------------------------------------------------- themes
+
+
+@pytest.mark.proof
+def test_the_theme_is_the_systems_until_one_is_chosen_and_then_stays(shown: Server, tab: Tab) -> None:
+    page = tab(shown, color_scheme="dark")
+    assert _theme(page) == "dark"
+    page.locator("#theme").click()
+    assert _theme(page) == "light"
+    page.reload()
+    assert _theme(page) == "light"
+    page.keyboard.press("t")
+    page.goto(f"{shown.url}/segments")
+    assert _theme(page) == "dark"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.proof
+def test_a_field_keeps_its_ground_when_it_is_focused(shown: Server, tab: Tab, theme: str) -> None:
+    page = tab(shown, f"/facts/{_mei(shown.memory).facts()[0].id}", color_scheme=theme)
+    for field in ("#find", "textarea"):
+        ground = "getComputedStyle(document.activeElement).backgroundColor"
+        page.locator(field).focus()
+        # Its own token, resolved by the browser.
+        token = page.evaluate(
+            "() => { const probe = document.body.appendChild(document.createElement('i'));"
+            " probe.className = 'probe'; const sheet = new CSSStyleSheet();"
+            " sheet.replaceSync('.probe { background: var(--surface) }');"
+            " document.adoptedStyleSheets = [sheet]; return getComputedStyle(probe).backgroundColor }"
+        )
+        assert page.evaluate(ground) == token
+
+
+# ---------------------------------------------------------------------------------------------------- what opens
+
+
+@pytest.mark.proof
+def test_sources_of_a_fact_and_of_a_trait_open_in_place(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/persona")
+    before = page.url
+    page.locator("[data-test=fact]", has_text="rabbit named Biscuit").locator("summary").click()
+    page.locator("#knowledge mark").first.wait_for()
+    assert "Biscuit" in page.locator("#knowledge mark").first.inner_text()
+    page.locator("#traits summary").first.click()
+    page.locator("#traits blockquote").first.wait_for()
+    assert page.url == before
+
+
+@pytest.mark.proof
+def test_a_place_on_the_map_opens_what_it_stands_for(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/map")
+    page.locator("a.dot.fact").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/facts/**")
+
+
+@pytest.mark.proof
+def test_heat_is_drawn_over_time(shown: Server, tab: Tab) -> None:
+    page = tab(shown)
+    page.locator("#heat-time canvas").wait_for()
+    drawn = page.locator("#heat-time .plot").bounding_box()
+    assert drawn is not None
+    assert drawn["height"] >= 240
+
+
+@pytest.mark.proof
+def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None:
+    page, mei = tab(shown, "/recall"), _mei(shown.memory)
+    page.locator("#q").press_sequentially("Where do I live?")
+    expect(page.locator("#prompt-text")).to_have_text(mei.recall("Where do I live?").text)
+    expect(page.locator("[data-test=hit]")).to_have_count(10)
+    assert page.evaluate("document.activeElement.id") == "q"
+    assert "q=Where" in page.url
+    page.locator("[name=k]").fill("3")
+    expect(page.locator("[data-test=hit]")).to_have_count(3)
+    page.locator("[name=budget]").fill("150")
+    expect(page.locator(".verdict")).to_contain_text("of 150 tokens")
+    assert page.locator("#prompt-text").text_content() == mei.recall("Where do I live?", budget=150).text
+    page.locator("[name=preset]").select_option("paper")
+    expect(page.locator(".verdict")).to_contain_text("preset paper")
+    assert page.locator("#prompt-text").text_content() == mei.recall("Where do I live?", preset="paper").text
+    page.locator("[name=preset]").select_option("default")
+    page.locator("#q").fill("What happened last week?")
+    page.locator("[name=at]").fill("2026-03-10")
+    expected = mei.recall("What happened last week?", budget=150, at="2026-03-10").text
+    assert expected != mei.recall("What happened last week?", budget=150).text
+    expect(page.locator("#prompt-text")).to_have_text(expected)
+    assert page.locator("#prompt-text").text_content() == expected
+    page.reload()
+    assert page.locator("#prompt-text").text_content() == expected
+
+
+def test_a_hits_channels_open_below_its_bar(shown: Server, tab: Tab) -> None:
+    page = tab(shown, f"/recall?q={QUERY}")
+    page.locator("[data-test=hit] summary").first.click()
+    table = page.locator("[data-test=hit] table").first
+    table.wait_for()
+    assert "dense" in table.inner_text()
+
+
+# -------------------------------------------------------------------------------------- scripts off, and not there
+
+
+@pytest.mark.proof
+def test_without_scripts_one_can_still_read_and_search(shown: Server, tab: Tab, at: At) -> None:
+    page = tab(shown, java_script_enabled=False, color_scheme="dark")
+    assert page.locator("#tiers").inner_text()
+    page.locator("nav a", has_text="Persona").click()
+    page.locator("[data-test=fact]", has_text="rabbit").locator("summary").click()
+    page.locator("[data-test=fact]", has_text="rabbit").get_by_role("link", name="What was said").click()
+    assert "Biscuit" in page.locator("mark").first.inner_text()
+    page.locator("#find").fill("cello")
+    page.locator("#find").press("Enter")
+    assert page.locator("[data-test=found-utterances] li").count() > 1
+    page.goto(at(shown, "/recall"))
+    page.locator("#q").fill("What am I allergic to?")
+    page.get_by_role("button", name="Recall").click()
+    assert "walnuts" in page.locator("#prompt-text").inner_text()
+
+
+@pytest.mark.proof
+def test_an_address_where_nothing_is_leads_home(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/nowhere", expected=NOT_FOUND)
+    assert "nothing at this address" in page.locator("[data-test=failure]").inner_text().lower()
+    page.get_by_role("button", name="To the overview").click()
+    assert page.locator("h1").inner_text() == "Overview"
+    assert f"user={demo.USER}" in page.url
+
+
+@pytest.mark.parametrize("path", ["/v1/nowhere", "/v1"])
+def test_the_api_stays_json_for_browsers_too(shown: Server, path: str) -> None:
+    answer = httpx2.get(f"{shown.url}{path}", headers={"Accept": "text/html"})
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_program_that_asks_nowhere_is_told_in_json(shown: Server) -> None:
+    answer = httpx2.get(f"{shown.url}/nowhere")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+# ---------------------------------------------------------------------------------------------------------- words
+
+
+def _mei(memory: Memory) -> OwnerMemory:
+    return memory.of(demo.USER, demo.AGENT)
+
+
+def _largest(mei: OwnerMemory) -> str:
+    return max(mei.segments(), key=lambda one: len(one.page_ids)).id
+
+
+def _theme(page: Page) -> Any:
+    return page.evaluate("document.documentElement.dataset.theme")
+
+
+def _opened(page: Page) -> None:
+    """With what opens in place open, so that it is looked at too."""
+    page.wait_for_load_state()
+    for details in page.locator("main details:not([data-test=sources])").all()[:4]:
+        details.evaluate("one => { one.open = true }")
+
+
+def _violations(page: Page) -> list[str]:
+    """What is against the standards in the light theme, and what has too little contrast in the dark one."""
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
+    found = []
+    for theme, rules in (("light", STANDARDS), ("dark", CONTRAST)):
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        told = Axe().run(page, options={"runOnly": rules, "resultTypes": ["violations"]}).response["violations"]
+        found += [
+            f"{theme}: {one['id']}: {' '.join(node['html'].split())[:160]}" for one in told for node in one["nodes"]
+        ]
+    return found[:5]

@@ -1,0 +1,714 @@
+"""Every page of the inspector, over real HTTP: it shows what is there, escapes what others wrote, and does as told."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from serving import NO_TLS, Server, key_for, running
+
+from embermem import Memory, OwnerMemory
+from embermem.http.inspector import words
+from embermem.http.inspector.assets import assets
+from scripted import SMALL, Clock, Opener
+
+OWNER = {"user": "alice", "agent": "default"}
+PAGES = (
+    "/",
+    "/pages",
+    "/segments",
+    "/segments?archived=1",
+    "/persona",
+    "/persona?state=past",
+    "/persona?state=archived",
+    "/map",
+    "/recall",
+    "/recall?q=cello",
+    "/recall?q=cello&preset=paper",
+    "/changes",
+    "/changes?cause=consolidation",
+    "/import",
+    "/search",
+    "/search?q=cello",
+    "/owners",
+)
+SAID = (
+    ("I live in Nantes and I play the cello.", "The cello is a fine companion."),
+    ("My cello teacher is called Bastien.", "Has he taught for long?"),
+    ("I have a rabbit named Biscuit.", "What does Biscuit eat?"),
+    ("I am allergic to walnuts.", "Noted, no walnuts."),
+    ("The rabbit ate my sheet music.", "Poor Bach."),
+    ("I moved to Grenoble on Sunday.", "The mountains are near."),
+    ("我在成都长大。", "成都的火锅很有名。"),
+    ("Now I live in Grenoble.", "Good to know."),
+)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose `memory.db` holds alice's memory, with segments, facts and a trait."""
+    folder = tmp_path_factory.mktemp("prepared")
+    own = {**SMALL, "clock": Clock(), "forgotten_key_file": str(folder / "memory.db.key")}
+    with Memory(folder / "memory.db", **own) as memory:
+        alice = memory.of("alice")
+        for number, (query, response) in enumerate(SAID):
+            at = f"2026-04-{number + 1:02}T10:00:00+00:00"
+            alice.add(query, response, at=at, thread="first" if number < 4 else "second")
+        alice.settle()
+    return folder
+
+
+@pytest.fixture
+def memory(request: pytest.FixtureRequest, opened: Opener, tmp_path: Path) -> Memory:
+    """An empty memory; where a test asks for alice's, a copy of the prepared one."""
+    if "full" in request.fixturenames:
+        shutil.copytree(request.getfixturevalue("prepared"), tmp_path, dirs_exist_ok=True)
+    return opened()
+
+
+@pytest.fixture
+def full(memory: Memory) -> OwnerMemory:
+    """Alice's memory, with segments, facts and a trait."""
+    return memory.of("alice")
+
+
+@pytest.fixture
+def browser(server: Server) -> Iterator[httpx2.Client]:
+    """A client that is sent after each form's redirect."""
+    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
+        yield client
+
+
+def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
+    """A page of alice's."""
+    return browser.get(path, params={**OWNER, **dict(httpx2.QueryParams(path.partition("?")[2])), **query})
+
+
+def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
+    """An action on alice's memory."""
+    return browser.post(path, params=OWNER, data=fields)
+
+
+class Read(HTMLParser):
+    """A page as a browser takes it in: its elements with their attributes, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._editing = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._editing = self._editing or tag == "textarea"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._editing = self._editing and tag != "textarea"
+
+    def handle_data(self, data: str) -> None:
+        if not self._editing:  # what may be edited stands there as it is
+            self.text += data
+
+    def hooks(self, name: str) -> list[dict[str, str | None]]:
+        """The elements with this `data-test`."""
+        return [attrs for _, attrs in self.elements if attrs.get("data-test") == name]
+
+
+def every_page(alice: OwnerMemory) -> list[str]:
+    """The addresses of all pages there are of a memory."""
+    return [
+        *PAGES,
+        *(f"/pages/{page.id}" for page in alice.pages()),
+        *(f"/segments/{segment.id}" for segment in alice.segments()),
+        *(f"/facts/{fact.id}" for fact in (*alice.facts(), *alice.past_facts())),
+        *(f"/facts/{fact.id}/sources" for fact in alice.facts()),
+        *(f"/changes/{change.no}" for change in alice.changes()),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- what is shown
+
+
+@pytest.mark.parametrize(("zone", "told"), [(None, "10:00 UTC"), ("Europe/Paris", "12:00 CEST")])
+def test_a_time_says_its_zone_which_is_the_owners_if_there_is_one(server: Server, zone: str | None, told: str) -> None:
+    alice = server.memory.of("alice", timezone=zone)
+    alice.add("I live in Lyon.", "Since when?", at="2026-05-02T10:00:00+00:00")
+    with httpx2.Client(base_url=server.url, timeout=30, verify=NO_TLS) as client:
+        for path in ("/pages", f"/pages/{alice.pages()[0].id}"):
+            shown = client.get(path, params={"user": "alice"}).text
+            assert f"2026-05-02 {told}" in shown
+            assert re.findall(r"\d\d:\d\d(?! [A-Z+-])(?![:\d])", re.sub("<[^>]*>", " ", shown)) == []
+            assert f"Times: {zone or 'UTC'}" in shown
+
+
+def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
+    for path in PAGES:
+        answer = get(browser, path)
+        assert answer.status_code == 200, path
+        assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("path", ["/", "/pages", "/segments", "/segments?archived=1", "/map", "/recall", "/changes"])
+def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
+    assert Read(get(browser, path).text).hooks("empty")
+
+
+def test_a_first_visit_shows_a_command_that_works(server: Server, browser: httpx2.Client) -> None:
+    page = Read(get(browser, "/").text)
+    command = next(attrs["data-copy"] for _, attrs in page.elements if attrs.get("data-copy"))
+    assert command is not None
+    assert command.startswith(f"curl {server.url}/v1/memories ")
+    body = json.loads(command.partition("-d '")[2].removesuffix("'"))
+    assert browser.post("/v1/memories", json=body).status_code == 201
+    assert len(server.memory.of("alice").pages()) == 1
+
+
+@pytest.mark.proof
+def test_every_page_of_a_full_memory_is_there(full: OwnerMemory, browser: httpx2.Client) -> None:
+    wrong = [(path, found) for path in every_page(full) if (found := get(browser, path).status_code) != 200]
+    assert wrong == []
+
+
+def test_without_an_owner_the_first_one_known_is_shown(full: OwnerMemory, browser: httpx2.Client) -> None:
+    assert "alice" in Read(browser.get("/").text).text
+
+
+def test_every_link_keeps_the_owner_and_leads_somewhere(full: OwnerMemory, browser: httpx2.Client) -> None:
+    links = {
+        attrs["href"]
+        for path in ("/", "/segments", "/persona", "/pages", "/map", "/changes")
+        for tag, attrs in Read(get(browser, path).text).elements
+        if tag == "a" and (attrs.get("href") or "").startswith("/")
+    }
+    assert all("user=alice" in str(link) for link in links)
+    assert [link for link in links if browser.get(str(link)).status_code != 200] == []
+
+
+def test_nothing_comes_from_outside_and_no_markup_carries_style_or_script(
+    full: OwnerMemory, browser: httpx2.Client
+) -> None:
+    for path in every_page(full):
+        answer = get(browser, path)
+        assert answer.status_code == 200, path
+        for tag, attrs in Read(answer.text).elements:
+            for name in ("src", "href", "action", "hx-get", "hx-post", "data-events"):
+                assert (attrs.get(name) or "/").startswith(("/", "#")), (path, tag, attrs)
+            assert "style" not in attrs
+            assert tag != "style"
+            assert not [name for name in attrs if name.startswith(("on", "hx-on"))], (path, tag)
+            assert tag != "script" or attrs.get("src"), path
+
+
+def test_assets_are_kept_for_ever_under_the_hash_of_their_content(browser: httpx2.Client) -> None:
+    page = Read(get(browser, "/").text)
+    addresses = {
+        str(v) for _, a in page.elements for n, v in a.items() if n in ("src", "href") and "/assets/" in str(v)
+    }
+    assert len(addresses) >= 7
+    for address in addresses:
+        answer = browser.get(address)
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+    assert browser.get(re.sub(r"/assets/\w+/", "/assets/000000000000/", min(addresses))).status_code == 404
+    assert browser.get("/assets/000000000000/../place.py").status_code == 404
+
+
+def test_no_asset_names_another_server_but_in_comments_and_namespaces() -> None:
+    for name, asset in assets().items():
+        if not name.endswith((".css", ".js")):
+            continue
+        text = re.sub(r"/\*.*?\*/", "", asset.content.decode(), flags=re.DOTALL).replace("http://www.w3.org/", "")
+        assert not re.findall(r"https?://[^\s\"'`]+", text), name
+
+
+def test_what_is_not_there_is_a_page_that_says_so(full: OwnerMemory, browser: httpx2.Client) -> None:
+    for path in ("/pages/none", "/segments/none", "/facts/none", "/changes/999", "/import/none", "/changes/0"):
+        answer = get(browser, path)
+        assert answer.status_code == 404, path
+        assert Read(answer.text).hooks("failure")
+
+
+def test_an_address_where_nothing_is_has_a_page_for_browsers_and_a_problem_for_others(browser: httpx2.Client) -> None:
+    page = browser.get("/nowhere", params=OWNER, headers={"Accept": "text/html,*/*"})
+    assert page.status_code == 404
+    read = Read(page.text)
+    assert read.hooks("failure")
+    assert "/?user=alice&agent=default" in [attrs.get("href") for tag, attrs in read.elements if tag == "a"]
+    for path, accept in (("/nowhere", "*/*"), ("/v1/nowhere", "text/html"), ("/v1", "text/html")):
+        answer = browser.get(path, headers={"Accept": accept})
+        assert answer.status_code == 404
+        assert answer.headers["content-type"] == "application/problem+json"
+    assert browser.post("/nowhere", headers={"Accept": "text/html"}).headers["content-type"].startswith("application/")
+
+
+def test_a_failure_names_no_owner_whom_a_key_does_not_hold(memory: Memory) -> None:
+    memory.of("alice").add("I live in Nantes.")
+    _, secret = key_for(memory, "carol", read_only=True)
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+        asked = browser.get("/nowhere", headers={"Accept": "text/html"}, follow_redirects=False)
+        assert asked.headers["location"].startswith("/login")
+        browser.cookies.set("ember_key", secret)
+        answer = browser.get("/nowhere", params=OWNER, headers={"Accept": "text/html"})
+        assert answer.status_code == 404
+        assert "alice" not in answer.text
+
+
+def test_what_a_trait_rests_on_can_be_asked(full: OwnerMemory, browser: httpx2.Client) -> None:
+    trait = full.traits()[0]
+    said = full.utterance(trait.sources[0].utterance_id).text
+    path = f"/traits/{trait.dimension}/sources"
+    assert said in Read(get(browser, path).text).text
+    assert get(browser, "/traits/pride/sources").status_code == 404
+    part = browser.get(path, params=OWNER, headers={"HX-Request": "true"})
+    assert said in Read(part.text).text
+    assert "<html" not in part.text
+
+
+def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerMemory, browser: httpx2.Client) -> None:
+    before = [segment.visits for segment in full.segments()]
+    page = Read(get(browser, "/recall", q="Where do I live?", budget=200, k=4).text)
+    context = full.recall("Where do I live?", budget=200)
+    assert len(page.hooks("hit")) == 4
+    assert context.text.splitlines()[-1] in page.text
+    assert f"{context.tokens}" in page.text
+    assert [segment.visits for segment in full.segments()] == before
+
+
+def test_a_preset_may_be_compared_with_the_other(full: OwnerMemory, browser: httpx2.Client) -> None:
+    page = Read(get(browser, "/recall", q="cello", preset="paper").text)
+    assert "preset paper ignores the budget" in page.text
+    assert full.recall("cello", preset="paper").text.splitlines()[-1] in page.text
+
+
+def test_a_recall_that_cannot_be_asked_says_why(full: OwnerMemory, browser: httpx2.Client) -> None:
+    answer = get(browser, "/recall", q="cello", at="yesterday-ish")
+    assert answer.status_code == 422
+    assert "yesterday-ish" in Read(answer.text).text
+
+
+def test_search_finds_utterances_facts_and_segments(full: OwnerMemory, browser: httpx2.Client) -> None:
+    page = Read(get(browser, "/search", q="rabbit").text)
+    assert page.hooks("found-utterances")
+    assert page.hooks("found-facts")
+    assert page.hooks("found-segments")
+
+
+def test_older_pages_are_a_link_away(memory: Memory, browser: httpx2.Client) -> None:
+    alice = memory.of("alice")
+    alice.add_messages([{"role": "user" if n % 2 == 0 else "assistant", "content": f"line {n}"} for n in range(100)])
+    first = Read(get(browser, "/pages").text)
+    older = [str(a["href"]) for t, a in first.elements if t == "a" and "before=" in str(a.get("href"))]
+    second = Read(browser.get(older[0]).text)
+    assert "line 99" in first.text
+    assert "line 0" in second.text
+    assert len(first.hooks("page")) + len(second.hooks("page")) == 50
+
+
+def test_pages_of_one_thread_stand_alone(full: OwnerMemory, browser: httpx2.Client) -> None:
+    page = Read(get(browser, "/pages", thread="second").text)
+    assert "Grenoble" in page.text
+    assert "Nantes" not in page.text
+
+
+# -------------------------------------------------------------------------------------------------- hostile texts
+
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)>",
+    '"><a href="javascript:alert(3)" onmouseover=alert(4)>click</a>',
+    "{{ 7 * 7 }} {% raw %} ${7*7} </textarea></title></svg>",
+    "a\u202egnp.exe\u2066 and \u200fsome more \x1b[31mred\x07",
+    "' onfocus='alert(5)' autofocus='",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(text, marks=() if text in (HOSTILE[0], HOSTILE[3]) else pytest.mark.proof) for text in HOSTILE],
+)
+def test_what_others_wrote_is_never_markup(memory: Memory, browser: httpx2.Client, text: str) -> None:
+    name = text[:40].replace("\x1b", "").replace("\x07", "")
+    alice = memory.of("alice")
+    for number in range(6):
+        alice.add_messages(
+            [
+                {"role": "user", "name": name, "content": f"My name is {text} and I like {text} {number}"},
+                {"role": "assistant", "content": f"I live in {text}. {text}"},
+            ],
+            thread=name,
+        )
+    alice.settle()
+    alice.set_profile(name=text)
+    alice.set_agent_profile(text)
+    plain = {"alert(1)", "alert(2)", "alert(3)", "alert(4)", "alert(5)"}
+    for path in [*every_page(alice), f"/search?q={httpx2.QueryParams({'q': text})['q']}"]:
+        answer = get(browser, path.partition("?")[0], **dict(httpx2.QueryParams(path.partition("?")[2])))
+        assert answer.status_code == 200, path
+        page = Read(answer.text)
+        for tag, attrs in page.elements:
+            assert not [one for one in attrs if one.startswith("on")], (path, tag, attrs)
+            assert tag != "img" or str(attrs["src"]).startswith("/assets/"), (path, attrs)
+            assert not str(attrs.get("href", "")).startswith("javascript"), (path, attrs)
+            assert tag != "script" or not plain & {str(value) for value in attrs.values()}
+        assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069]", page.text), path
+
+
+def test_another_owners_name_is_text_too(memory: Memory, browser: httpx2.Client) -> None:
+    name = "<b>\"&' x"
+    memory.of(name, name).add("hello")
+    listed = Read(browser.get("/owners").text)
+    assert name in listed.text
+    link = next(str(attrs["href"]) for tag, attrs in listed.elements if tag == "a")
+    page = Read(browser.get(link).text)
+    assert name in page.text
+    assert "b" not in [tag for tag, attrs in page.elements if not attrs]
+
+
+def test_marks_that_cannot_be_seen_are_shown() -> None:
+    assert str(words.said("a\x00b\u202ec")) == (
+        '<bdi>a<span class="ctl" title="U+0000">␀</span>b<span class="ctl" title="U+202E">U+202E</span>c</bdi>'
+    )
+
+
+def test_a_line_is_cut_between_words() -> None:
+    assert str(words.line("I live in Nantes, near the river", 20)) == "<bdi>I live in Nantes…</bdi>"
+    assert str(words.line("I live in Nantes", 16)) == "<bdi>I live in Nantes</bdi>"
+    assert str(words.line("我在成都长大，我妈妈在那里", 12)) == "<bdi>我在成都长…</bdi>"
+    assert words.plain("x" * 50, 10) == "x" * 9 + "…"
+
+
+@given(st.text(), st.integers(2, 60))
+def test_a_line_is_never_longer_than_asked(text: str, longest: int) -> None:
+    cut = words.plain(text, longest)
+    assert words.columns(cut) <= longest
+    assert "\n" not in cut
+
+
+def test_characters_that_were_taken_from_a_text_are_marked() -> None:
+    assert str(words.spans("I <live> in Nantes", [(12, 18)])) == "<bdi>I &lt;live&gt; in <mark>Nantes</mark></bdi>"
+    assert str(words.spans("abc", [(1, 2), (0, 2), (5, 9)])) == "<bdi><mark>ab</mark>c</bdi>"
+
+
+def test_a_very_long_line_is_cut_with_a_link_to_the_whole(memory: Memory, browser: httpx2.Client) -> None:
+    text = "wall " * 180_000
+    page_id = memory.of("alice").add(text, "Long.")
+    answer = get(browser, f"/pages/{page_id}")
+    assert len(answer.text) < 40_000
+    link = next(a for t, a in Read(answer.text).elements if t == "a" and "/text" in str(a.get("href")))
+    whole = browser.get(str(link["href"]))
+    assert whole.text == text
+    assert whole.headers["content-type"].startswith("text/plain")
+    assert whole.headers["x-content-type-options"] == "nosniff"
+    assert len(get(browser, "/pages").text) < 40_000
+
+
+# -------------------------------------------------------------------------------------------------------- actions
+
+
+def test_a_fact_is_corrected_pinned_and_retired(full: OwnerMemory, browser: httpx2.Client) -> None:
+    fact = next(one for one in full.facts() if "rabbit" in one.text)
+    answer = post(browser, f"/facts/{fact.id}/correct", text="has a hare named Biscuit")
+    assert answer.status_code == 200
+    right = next(one for one in full.facts() if "hare" in one.text)
+    assert str(answer.url).partition("?")[0].endswith(f"/facts/{right.id}")
+    assert post(browser, f"/facts/{right.id}/pin", pinned="1").status_code == 200
+    assert full.fact(right.id).pinned
+    assert post(browser, f"/facts/{right.id}/pin", pinned="0").status_code == 200
+    assert not full.fact(right.id).pinned
+    assert post(browser, f"/facts/{right.id}/retire").status_code == 200
+    assert full.fact(right.id).retired_at is not None
+
+
+def test_a_correction_without_words_is_refused(full: OwnerMemory, browser: httpx2.Client) -> None:
+    fact = full.facts()[0]
+    assert post(browser, f"/facts/{fact.id}/correct", text="  ").status_code == 422
+    assert full.fact(fact.id) == fact
+
+
+def test_a_profile_line_is_set_and_taken_away(full: OwnerMemory, browser: httpx2.Client) -> None:
+    assert post(browser, "/profile", name="favourite tea", value="oolong").status_code == 200
+    assert {line.name: line.value for line in full.profile()}["favourite_tea"] == "oolong"
+    assert post(browser, "/profile", name="favourite_tea", value="").status_code == 200
+    assert "favourite_tea" not in {line.name for line in full.profile()}
+    assert post(browser, "/profile", name="role", value="a tutor", whose="agent").status_code == 200
+    assert [line.value for line in full.agent_profile()] == ["a tutor"]
+
+
+def test_forgetting_shows_what_would_go_before_it_goes(full: OwnerMemory, browser: httpx2.Client) -> None:
+    page = full.pages()[2]
+    preview = Read(get(browser, "/forget", kind="page", id=page.id).text)
+    assert preview.hooks("preview")
+    assert full.page(page.id) == page
+    answer = post(browser, "/forget", kind="page", id=page.id)
+    assert Read(answer.text).hooks("receipt")
+    assert get(browser, f"/pages/{page.id}").status_code == 404
+    assert "Biscuit" not in str([one.utterances for one in full.pages()])
+
+
+def test_a_fact_a_segment_and_a_thread_are_forgotten(full: OwnerMemory, browser: httpx2.Client) -> None:
+    fact, segment = full.facts()[0], full.segments()[0]
+    for kind, name in (("fact", fact.id), ("segment", segment.id), ("thread", "first")):
+        shown = Read(get(browser, "/forget", kind=kind, id=name).text)
+        assert shown.hooks("forget-now"), kind
+        assert Read(post(browser, "/forget", kind=kind, id=name).text).hooks("receipt"), kind
+    assert fact.id not in [one.id for one in full.facts()]
+    assert segment.id not in [one.id for one in full.segments()]
+    assert {page.thread for page in full.pages()} <= {"second"}
+
+
+def test_forgetting_nothing_known_is_refused(full: OwnerMemory, browser: httpx2.Client) -> None:
+    before = len(full.pages())
+    assert post(browser, "/forget", kind="everything", id="x").status_code == 422
+    assert post(browser, "/forget", kind="page", id="none").status_code == 404
+    assert len(full.pages()) == before
+
+
+def test_a_change_is_undone_as_it_said(full: OwnerMemory, browser: httpx2.Client) -> None:
+    full.set_profile(tea="oolong")
+    no = full.changes()[-1].no
+    page = Read(get(browser, f"/changes/{no}").text)
+    assert "tea taken away" in page.text
+    assert post(browser, f"/changes/{no}/undo").status_code == 200
+    assert "tea" not in {line.name for line in full.profile()}
+    assert "was undone by" in Read(get(browser, f"/changes/{no}").text).text
+
+
+def test_every_decision_has_words_of_its_own(full: OwnerMemory, browser: httpx2.Client) -> None:
+    fact = next(one for one in full.facts() if "rabbit" in one.text)
+    full.pin(full.correct(fact.id, "has a hare named Biscuit").id)
+    full.forget(page=full.pages()[3].id)
+    home = {"attribute": "lives_in", "valid_from": "2026-04-20"}
+    one, other = full.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
+    full.settle_conflict(one.id, other.id)
+    full.unlink(full.link(one.id, full.segments()[0].id, "it is where she lived").id)
+    full.expire(fact_id=one.id, at=timedelta(days=9))
+    kinds = {type(decision).__name__ for change in full.changes() for decision in change.decisions}
+    assert {"FactPinned", "FactDenied", "Erased", "TextsBarred", "FactExpires"} <= kinds
+    assert {"FactsConflict", "ConflictSettled", "Linked", "Unlinked"} <= kinds
+    for change in full.changes():
+        text = Read(get(browser, f"/changes/{change.no}").text).text
+        assert not [kind for kind in kinds if re.search(rf"\b{kind}\b", text) and kind not in ("Embedded", "Undone")]
+
+
+# -------------------------------------------------------------------------------------------------------- the past
+
+
+HOME = {"attribute": "lives_in", "valid_from": "2026-04-20"}
+BERN = {"text": "lives in Bern", "value": "Bern", **HOME}
+BASEL = {"text": "lives in <b>Basel</b>", "value": "Basel", **HOME}
+
+
+def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memory, browser: httpx2.Client) -> None:
+    alice = memory.of("alice")
+    alice.set_profile(tea="oolong")
+    alice.learn([BERN])
+    now = Read(get(browser, "/persona").text)
+    assert "lives in Bern" in now.text
+    assert now.hooks("edit-user-profile")
+    for name in ("as_of", "valid_at"):
+        for state in ("current", "past", "archived"):
+            then = Read(get(browser, "/persona", state=state, **{name: "2020-01-01"}).text)
+            assert "lives in Bern" not in then.text
+            assert "oolong" not in then.text
+            assert not then.hooks("edit-user-profile")
+    assert get(browser, "/persona", as_of="soon").status_code == 422
+
+
+def test_the_recall_lab_looks_back(full: OwnerMemory, browser: httpx2.Client) -> None:
+    query = full.pages()[-1].query
+    assert Read(get(browser, "/recall", q=query).text).hooks("hit")
+    assert not Read(get(browser, "/recall", q=query, as_of="2020-01-01").text).hooks("hit")
+    assert not Read(get(browser, "/recall", q=query, valid_at="2020-01-01").text).hooks("hit")
+    assert get(browser, "/recall", q=query, valid_at="soon").status_code == 422
+
+
+def test_a_conflict_is_shown_until_both_are_let_stand(full: OwnerMemory, browser: httpx2.Client) -> None:
+    one, other = full.learn([BERN, BASEL])
+    page = get(browser, "/persona")
+    assert len(Read(page.text).hooks("conflict")) == 1
+    assert "<b>Basel" not in page.text
+    assert Read(get(browser, f"/facts/{one.id}").text).hooks("in-conflict")
+    assert post(browser, f"/facts/{one.id}/settle", other="none").status_code == 404
+    assert post(browser, f"/facts/{one.id}/settle", other=other.id).status_code == 200
+    assert full.conflicts() == ()
+    assert not Read(get(browser, "/persona").text).hooks("conflicts")
+
+
+def test_a_fact_tells_what_it_replaced_what_it_is_linked_to_and_when_it_ends(
+    full: OwnerMemory, browser: httpx2.Client
+) -> None:
+    (old,) = full.learn([BERN])
+    (new,) = full.learn([{**BASEL, "valid_from": "2026-04-25"}])
+    full.link(new.id, full.segments()[0].id, "it is <i>where</i> she lives")
+    full.expire(fact_id=new.id, at=timedelta(days=9))
+    answer = get(browser, f"/facts/{new.id}")
+    page = Read(answer.text)
+    assert page.hooks("replaced")
+    assert old.text in page.text
+    assert "Expires" in page.text
+    assert "it is <i>where</i> she lives" in page.text
+    (segment,) = [attrs["href"] for _, attrs in page.elements if "/segments/" in (attrs.get("href") or "")]
+    assert browser.get(str(segment)).status_code == 200
+
+
+# --------------------------------------------------------------------------------------------------------- import
+
+
+def until_done(browser: httpx2.Client, answer: httpx2.Response) -> Read:
+    """The import's page, once it has ended."""
+    for _ in range(600):
+        page = Read(answer.text)
+        if page.hooks("import-state")[0]["data-state"] not in ("storing", "understanding"):
+            return page
+        answer = browser.get(str(answer.url))
+    raise AssertionError("the import did not end")
+
+
+def test_a_dropped_file_is_stored_and_its_bad_lines_are_listed(memory: Memory, browser: httpx2.Client) -> None:
+    lines = [
+        json.dumps({"role": "user", "content": "I live in Lyon."}),
+        "{this is no JSON",
+        json.dumps({"role": "assistant", "content": "A fine town."}),
+    ]
+    sent = browser.post("/import", params=OWNER, files={"file": ("talk.jsonl", "\n".join(lines).encode())})
+    page = until_done(browser, sent)
+    assert page.hooks("import-state")[0]["data-state"] == "done"
+    assert page.hooks("bad")
+    assert [one.text for one in memory.of("alice").pages()[0].utterances] == ["I live in Lyon.", "A fine town."]
+
+
+def test_the_same_file_twice_stores_nothing_twice(memory: Memory, browser: httpx2.Client) -> None:
+    file = {"file": ("talk.txt", b"Mei: I moved to Grenoble.\nEmber: How is it?\n")}
+    for _ in range(2):
+        until_done(browser, browser.post("/import", params=OWNER, files=file))
+    assert memory.of("alice").stats().utterances == 2
+
+
+def test_an_empty_file_and_an_unknown_format_are_refused(memory: Memory, browser: httpx2.Client) -> None:
+    assert browser.post("/import", params=OWNER, files={"file": ("none.txt", b"")}).status_code == 422
+    answer = browser.post("/import", params=OWNER, files={"file": ("a.txt", b"Mei: hi")}, data={"form": "docx"})
+    assert answer.status_code == 422
+    answer = browser.post("/import", params=OWNER, files={"file": ("a.json", b"[1, 2")}, data={"form": "messages"})
+    assert answer.status_code == 422
+    assert memory.of("alice").stats().utterances == 0
+
+
+def test_with_a_model_the_cost_is_shown_before_anything_is_stored(opened: Opener) -> None:
+    memory = opened(model="some-model", model_url="http://127.0.0.1:9/v1", calls_per_day=1)
+    said = "\n".join(f"Mei: line {n} of the tale\nEmber: go on" for n in range(40))
+    with running(memory) as url, httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS) as browser:
+        page = Read(browser.post("/import", params=OWNER, files={"file": ("talk.txt", said.encode())}).text)
+    assert page.hooks("import-state")[0]["data-state"] == "ready"
+    assert page.hooks("start")
+    assert "today's limits are too low" in page.text
+    assert memory.of("alice").stats().utterances == 0
+
+
+def test_a_file_larger_than_the_limit_is_refused(opened: Opener) -> None:
+    memory = opened(http_import_bytes=2000)
+    with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+        answer = browser.post("/import", params=OWNER, files={"file": ("big.txt", b"Mei: hello\n" * 1000)})
+    assert answer.status_code == 413
+    assert memory.of("alice").stats().utterances == 0
+
+
+def test_an_import_belongs_to_its_owner(memory: Memory, browser: httpx2.Client) -> None:
+    sent = browser.post("/import", params=OWNER, files={"file": ("talk.txt", b"Mei: hello\n")})
+    until_done(browser, sent)
+    path = str(sent.url).removeprefix(str(browser.base_url)).partition("?")[0]
+    assert browser.get(path, params={"user": "bob"}).status_code == 404
+
+
+# ------------------------------------------------------------------------------------------------------- who may
+
+
+def test_no_page_of_one_owner_shows_anothers_memory(full: OwnerMemory, browser: httpx2.Client) -> None:
+    paths = every_page(full)
+    for path in paths:
+        answer = browser.get(
+            path.partition("?")[0], params={**dict(httpx2.QueryParams(path.partition("?")[2])), "user": "bob"}
+        )
+        kept = answer.status_code == 404 or path.partition("?")[0] in {one.partition("?")[0] for one in PAGES}
+        assert kept, path
+        for secret in ("Nantes", "Biscuit", "walnut", "成都"):
+            assert secret not in answer.text, path
+
+
+def test_another_owners_fact_cannot_be_touched(full: OwnerMemory, browser: httpx2.Client) -> None:
+    fact = full.facts()[0]
+    for action in ("retire", "pin", "correct"):
+        answer = browser.post(f"/facts/{fact.id}/{action}", params={"user": "bob"}, data={"text": "x", "pinned": "1"})
+        assert answer.status_code == 404
+    assert full.fact(fact.id) == fact
+
+
+def test_a_server_with_keys_asks_for_one_and_keeps_it_in_a_cookie(memory: Memory) -> None:
+    memory.of("alice").add("I live in Nantes.")
+    memory.of("bob").add("I live in Lyon.")
+    _, secret = key_for(memory, "alice/default")
+    with (
+        running(memory, require_keys=True) as url,
+        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS) as browser,
+    ):
+        asked = browser.get("/pages", params=OWNER)
+        assert Read(asked.text).hooks("login")
+        wrong = browser.post("/login", data={"key": "ember_none_nothing"})
+        assert wrong.status_code == 401
+        assert Read(wrong.text).hooks("wrong")
+        assert "ember_key" not in browser.cookies
+        right = browser.post("/login", data={"key": secret, "next": "/pages?user=alice"}, follow_redirects=False)
+        cookie = right.headers["set-cookie"].lower()
+        assert right.headers["location"] == "/pages?user=alice"
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert "Nantes" in browser.get("/pages", params=OWNER).text
+        other = browser.get("/pages", params={"user": "bob"})
+        assert other.status_code == 403
+        assert "Lyon" not in other.text
+        assert "bob" not in browser.get("/owners", params=OWNER).text
+        browser.post("/logout")
+        assert Read(browser.get("/pages", params=OWNER).text).hooks("login")
+
+
+def test_whoever_has_a_key_and_no_memory_yet_sees_how_to_begin(memory: Memory) -> None:
+    memory.of("alice").add("I live in Nantes.")
+    _, secret = key_for(memory, "carol", read_only=True)
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+        browser.cookies.set("ember_key", secret)
+        page = Read(browser.get("/").text)
+        assert "carol" in page.text
+        assert page.hooks("empty")
+
+
+def test_a_key_that_may_only_read_is_offered_no_change(full: OwnerMemory, memory: Memory) -> None:
+    _, secret = key_for(memory, "alice", read_only=True)
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+        browser.cookies.set("ember_key", secret)
+        for path in every_page(full):
+            forms = [
+                str(a["action"])
+                for t, a in Read(get(browser, path).text).elements
+                if t == "form" and a.get("method") == "post"
+            ]
+            assert set(forms) <= {"/logout"}, path
+        fact = full.facts()[0]
+        assert post(browser, f"/facts/{fact.id}/retire").status_code == 403
+        assert full.fact(fact.id) == fact
+
+
+@pytest.mark.parametrize("wanted", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
+def test_after_the_login_nobody_is_sent_elsewhere(browser: httpx2.Client, wanted: str) -> None:
+    page = Read(browser.get("/login", params={"next": wanted}).text)
+    kept = [attrs.get("value") for tag, attrs in page.elements if tag == "input" and attrs.get("name") == "next"]
+    assert kept in ([], ["/"])

@@ -1,0 +1,241 @@
+"""Why something is remembered: from a line of the persona to the words said, and what it replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_links import APART, TALK, by_text, told
+
+from embermem import Memory, OwnerMemory
+from embermem.analysts import ExtractiveAnalyst
+from embermem.analysts.guards import span_of
+from embermem.core.changes import Cause, FactsConflict
+from embermem.core.errors import NotFound
+from embermem.core.text import sentences
+from embermem.core.types import Chain, Owner, OwnerId, Quote, Role, Segment, Utterance, UtteranceId, Why
+from embermem.testing.answers import linking_answer
+from embermem.testing.model_server import ModelServer
+from lives import store_of
+from proofs import bounded
+from scripted import NOW, Clock, Opener, Place, page
+from soundness import meddle
+
+PAGE = page()
+OWNER = Owner(id=OwnerId("o"), user="alice", agent="default")
+MOVES = ("I moved to Porto.", "I moved to Turin.")
+
+
+def talk_and_moves(memory: Memory, clock: Clock) -> None:
+    told(memory.of("alice"), clock, *TALK, *MOVES)
+
+
+@pytest.fixture
+def alice(lived_in: Callable[..., Any], opened: Opener) -> OwnerMemory:
+    lived_in(talk_and_moves, **APART)
+    return opened(**APART).of("alice")
+
+
+def words(why: Why) -> list[str]:
+    return [quote.text for quote in why.quotes]
+
+
+def test_a_profile_line_leads_to_the_words_said_and_to_what_it_replaced(alice: OwnerMemory) -> None:
+    why = alice.why("user.home")
+    assert (why.kind, why.text, why.held) == ("profile", "Turin", True)
+    assert words(why) == ["I moved to Turin"]
+    (fact,) = why.behind
+    assert (fact.item_id, fact.text) == (by_text(alice, "Turin").id, "lives in Turin")
+    assert words(fact) == ["I moved to Turin"]
+    assert [(one.text, words(one)) for one in fact.replaced] == [
+        ("lives in Porto", ["I moved to Porto"]),
+        ("lives in Lyon", ["I live in Lyon"]),
+    ]
+    assert [(one.text, one.held) for one in why.replaced] == [("Porto", False), ("Lyon", False)]
+    quote = why.quotes[0]
+    assert (quote.utterance.speaker, quote.utterance.said_at) == ("alice", quote.utterance.said_at)
+    assert alice.utterance(quote.utterance.id).text == "I moved to Turin."
+
+
+def test_a_fact_says_what_it_replaced_what_replaced_it_and_the_changes_that_made_it(alice: OwnerMemory) -> None:
+    first = min(alice.past_facts(), key=lambda fact: fact.sources[0].seq)
+    why = alice.why(first.id)
+    assert (why.kind, why.text, why.held) == ("fact", "lives in Lyon", False)
+    assert (why.valid_from, why.valid_to) == (first.valid_from, first.valid_to)
+    assert [one.text for one in why.replaced_by] == ["lives in Porto", "lives in Turin"]
+    assert why.replaced == ()
+    assert why.changes[0].no == first.change_no
+    assert (why.changes[0].cause, why.changes[0].analyst) == ("annotation", "extractive-v1")
+    corrected = alice.correct(by_text(alice, "Turin").id, "lives in Milan", value="Milan")
+    why = alice.why(corrected.id)
+    assert why.replaced[0].text == "lives in Turin"
+    assert why.changes[-1].cause == Cause.CORRECTION.value
+
+
+def test_a_fact_of_another_says_of_whom_and_what_it_is_linked_to(alice: OwnerMemory) -> None:
+    fact = by_text(alice, "hiking")
+    why = alice.why(fact.id)
+    assert why.links == alice.links(fact.id) != ()
+    assert "linked to" in str(why)
+    assert "both are about Ana" in str(why)
+    link = alice.why(why.links[0].id)
+    assert link.kind == "link"
+    assert {one.item_id for one in link.behind} == {why.links[0].from_id, why.links[0].to_id}
+    assert words(link)
+
+
+def test_a_fact_in_conflict_tells_the_other(alice: OwnerMemory) -> None:
+    one, other = by_text(alice, "hiking"), by_text(alice, "Rex")
+    state = alice.state()
+    assert state is not None
+    decisions = [FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so")]
+    store_of(alice).apply(alice.owner, Cause.IMPORT, "", decisions, now=NOW, revision=state.revision, lease=None)
+    assert [it.item_id for it in alice.why(one.id).conflicts] == [other.id]
+    assert [it.item_id for it in alice.why(other.id).conflicts] == [one.id]
+    assert "in conflict with" in str(alice.why(one.id))
+
+
+def test_a_trait_names_the_facts_behind_it(alice: OwnerMemory) -> None:
+    why = alice.why("pets")
+    assert (why.kind, why.text.split()[0]) == ("trait", "likes")
+    assert [one.item_id for one in why.behind] == [by_text(alice, "Rex").id]
+    assert words(why) == ["My dog Rex"]
+
+
+def test_a_trait_that_follows_from_the_profile_leads_to_its_line(alice: OwnerMemory) -> None:
+    alice.set_profile(birth_year=1994)
+    why = alice.why("age_group")
+    assert [one.item_id for one in why.behind] == ["user.birth_year"]
+    assert why.behind[0].text == "1994 (set by the caller)"
+    assert why.behind[0].quotes == ()
+    assert why.behind[0].changes[-1].cause == "profile"
+
+
+def test_a_segment_and_a_chain_quote_the_sentences_they_were_taken_from(alice: OwnerMemory) -> None:
+    items: list[Segment | Chain] = [*alice.segments(), *alice.chains()]
+    for item in items:
+        why = alice.why(item.id)
+        assert why.text == item.summary
+        assert words(why)
+        assert all(text in item.summary for text in words(why))
+        assert why.changes
+
+
+def test_a_chain_names_the_sentences_of_earlier_pages_that_it_kept(opened: Opener, clock: Clock) -> None:
+    mine = opened(**APART).of("alice")
+    for text in ("I planted tomatoes in my garden in Lyon.", "The tomatoes in my garden grow well.", "And the garden?"):
+        mine.add(text, "I see.", thread="garden", at=clock())
+        mine.settle()
+        clock.go(60)
+    (chain,) = mine.chains()
+    said = words(mine.why(chain.id))
+    assert "I planted tomatoes in my garden in Lyon." in said
+    assert all(text in chain.summary for text in said)
+    assert len(sentences(chain.summary)) == len(said)
+
+
+def test_what_a_newer_memory_made_of_a_segment_is_told_with_its_words(opened: Opener, clock: Clock) -> None:
+    with ModelServer(linking_answer) as server:
+        model = {"model": "scripted", "model_key": "none", "model_url": server.url}
+        mine = told(opened(**APART, **model).of("alice"), clock, *TALK)
+        segment = next(one for one in mine.segments() if one.tags)
+        (evolved,) = mine.why(segment.id).behind
+    assert evolved.kind == "evolution"
+    assert segment.context in evolved.text
+    assert words(evolved)
+    assert evolved.changes[0].analyst.startswith("model:")
+
+
+def test_a_model_s_facts_name_the_characters_where_their_value_stands(opened: Opener, clock: Clock) -> None:
+    with ModelServer(linking_answer) as server:
+        model = {"model": "scripted", "model_key": "none", "model_url": server.url, "facts_when": "promoted"}
+        mine = told(opened(**APART, **model).of("alice"), clock, "I live in Lyon.", "I really like figs.")
+    assert {(fact.value, *words(mine.why(fact.id))) for fact in mine.facts()} == {("Lyon", "Lyon"), ("figs", "figs")}
+    assert words(mine.why("user.home")) == ["Lyon"]
+    assert [one.text for one in mine.why("user.home").behind] == ["lives in Lyon"]
+
+
+@settings(max_examples=bounded(10, proofs=400))
+@given(st.sampled_from(TALK + MOVES), st.text(max_size=20), st.text(max_size=20))
+def test_what_is_extracted_names_its_characters(text: str, before: str, after: str) -> None:
+    said = page(f"{before}. {text} {after}")
+    (note,) = ExtractiveAnalyst().annotate(OWNER, {}, [said])
+    length = len(said.page.utterances[0].text)
+    named = [*(one.sources for one in note.facts), *(one.sources for one in note.traits)]
+    for source in (source for sources in (*named, *(one.sources for one in note.profile)) for source in sources):
+        assert 0 <= (source.start or 0) < (source.end or 0) <= length
+    assert all(source.start is not None for source in note.summary_sources)
+
+
+@pytest.mark.parametrize(
+    ("quotes", "text", "found"),
+    [
+        (["Lyon"], "I live in lyon now", "lyon"),
+        (["New  York"], "in New\nYork City", "New\nYork"),
+        (["Lyons"], "I live in Lyon", None),
+        (["art"], "a party of art lovers", "art"),
+        (["上海"], "我住在上海市", "上海"),
+        (["a"], "a b", None),
+        (["", "figs."], "I like figs", "figs"),
+        (["f.gs"], "I like figs", None),
+    ],
+)
+def test_a_quote_is_found_word_for_word_but_for_case_and_spaces(
+    quotes: list[str], text: str, found: str | None
+) -> None:
+    span = span_of(quotes, text)
+    assert (None if span is None else text[slice(*span)]) == found
+
+
+def test_what_is_not_there_has_no_why(alice: OwnerMemory) -> None:
+    for name in ("f999-000", "s999-00", "c999-0", "l999-00", "user.gender", "user.", ".", "agent.home", "optimism", ""):
+        with pytest.raises(NotFound):
+            alice.why(name)
+
+
+def test_a_long_past_is_told_within_bounds_and_a_circle_once(opened: Opener, clock: Clock, place: Place) -> None:
+    towns = "Lyon Porto Turin Milan Paris Rome Berlin Basel Oslo Bonn Madrid Ghent London Nice".split()
+    mine = told(opened(**APART).of("alice"), clock, *(f"I moved to {town}." for town in towns))
+    why = mine.why(by_text(mine, towns[-1]).id)
+    assert [one.text for one in why.replaced] == [f"lives in {town}" for town in towns[-2:-10:-1]]
+    first, last = (min(mine.past_facts(), key=lambda f: f.sources[0].seq), by_text(mine, towns[-1]))
+    meddle(place(), f"UPDATE fact SET superseded_by = '{first.id}' WHERE fact_id = '{last.id}'")
+    for fact_id in (first.id, last.id):
+        why = mine.why(fact_id)
+        told_of = [fact_id, *(one.item_id for one in why.replaced)]
+        assert len(set(told_of)) == len(told_of) == 9
+        assert len({one.item_id for one in why.replaced_by}) == len(why.replaced_by) <= 8
+
+
+def test_many_sources_are_quoted_in_part_and_the_rest_counted(opened: Opener, clock: Clock) -> None:
+    mine = told(opened(**{**APART, "theta": 0.0}).of("alice"), clock, *(f"I saw heron number {n}." for n in range(14)))
+    (segment,) = mine.segments()
+    why = mine.why(segment.id)
+    assert len(why.quotes) == 8
+    assert why.left_out >= len(set(segment.sources)) - 8
+    assert f"and {why.left_out} more" in str(why)
+
+
+def test_it_reads_well_in_a_terminal(alice: OwnerMemory) -> None:
+    when = "2026-05-08 10:00+02:00 alice"
+    assert str(alice.why("user.home")).splitlines()[:5] == [
+        "profile user.home: Turin (from 2026-05-08)",
+        f'  said #15 {when}: "I moved to Turin"',
+        "  change 2, annotation by extractive-v1, 2026-05-02",
+        "  rests on",
+        f"    fact {by_text(alice, 'Turin').id}: lives in Turin (from 2026-05-08)",
+    ]
+
+
+@given(st.text())
+def test_no_text_can_break_a_line_or_control_a_terminal(text: str) -> None:
+    said = Utterance(
+        id=UtteranceId("u1"), seq=1, page_id=PAGE.page.id, thread=PAGE.page.thread, role=Role.USER, speaker=text,
+        text=text, said_at=NOW, recorded_at=NOW,
+    )  # fmt: skip
+    why = Why(item_id="f1-000", kind="fact", text=text, quotes=(Quote(utterance=said),))
+    assert len(str(Why(item_id="f2-000", kind="fact", text="x", behind=(why,))).splitlines()) == 4
+    assert all(one.isprintable() for line in str(why).split("\n") for one in line)

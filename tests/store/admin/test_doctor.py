@@ -1,0 +1,342 @@
+"""The doctor: a store damaged behind its back is found out, mended where that is safe, and is then as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embermem import Memory
+from embermem.cli.doctor import look
+from embermem.cli.session import Session
+from embermem.protocols import Finding
+from embermem.store import schema
+from embermem.store.admin import invariants
+from lives import contents, fill_every_table, store_of
+from proofs import bounded
+from scripted import Clock, Opener, Place
+from soundness import assert_sound, meddle, rows
+
+LOST = "0" * 32
+"""The id of an owner who is not there."""
+
+
+def first(table: str, key: str, where: str = "1 = 1") -> str:
+    """The condition that picks one row of a table."""
+    return f"{key} = (SELECT min({key}) FROM {table} WHERE {where})"
+
+
+CHAIN = first("source", "item_id", "item = 'chain'")
+PAGE, FACT, PLACED = first("page", "page_id"), first("fact", "fact_id"), first("page", "page_id", "segment_id <> ''")
+MENDED: dict[str, tuple[tuple[str, ...], str]] = {
+    "a page's roll-up": (
+        (f"UPDATE page SET answered = NOT answered, first_seq = first_seq + 1 WHERE {PAGE}",),
+        "pages that are not what their utterances make them",
+    ),
+    "a page's thread": ((f"UPDATE page SET thread = 'x' WHERE {PAGE}",), "pages that are not what their utterances"),
+    "a page's arrival": (
+        (f"UPDATE page SET recorded_at = 7 WHERE {PAGE}",),
+        "pages that are not what their utterances",
+    ),
+    "how far a page was read": ((f"UPDATE page SET analysed_seq = 99999 WHERE {PAGE}",), "pages read further than"),
+    "where a page is": ((f"UPDATE page SET segment_id = NULL WHERE {PLACED}",), "pages that are not where they were"),
+    "where a page is not": (
+        (f"UPDATE page SET segment_id = 'nowhere' WHERE {PLACED}",),
+        "pages in a segment that is not there",
+    ),
+    "a page in two segments": (
+        (
+            "INSERT INTO membership SELECT owner_id, page_id, change_no + 1, 'two', f_score, recorded_at, NULL, NULL "
+            f"FROM membership WHERE {first('membership', 'page_id')}",
+        ),
+        "versions in `membership` that do not end where the next begins",
+    ),
+    "a segment's count": (("UPDATE segment SET pages = pages + 1",), "segments that miscount their pages"),
+    "a segment's text": (("DELETE FROM segment_text",), "segments without a text"),
+    "a segment's times": (("UPDATE segment_text SET said_from = said_to + 1",), "texts of segments that are not there"),
+    "a note without its page": (
+        (f"UPDATE note SET page_id = 'none' WHERE {first('note', 'page_id')}",),
+        "rows of `note` whose page is not there",
+    ),
+    "a version's end": (
+        ("UPDATE chain SET retired_no = change_no, retired_at = recorded_at + 1",),
+        "rows of `chain` whose change is not in the log",
+    ),
+    "a version that ends before it begins": (
+        ("UPDATE chain SET retired_no = 0, retired_at = 0",),
+        "versions in `chain` that do not end where the next begins",
+    ),
+    "a version's time": (
+        ("UPDATE profile SET recorded_at = recorded_at + 1",),
+        "rows of `profile` whose change is not in the log",
+    ),
+    "a change that was not yet": (("UPDATE segment SET touched_no = 99999",), "rows of `segment` of a change that was"),
+    "a fact's value": ((f"UPDATE fact SET value = 'Paris' WHERE {FACT}",), "not what the log gives: fact"),
+    "a fact's pin": (
+        (f"UPDATE fact SET pinned = NOT pinned WHERE {FACT}",),
+        "facts that are not what their last change left",
+    ),
+    "who superseded a fact": (("UPDATE fact SET superseded_by = 'none'",), "facts superseded by none that is there"),
+    "states of facts": (("DELETE FROM fact_state",), "facts that are not what their last change left"),
+    "a state without its fact": (
+        (f"UPDATE fact_state SET fact_id = 'none' WHERE {first('fact_state', 'fact_id')}",),
+        "states of facts that are not there",
+    ),
+    "a link's end": (("UPDATE link SET to_id = 'none'",), "links to what is not there"),
+    "a link that is gone": (("DELETE FROM link",), "not what the log gives: link"),
+    "a conflict's other side": (("UPDATE conflict SET other_id = 'none'",), "conflicts of facts that are not there"),
+    "an evolution": (("UPDATE evolution SET segment_id = 'none'",), "evolutions of segments that are not there"),
+    "a mark": (("UPDATE barred SET change_no = 99999",), "marks of forgotten texts that no change made"),
+    "a mark that is gone": (("DELETE FROM barred",), "not what the log gives: barred"),
+    "a source": (("UPDATE source SET seq = 99999",), "sources that were never said"),
+    "a source's characters": (('UPDATE source SET start = 0, "end" = 99999',), "sources that end beyond what was said"),
+    "a source's item": (
+        (f"UPDATE source SET item_id = 'none' WHERE item = 'chain' AND {CHAIN}",),
+        "sources of what is not there",
+    ),
+    "sources of facts": (("DELETE FROM source WHERE item = 'fact'",), "rows of `fact` that name no source"),
+    "sources of segments": (("DELETE FROM source WHERE item = 'segment'",), "rows of `segment_text` that name no"),
+    "an owner's numbers": (
+        ("UPDATE owner SET persona_no = 99999, reset_no = 99999, embedded_seq = 99999",),
+        "owners whose numbers are beyond their logs",
+    ),
+    "rows of nobody": (
+        (f"UPDATE fact SET owner_id = '{LOST}' WHERE {FACT} AND {first('fact', 'owner_id')}",),
+        "rows of `fact` of nobody: 1",
+    ),
+}
+"""What is done to a store, and what the doctor then says."""
+VECTORS: dict[str, tuple[tuple[str, ...], str]] = {
+    "a vector that is gone": (("DELETE FROM embedding WHERE seq = 3",), "utterances without a vector that is not due"),
+    "a vector of another embedder": (
+        ("UPDATE embedding SET embedder = 'other' WHERE seq = 3",),
+        "vectors of another embedder",
+    ),
+    "a vector of nothing": (
+        (
+            "INSERT INTO embedding SELECT owner_id, 99999, embedder, change_no, data, tokens FROM embedding "
+            "WHERE seq = 3",
+        ),
+        "vectors of what is not there",
+    ),
+    "a segment's vector": (
+        (f"UPDATE segment SET vector_sum = NULL WHERE {first('segment', 'segment_id')}",),
+        "segments whose vector is damaged",
+    ),
+}
+LEFT: dict[str, tuple[tuple[str, ...], str]] = {
+    "an utterance that is gone": (("DELETE FROM utterance WHERE seq = 3",), "utterances missing that nobody forgot: 1"),
+    "an utterance beyond the last": (
+        ("UPDATE utterance SET seq = 99999 WHERE seq = 3",),
+        "utterances beyond the last one: 1",
+    ),
+    "a page that is gone": ((f"DELETE FROM page WHERE {PAGE}",), "pages missing that nobody forgot: 1"),
+    "a page that is empty": ((f"DELETE FROM utterance WHERE {PAGE}",), "pages without an utterance: 1"),
+    "a page's utterances": ((f"UPDATE page SET page_id = 'p' WHERE {PAGE}",), "utterances without their page: 2"),
+    "two threads in a page": (("UPDATE utterance SET thread = 'x' WHERE seq = 4",), "pages of several threads: 1"),
+    "a change that is gone": (("DELETE FROM change WHERE no = 2",), "changes missing that nobody forgot: 1"),
+    "a change that cannot be read": (
+        ("UPDATE change SET decisions = '[[\"No\",{}]]' WHERE no = 2",),
+        "changes that cannot be read: 1",
+    ),
+    "a receipt": (("UPDATE receipt SET last_seq = 99999",), "receipts of what was never said: "),
+    "all of an owner": (("DELETE FROM owner",), "rows of `utterance` of nobody"),
+}
+"""What no repair brings back."""
+
+
+def of_two(memory: Memory, clock: Clock) -> None:
+    """Something in every table, all of it sound and understood."""
+    fill_every_table(memory, clock)
+    memory.work()
+    assert_well(memory)
+
+
+def of_one(memory: Memory, clock: Clock) -> None:
+    """The same of one user."""
+    fill_every_table(memory, clock, users=("alice",))
+    memory.work()
+    assert_well(memory)
+
+
+@pytest.fixture
+def full(lived_in: Callable[..., Any], opened: Opener) -> Memory:
+    """A memory with something in every table, of two users."""
+    lived_in(of_two)
+    return opened()
+
+
+@pytest.fixture
+def alone(lived_in: Callable[..., Any], opened: Opener) -> Memory:
+    """A memory with something in every table, of one user."""
+    lived_in(of_one)
+    return opened()
+
+
+def assert_well(memory: Memory) -> None:
+    assert [finding for finding in memory.check(deep=True) if finding.level != "ok"] == []
+
+
+def kept(place: str | Path) -> dict[str, list[tuple[Any, ...]]]:
+    """All that a repair must bring back: every row, but for how far readers are and when work is due."""
+    found = contents(place)
+    columns = list(schema.owner.c.keys())
+    moves = [columns.index(name) for name in ("due_at", "reset_no", "persona_no", "embedded_seq")]
+    found["owner"] = [tuple(v for n, v in enumerate(row) if n not in moves) for row in found["owner"]]
+    return found
+
+
+def wrong(findings: tuple[Finding, ...], what: str) -> list[Finding]:
+    return [finding for finding in findings if finding.level in ("error", "warning") and what in finding.what]
+
+
+DEEP = [name for name, (_, says) in MENDED.items() if "the log gives" in says]
+"""What only applying the log again finds."""
+SHALLOW = [name for name in MENDED if name not in DEEP]
+TOGETHER = [*((name,) for name in DEEP), *(tuple(SHALLOW[n::5]) for n in range(5))]
+"""Damages that hide none of each other."""
+
+
+@pytest.mark.parametrize("names", bounded(TOGETHER, proofs=[(name,) for name in MENDED]))
+def test_whatever_was_damaged_of_what_is_derived_is_found_mended_and_as_before(
+    alone: Memory, place: Place, names: tuple[str, ...]
+) -> None:
+    before = kept(place())
+    for name in names:
+        meddle(place(), *MENDED[name][0])
+    told = alone.check(deep=names[0] in DEEP)
+    for name in names:
+        found = wrong(told, MENDED[name][1])
+        assert found, name
+        assert found[0].advice == "embermem doctor --repair"
+    mended = alone.repair()
+    assert {finding.level for finding in mended} == {"mended"}, mended
+    assert kept(place()) == before
+    assert_well(alone)
+    assert alone.repair() == ()
+    assert_sound(place())
+
+
+def test_a_segment_that_is_gone_comes_back_without_its_visits_and_gets_its_vector_again(
+    alone: Memory, place: Place
+) -> None:
+    full, alice = alone, alone.of("alice")
+    (before, *_) = alice.segments()
+    meddle(place(), f"DELETE FROM segment WHERE segment_id = '{before.id}'")
+    assert wrong(full.check(), "texts of segments that are not there")
+    assert {finding.level for finding in full.repair()} == {"mended"}
+    full.work()
+    assert_well(full)
+    after = alice.segment(before.id)
+    assert (after.summary, after.page_ids, after.sources) == (before.summary, before.page_ids, before.sources)
+    assert (after.visits, after.embedding is None) == (0, False)
+
+
+def test_a_finding_names_the_owner_and_says_how_many(full: Memory, place: Place) -> None:
+    bob = full.of("bob").owner.id
+    (told,) = rows(place(), "SELECT count(*) AS n FROM segment WHERE owner_id = ?", bob)
+    meddle(place(), f"UPDATE segment SET pages = 99 WHERE owner_id = '{bob}'")
+    (found,) = (one for one in full.check() if one.level == "error")
+    assert found.what == f"bob/default: segments that miscount their pages: {told['n']}"
+    assert [one.what for one in full.check() if one.level == "ok"][1:] == [
+        area for area in invariants.AREAS if area != invariants.DERIVED
+    ]
+
+
+def test_vectors_that_are_damaged_are_made_again(alone: Memory, place: Place, engine: str) -> None:
+    full = alone
+    short = "'[1,2]'" if engine == "postgresql" and is_halfvec(place()) else "'00'"
+    damages = {**VECTORS, "a short vector": ((f"UPDATE embedding SET data = {short} WHERE seq = 3",), "wrong length")}
+    before = [row[:3] for row in contents(place())["embedding"]]
+    for name, (damage, says) in damages.items():
+        meddle(place(), *damage)
+        assert wrong(full.check(), says), name
+        assert {finding.level for finding in full.repair()} == {"mended"}, name
+        assert not [finding for finding in full.check() if finding.level == "error"]
+        full.work()
+        assert [row[:3] for row in contents(place())["embedding"]] == before, name
+        assert all(segment.embedding is not None for segment in full.of("alice").segments())
+    assert_well(full)
+    assert_sound(place())
+
+
+def is_halfvec(place: str | Path) -> bool:
+    told = rows(place, "SELECT data_type FROM information_schema.columns WHERE table_name = 'embedding'")
+    return "USER-DEFINED" in {row["data_type"] for row in told}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_gone_from_a_log_is_told_and_left_alone(alone: Memory, place: Place, name: str) -> None:
+    memory = alone
+    damage, says = LEFT[name]
+    meddle(place(), *damage)
+    before = {table: contents(place())[table] for table in ("utterance", "change")}
+    (found,) = wrong(memory.check(), says)
+    assert (found.level, found.advice) == ("error", "restore a copy")
+    left = memory.repair()
+    assert wrong(left, says)
+    assert {table: contents(place())[table] for table in ("utterance", "change")} == before
+
+
+def test_work_that_is_never_due_is_made_due(alone: Memory, place: Place) -> None:
+    full = alone
+    alice = full.of("alice")
+    alice.add("A heron!", "Where?")
+    meddle(place(), "UPDATE owner SET due_at = NULL")
+    assert wrong(full.check(), "alice/default: owners with work that is never due: 1")
+    assert [finding.level for finding in full.repair()] == ["mended"]
+    full.work()
+    assert alice.stats().without_vector == 0
+    assert_well(full)
+
+
+def test_more_than_the_settings_allow_is_a_warning(alone: Memory, opened: Opener) -> None:
+    narrow = opened(user_facts=1, mid_term_segments=1)
+    told = [finding.what for finding in narrow.check() if finding.level == "warning"]
+    assert "alice/default: facts of the user above the capacity: " in " ".join(told)
+
+
+def test_a_key_that_is_gone_is_told_and_how_to_get_it_back(full: Memory) -> None:
+    key = store_of(full)._database.key_file
+    content = key.read_bytes()
+    key.unlink()
+    found = wrong(full.check(), "the key of what was forgotten is missing")
+    assert [one.what.split(":")[0] for one in found] == ["alice/default", "bob/default"]
+    assert not key.exists()
+    key.write_bytes(content)
+    assert_well(full)
+
+
+def test_looking_writes_nothing_and_a_repair_of_what_is_sound_neither(alone: Memory, place: Place) -> None:
+    full = alone
+    before = contents(place())
+    assert full.check(deep=True) == full.check(deep=True)
+    assert full.repair() == ()
+    assert contents(place()) == before
+
+
+def test_what_is_read_only_is_looked_at_but_not_derived_again(alone: Memory, opened: Opener, place: Place) -> None:
+    reader = opened(read_only=True)
+    (warned,) = (finding for finding in reader.check(deep=True) if finding.level != "ok")
+    assert warned.level == "warning"
+    assert "not compared" in warned.what
+
+
+@pytest.mark.sqlite
+def test_the_command_repairs_what_it_finds_and_says_what_it_did(
+    lived_in: Callable[..., Any], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived_in(of_one)
+    monkeypatch.setenv("EMBERMEM_FORGOTTEN_KEY_FILE", str(tmp_path / "memory.db.key"))
+    session = Session(store=str(place()), user="alice", agent="default", preset=None)
+    meddle(place(), f"UPDATE fact SET value = 'Paris' WHERE {FACT}", "UPDATE segment SET pages = 99")
+    broken = "alice/default: segments that miscount their pages: "
+    assert [check.level for check in look(session) if check.what.startswith(broken)] == ["error"]
+    told = "alice/default: not what the log gives: segment, fact"
+    assert [check.level for check in look(session, deep=True) if check.what == told] == ["error"]
+    checks = look(session, repair=True)
+    assert [check.level for check in checks if check.what.startswith(broken)] == ["mended"]
+    assert [check for check in checks if check.level == "error"] == []
+    assert [check for check in look(session, deep=True) if check.level in ("error", "mended")] == []

@@ -1,0 +1,178 @@
+"""The schema's versions: migrations make what the tables say, and an older store opens with all that is in it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from embermem import Memory
+from embermem.core.errors import StoreError
+from embermem.store import migrations
+from embermem.store.engines import sqlite_file
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
+from forked import script
+from older import VERSION, content, older
+from scripted import NOW, SMALL
+from soundness import assert_sound, rows
+
+
+def shape(file: Path) -> list[tuple[str, str, str]]:
+    """Every table's columns and keys, and every index, as SQLite reports them."""
+    found = []
+    with closing(sqlite3.connect(file)) as c:
+        for (table,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+            for column in c.execute(f"PRAGMA table_info('{table}')"):
+                found.append((table, "column", repr(column[1:])))
+            for index in sorted(c.execute(f"PRAGMA index_list('{table}')").fetchall(), key=lambda row: row[1]):
+                columns = [row[2] for row in c.execute(f"PRAGMA index_info('{index[1]}')")]
+                (sql,) = c.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index[1],)).fetchone()
+                where = "" if sql is None else " ".join(re.split(r"\bWHERE\b", sql)[1:]).strip()
+                name = "" if index[1].startswith("sqlite_autoindex") else index[1]
+                found.append((table, "index", repr((name, index[2:], columns, where))))
+    return sorted(found)
+
+
+def test_migrations_from_nothing_make_the_same_schema_as_the_tables(tmp_path: Path) -> None:
+    made, migrated = tmp_path / "made.db", tmp_path / "migrated.db"
+    SqlStore(Sqlite(made, 5)).close()
+    engine = sqlite_file.make_engine(migrated, 5)
+    migrations.upgrade(engine)
+    engine.dispose()
+    assert shape(made) == shape(migrated)
+    assert len(shape(made)) > 100
+    assert rows(made, VERSION) == rows(migrated, VERSION) == [{"version_num": migrations.HEAD}]
+
+
+def test_the_newest_migration_is_the_one_named() -> None:
+    folder = Path(migrations.__file__).parent / "versions"
+    assert max(file.stem.split("_")[0] for file in folder.glob("[0-9]*.py")) == migrations.HEAD
+
+
+# ------------------------------------------------------------------------------------------------ an older store
+
+
+def test_a_store_from_before_token_vectors_opens_with_all_that_is_in_it(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before, size = content(file), rows(file, "PRAGMA page_count")
+    with closing(SqlStore(Sqlite(file, 5))) as store:
+        (alice,) = store.owners()
+        embedder, dim = store.setting("embedder") or "", int(store.setting("dim") or 0)
+        delta = store.delta(alice.id, 0, 0, embedder, dim)
+    assert (len(delta.utterances), delta.vectors.shape, delta.tokens) == (24, (24, dim), ())
+    assert content(file) == before
+    (grown,), (was,) = (row.values() for row in (*rows(file, "PRAGMA page_count"), *size))
+    assert grown - was <= 33  # new tables and indexes; no table was written again
+    assert rows(file, "SELECT DISTINCT tokens FROM embedding") == [{"tokens": None}]
+    with Memory(file, **SMALL) as memory:
+        mine = memory.of("alice")
+        assert len(mine.pages()) == 12
+        assert mine.recall("Where do I live?").hits
+        mine.add("I moved to Lyon.")
+        mine.settle()
+        memory.reindex()
+        assert mine.stats().without_vector == 0
+    assert_sound(file)
+
+
+def test_a_store_from_before_the_ledger_opens_with_all_that_is_in_it(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0002")
+    before = content(file)
+    with closing(SqlStore(Sqlite(file, 5))) as store:
+        (alice,) = store.owners()
+        assert store.calls(NOW) == ()
+        assert store.redo_since(alice.id, "extractive-v1") is not None
+    assert content(file) == before
+    assert rows(file, "SELECT DISTINCT redo_tries, redo_at FROM page") == [{"redo_tries": None, "redo_at": None}]
+
+
+def test_a_store_from_before_keys_opens_with_all_that_is_in_it_and_takes_keys(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0003")
+    before = content(file)
+    with closing(SqlStore(Sqlite(file, 5))) as store:
+        assert store.all_keys() == ()
+    assert content(file) == before
+
+
+@pytest.mark.parametrize(
+    "revision", ["0001", *(pytest.param(f"000{n}", marks=pytest.mark.proof) for n in range(2, 6)), "0006"]
+)
+def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path, revision: str) -> None:
+    file, new = older(tmp_path / "memory.db", revision), tmp_path / "new.db"
+    for store in (file, new):
+        SqlStore(Sqlite(store, 5)).close()
+    assert shape(file) == shape(new)
+    assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
+
+
+def test_before_a_migration_the_store_is_copied_with_its_rights(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before = content(file)
+    SqlStore(Sqlite(file, 5)).close()
+    backup = tmp_path / f"memory.db.before-{migrations.HEAD}"
+    assert rows(backup, VERSION) == [{"version_num": "0001"}]
+    assert content(backup) == before
+    assert backup.stat().st_mode == file.stat().st_mode
+    assert sorted(f.name for f in tmp_path.iterdir()) == sorted([file.name, backup.name])
+
+
+def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before = content(file)
+    (tmp_path / f"memory.db.before-{migrations.HEAD}").mkdir()
+    with pytest.raises(StoreError, match="no copy of it can be made"):
+        SqlStore(Sqlite(file, 5))
+    assert (rows(file, VERSION), content(file)) == ([{"version_num": "0001"}], before)
+
+
+def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    with closing(sqlite3.connect(file)) as c:
+        c.execute(
+            f"CREATE TRIGGER no BEFORE UPDATE ON {migrations.VERSION_TABLE} BEGIN SELECT RAISE(ABORT, 'not now'); END"
+        )
+    before = shape(file)
+    with pytest.raises(StoreError, match="not now"):
+        SqlStore(Sqlite(file, 5))
+    assert (shape(file), rows(file, VERSION)) == (before, [{"version_num": "0001"}])
+    with closing(sqlite3.connect(file)) as c:
+        c.execute("DROP TRIGGER no")
+    SqlStore(Sqlite(file, 5)).close()
+    assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
+
+
+OPENER = """
+import sys
+from embermem import Memory
+print("ready", flush=True)
+sys.stdin.readline()
+with Memory(sys.argv[1], embedder="hashed", background=False, busy_timeout_s=20.0) as memory:
+    assert len(memory.of("alice").pages()) >= 12
+    memory.of("alice").add("I opened it", "I see.", thread=sys.argv[2])
+"""
+
+
+def test_processes_that_open_an_older_store_at_once_all_succeed_and_one_migrates_it(tmp_path: Path) -> None:
+    file = older(tmp_path / "memory.db", "0001")
+    before = content(file)
+    openers = [script(OPENER, str(file), f"p{n}") for n in range(4)]
+    for one in openers:
+        assert one.stdout.readline() == "ready\n"
+    with closing(sqlite3.connect(file)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        for one in openers:
+            one.tell("go")
+        time.sleep(1.5)  # long enough for all to find the older version, and to wait for the writer
+        writer.rollback()
+    for one in openers:
+        assert (one.communicate(), one.returncode) == (("", ""), 0)
+    with Memory(file, **SMALL) as memory:
+        assert len(memory.of("alice").pages()) == 16
+    backup = tmp_path / f"memory.db.before-{migrations.HEAD}"
+    assert (rows(backup, VERSION), content(backup)) == ([{"version_num": "0001"}], before)
+    assert_sound(file)

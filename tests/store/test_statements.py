@@ -1,0 +1,360 @@
+"""What engines that shard by owner need: the owner first in every key, and one owner in every statement."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, FromClause, Table, UniqueConstraint, event
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
+from sqlalchemy.sql import visitors
+from sqlalchemy.sql.elements import BinaryExpression, BindParameter, ColumnElement
+from sqlalchemy.sql.operators import eq
+
+from embermem import Memory, open_system
+from embermem.bootstrap import SYSTEMS, copy_store
+from embermem.core.config import load
+from embermem.core.errors import BudgetSpent
+from embermem.core.types import PageId, SegmentId
+from embermem.embedders.hashed import HashedNgrams
+from embermem.protocols import Call, Limits, Purpose
+from embermem.store import schema
+from embermem.store.sql import SqlStore
+from embermem.testing import scripts
+from embermem.testing.model_server import ModelServer
+from embermem.transfer.export import export
+from embermem.transfer.importing import import_owners
+from lives import Thought, fill_every_table, store_of
+from scripted import NOW, SMALL, Clock, Opener, Place
+
+ROOT = Path(__file__).parents[2]
+STORES = str(Path(schema.__file__).parent)
+OWNED = {table.name: table for table in schema.metadata.sorted_tables if "owner_id" in table.c}
+
+COMMON = {"store", "api_key"}
+"""Tables that belong to no owner: on every node, as Citus' reference tables are."""
+BY_TIME = {"ix_owner_due": "finds due owners", "ix_call_at": "adds up a day's calls for a limit over all owners"}
+"""Indexes that do not begin with the owner."""
+
+WHOLE: Mapping[str, str] = {
+    "Whole.owners": "lists who has a memory here",
+    "Whole.due": "finds owners with work to do, for a worker",
+    "Whole.stats": "counts the whole store, for metrics and `stats`",
+    "_backlog": "how many pages wait, and since when, for metrics and `stats`",
+    "_marked": "looks whether anything was hashed with a key that is gone, before another is made",
+    "Checking._owners_to_check": "lists whose rows `doctor` looks at, without those that cannot be read",
+    "_ownerless": "looks for rows of owners that are not there, for `doctor`",
+    "_failed": "tells what waits for another try, for `doctor`",
+    "Work.begin_reindex": "changes the embedder of the store: every owner's vectors are due",
+    "Ledger.calls": "reads the ledger of all owners, for `cost`",
+    "_sums": "adds up a day's calls, only where a limit over all owners is set",
+    "_Side.owner_ids": "`copy` lists whom to copy",
+    "_Copying.begin": "`copy` counts whom to copy",
+    "_refuse_rows": "`copy` looks whether its target is empty",
+}
+"""The functions of store/ whose statements may look over all owners, and why."""
+
+
+# ---------------------------------------------------------------------------------------------------------- the schema
+
+
+@pytest.mark.parametrize("table", schema.metadata.sorted_tables, ids=lambda table: table.name)
+def test_every_key_and_index_begins_with_the_owner(table: Table) -> None:
+    if table.name in COMMON:
+        assert "owner_id" not in table.c
+        return
+    uniques = [one for one in table.constraints if isinstance(one, UniqueConstraint)]
+    keys = [("the key", table.primary_key.columns), *((one.name, one.columns) for one in uniques)]
+    keys += [(index.name, index.columns) for index in table.indexes if index.name not in BY_TIME]
+    assert [(name, next(iter(columns)).name) for name, columns in keys] == [(name, "owner_id") for name, _ in keys]
+
+
+def test_indexes_over_all_owners_are_not_unique_and_are_those_named() -> None:
+    found = {
+        index.name: index.unique
+        for table in OWNED.values()
+        for index in table.indexes
+        if next(iter(index.columns)).name != "owner_id"
+    }
+    assert found == dict.fromkeys(BY_TIME, False)
+
+
+def test_nothing_is_left_to_the_database_to_make_up() -> None:
+    """No sequence, default, trigger, foreign key, or generated column: ids and times are the client's."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    for table in schema.metadata.sorted_tables:
+        made: list[DDLElement] = [CreateTable(table), *(CreateIndex(index) for index in table.indexes)]
+        text = " ".join(str(one.compile(dialect=dialect)) for one in made).upper()
+        assert not re.findall(r"\b(SERIAL|SEQUENCE|IDENTITY|GENERATED|DEFAULT|REFERENCES|TRIGGER|CHECK)\b", text)
+
+
+# ------------------------------------------------------------------------------------------------------ the statements
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sent:
+    """A statement as it was sent: its text, the function of store/ that made it, the store's method that was called,
+    the owners' tables that no condition ties to an owner's id, and the ids that it names."""
+
+    text: str
+    by: str
+    method: str | None
+    loose: frozenset[str]
+    owners: frozenset[str]
+    tables: frozenset[str]
+
+    @property
+    def names_one_owner(self) -> bool:
+        """Whether it stays with one owner, or touches no owner's table."""
+        return not self.tables or (not self.loose and len(self.owners) == 1)
+
+
+@contextmanager
+def listening() -> Iterator[list[Sent]]:
+    """Everything that any engine is sent."""
+    sent: list[Sent] = []
+
+    def hear(connection: Any, cursor: Any, text: str, parameters: Any, context: Any, many: bool) -> None:
+        by, method = callers()
+        compiled = None if context is None else context.compiled
+        if compiled is None or not hasattr(compiled, "statement"):
+            tables = frozenset(name for name in OWNED if re.search(rf"\b(FROM|INTO|UPDATE|JOIN) {name}\b", text))
+            sent.append(Sent(text=text, by=by, method=method, loose=tables, owners=frozenset(), tables=tables))
+            return
+        values = {v for row in context.compiled_parameters for v in row.values() if isinstance(v, str)}
+        tables, loose = tied(compiled.statement)
+        owners = frozenset(value for value in values if re.fullmatch("[0-9a-f]{32}", value))
+        sent.append(Sent(text=text, by=by, method=method, loose=loose, owners=owners, tables=tables))
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    try:
+        yield sent
+    finally:
+        event.remove(Engine, "before_cursor_execute", hear)
+
+
+def callers() -> tuple[str, str | None]:
+    """The innermost function of store/ below this one, and the store's method that it all began with."""
+    inner, method = None, None
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(STORES):
+            name = frame.f_code.co_qualname
+            if not name.startswith(("again.", "Transactions.", "Sqlite.", "Postgres.", "_Side.rows", "_Side.is_large")):
+                inner = inner or name
+                last = name.rpartition(".")[2]
+                method = last if hasattr(SqlStore, last) and not last.startswith("_") else method
+        frame = frame.f_back  # type: ignore[assignment]
+    return inner or "", method
+
+
+def tied(statement: Any) -> tuple[frozenset[str], frozenset[str]]:
+    """The owners' tables in a statement, and those of them that are not tied to an owner's id, by an equation of their
+    own or of a table that theirs is equal to."""
+    named: dict[FromClause, str] = {}
+    equal: list[tuple[FromClause, FromClause]] = []
+    known: set[FromClause] = set()
+    for element in visitors.iterate(statement):
+        origin = getattr(element, "element", element)
+        if isinstance(element, FromClause) and isinstance(origin, Table) and origin.name in OWNED:
+            named[element] = origin.name
+        if isinstance(element, BinaryExpression) and element.operator is eq:
+            sides = [owner_of(element.left), owner_of(element.right)]
+            if sides[0] is not None and sides[1] is not None:
+                equal.append((sides[0], sides[1]))
+            elif isinstance(element.right, BindParameter) and sides[0] is not None:
+                known.add(sides[0])
+    for target in (getattr(statement, "table", None),):
+        if isinstance(target, Table) and target.name in OWNED:
+            named[target] = target.name
+            if statement.is_insert and statement.select is None:
+                known.add(target)  # each row names its owner: the key demands it
+    for _ in equal:
+        for one, other in equal:
+            if {one, other} & known:
+                known |= {one, other}
+    return frozenset(named.values()), frozenset(name for one, name in named.items() if one not in known)
+
+
+def owner_of(side: ColumnElement[Any]) -> FromClause | None:
+    return getattr(side, "table", None) if getattr(side, "name", None) == "owner_id" else None
+
+
+def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path) -> None:
+    """Everything that a store can be asked, in the order of a life."""
+    memory = opened()
+    fill_every_table(memory, clock)
+    mine, store = memory.of("alice"), store_of(memory)
+    mine.understand_anew()
+    ask_what_only_systems_ask(store, memory)
+    memory.rebuild()
+    memory.nonce_key()
+    memory.stats()
+    memory.check(deep=True)
+    memory.repair()
+    memory.work()
+    memory.calls(NOW)
+    memory.reindex()
+    store.all_keys()
+    store.key("k1")
+    store.revoke_key("k1", NOW)
+    mine.recall("Where do I live?")
+    mine.learn([{"text": home, "attribute": "lives_in", "valid_from": "2020-05-03"} for home in ("Lyon", "Nantes")])
+    assert mine.conflicts() == mine.conflicts(as_of=clock())
+    mine.undo(mine.undo(mine.changes()[-1].no))
+    mine.history(mine.facts()[0].id)
+    mine.change(1)
+    mine.fact(mine.facts()[0].id)
+    mine.utterance(mine.utterances()[0].id)
+    with (tmp_path / "out.jsonl").open("wb") as file:
+        export(store, memory.owners(), file, vectors=True, now=NOW)
+    receipt = mine.forget_pages([mine.pages()[-1].id])
+    mine.add("And again.", at="2026-05-03T10:00:00Z")
+    mine.settle()
+    assert mine.verify(receipt).found == ()
+    store.remember_copy(tmp_path / "no such copy.db")
+    assert memory.scrub()
+    memory.renew_forgotten_key()
+    memory.of("bob").forget_owner()
+    memory.of("bob").add("Hello again.", at=NOW, key="again")
+    memory.of("bob").forget_owner()
+    assert memory.of("bob").readmit() > 0
+    with (tmp_path / "out.jsonl").open("rb") as file:
+        import_owners(store, file, HashedNgrams(), clock, leave_out=True)
+    copy_store(place(), place("copy.db"), load(**SMALL), NOW, lambda progress: None)
+    store.copy(tmp_path / "backup.db")
+
+
+def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
+    mine = memory.of("alice")
+    owner, now = mine.owner, memory.now()
+    call = Call(
+        id="c9", owner_id=owner.id, at=NOW, purpose=Purpose.CHAT, model="m", prompt_tokens=1, completion_tokens=1,
+        cached_tokens=0, ms=1, outcome="ok",
+    )  # fmt: skip
+    with pytest.raises(BudgetSpent):
+        store.begin_call(owner, call, Limits(calls=0, tokens=None, owner_calls=None, owner_tokens=None))
+    store.calls(NOW, owner.id)
+    lease = store.claim(owner.id, "test", now, 60)
+    assert lease is not None
+    store.renew(lease, now, 60)
+    pages = [page.id for page in mine.pages()][:2]
+    store.postpone(lease, pages, "no", now)
+    store.postpone_redo(lease, pages, "", now + timedelta(seconds=1))
+    store.release(lease, due_at=now, error=None)
+    segment = mine.segments()[0]
+    store.page_vectors(owner.id, segment.id)
+    store.unanalysed(owner.id, segment.id)
+    store.pages_read_by(owner.id, segment.id, "extractive-v1", 5, now)
+    store.read_by(owner.id, "extractive-v1", now)
+    store.redo_since(owner.id, "extractive-v1")
+    store.chain_ends(owner.id, [chain.id for chain in mine.chains()], segment.id)
+    store.chain_summaries(owner.id, [chain.id for chain in mine.chains()])
+    store.facts_resting_on(owner.id, [1, 2, 3])
+    store.decisions(owner.id, ())
+    store.visit(owner.id, {SegmentId(segment.id): 1}, now)
+    store.page(owner.id, PageId(pages[0]), 3)
+    store.records(owner.id, (Thought,), since=1)
+    store.due(now, 5)
+    store.replica_lag_s()
+    for as_of, valid_at in ((now, None), (None, NOW), (now, NOW)):
+        mine.segments(as_of=as_of, valid_at=valid_at)
+        mine.chains(as_of=as_of, valid_at=valid_at)
+        mine.persona(as_of=as_of, valid_at=valid_at)
+        mine.facts(as_of=as_of, valid_at=valid_at)
+        mine.page(mine.pages(limit=1, as_of=now)[0].id, as_of=now)
+    mine.fact(mine.facts()[0].id, as_of=now)
+    mine.diff(mine.changes()[-1].recorded_at)
+    mine.changes(since=NOW)
+    store.segment_timeline(owner.id)
+    store.persona_timeline(owner.id)
+    fact = mine.facts()[0]
+    mine.unlink(mine.link(fact.id, segment.id, "both are of one place").id)
+    mine.why(fact.id)
+    mine.retention()
+    mine.fade(dry_run=True)
+    mine.expire(fact_id=fact.id, at=now + timedelta(days=1))
+    mine.expire(page_id=pages[0], at=now + timedelta(days=1))
+    store.linked_pairs(owner.id, [fact.id])
+    store.superseded(owner.id, [fact.id])
+
+
+def test_every_statement_names_one_owner_but_for_those_named_here(
+    opened: Opener, place: Place, clock: Clock, tmp_path: Path
+) -> None:
+    with listening() as sent:
+        live_a_long_life(opened, place, clock, tmp_path)
+    loose = {one.by: one for one in sent if not one.names_one_owner}
+    assert {by: loose[by].text for by in loose.keys() - WHOLE.keys()} == {}
+    assert sorted(WHOLE.keys() - loose.keys()) == []  # what names one owner by now leaves the list
+    asked = {one.method for one in sent}
+    public = {name for name in dir(SqlStore) if not name.startswith("_")}
+    none = {"close", "in_memory", "remains", "replica_lag_s"}  # the last one asks PostgreSQL only
+    assert sorted((public - asked) | {"replica_lag_s"}) == sorted(none & public)
+
+
+OTHERS = [name for name, (module, _, _) in SYSTEMS.items() if name != "memoryos" and find_spec(module)]
+"""The papers' other systems that are there."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [one if one in ("memgpt", "mem0g") else pytest.param(one, marks=pytest.mark.proof) for one in OTHERS],
+)
+def test_the_papers_other_systems_name_one_owner_in_every_statement(name: str, place: Place, clock: Clock) -> None:
+    with listening() as sent, ModelServer(scripts.answer) as server:
+        settings: dict[str, Any] = {"model": "scripted", "model_url": server.url, "model_key": "none"}
+        with open_system(name, place(), clock=clock, embedder="hashed", background=False, **settings) as memory:
+            mine = memory.of("alice")
+            for text in ("I live in Lyon.", "I like figs.", "I moved to Laon."):
+                mine.add(text, "I see.")
+            mine.settle()
+            mine.recall("Where do I live?")
+    assert {one.by for one in sent if not one.names_one_owner} <= WHOLE.keys()
+    assert any(one.tables for one in sent)
+
+
+@pytest.mark.parametrize(
+    ("statement", "loose"),
+    [
+        ("one owner", ()),
+        ("none", ("page",)),
+        ("one of two", ("segment",)),
+        ("joined", ()),
+        ("an update of all", ("owner",)),
+        ("a subquery of all", ("utterance",)),
+        ("a value out of all", ("page",)),
+    ],
+)
+def test_the_lint_finds_what_it_is_for(statement: str, loose: Sequence[str]) -> None:
+    from sqlalchemy import exists, select, update
+
+    page, segment, owner, said = schema.page, schema.segment, schema.owner, schema.utterance
+    mine = page.c.owner_id == "a" * 32
+    made: dict[str, Any] = {
+        "one owner": select(page).where(mine),
+        "none": select(page).where(page.c.no > 3),
+        "one of two": select(page).join(segment, segment.c.segment_id == page.c.segment_id).where(mine),
+        "joined": select(page).join(segment, segment.c.owner_id == page.c.owner_id).where(mine),
+        "an update of all": update(owner).values(due_at=0),
+        "a value out of all": update(owner)
+        .where(owner.c.owner_id == "a" * 32)
+        .values(error=select(page.c.error).limit(1).scalar_subquery()),
+        "a subquery of all": select(page).where(mine, exists().where(said.c.page_id == page.c.page_id)),
+    }
+    assert tied(made[statement])[1] == frozenset(loose)
+
+
+def test_the_list_stands_in_the_documents() -> None:
+    page = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+    told: Iterable[str] = re.findall(r"^\| `([\w.]+)` \|", page, re.MULTILINE)
+    assert sorted(told) == sorted([*WHOLE, *BY_TIME])
