@@ -112,12 +112,14 @@ def assert_understood_to_the_end(place: str | Path, acknowledged: list[tuple[str
 @pytest.mark.parametrize("seed", range(1, 1 + bounded(1, proofs=4)))
 def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(place: Place, engine: str, seed: int) -> None:
     moment = random.Random(seed)
-    with Memory(place("warm.db"), **SETTINGS) as warm:  # everything is imported before the first fork
+    with Memory(
+        place("warm.db"), **{**SETTINGS, "background": False}
+    ) as warm:  # everything is imported before the first fork
         warm.of("alice").add("Hello", "Hi")
         warm.of("alice").settle()
         warm.of("alice").recall("Hello")
     kills = placed = kept = 0
-    stores, blows = bounded(1, proofs=10) if engine == "sqlite" else bounded(1, proofs=4), bounded(8, proofs=12)
+    stores, blows = bounded(1, proofs=5) if engine == "sqlite" else bounded(1, proofs=4), bounded(8, proofs=12)
     for store in range(stores):  # each begins empty, and is filled under the blows
         filled = place(f"{store}.db")
         acknowledged: list[tuple[str, str, str]] = []

@@ -60,23 +60,19 @@ def empty(server_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def role(server_folder: Path) -> Iterator[Callable[..., str]]:
     """Makes roles that are no superusers, and says the URL with which one of them comes to a database."""
-    made: list[str] = []
+    made: list[tuple[str, str]] = []
     admin = postgres.server(server_folder).get_uri()
 
     def named(name: str, url: str, also: str = "", password: str = "") -> str:
-        if name not in made:
-            meddle(admin, f'DROP ROLE IF EXISTS "{name}"', f'CREATE ROLE "{name}" LOGIN {also}')
-            meddle(url, f'GRANT CREATE ON SCHEMA public TO "{name}"')
-            made.append(name)
+        meddle(admin, f'DROP ROLE IF EXISTS "{name}"', f'CREATE ROLE "{name}" LOGIN {also}')
+        meddle(url, f'GRANT CREATE ON SCHEMA public TO "{name}"')
+        made.append((name, url))
         return str(url).replace("postgres:@", f"{name}:{password}@")
 
     yield named
-    for name in made:
-        with psycopg.connect(admin, autocommit=True) as connection:
-            for (database,) in connection.execute("SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%'"):
-                with psycopg.connect(admin.replace("/postgres?", f"/{database}?")) as there:
-                    there.execute(f'DROP OWNED BY "{name}" CASCADE')
-            connection.execute(f'DROP ROLE "{name}"')
+    for name, url in made:
+        meddle(url, f'DROP OWNED BY "{name}" CASCADE')
+        meddle(admin, f'DROP ROLE "{name}"')
 
 
 # -------------------------------------------------------------------------------------------------------- the schema
