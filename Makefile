@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint pictures peers lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -57,7 +57,11 @@ lint: dev  ## Formatting, lint and types, without the tests.
 	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
 
-pictures: dev  ## Take the pictures of docs/inspector.md anew (needs a Chromium).
+docs: .venv-docs/.docs  ## Build the documentation site into site/, and check its links, anchors and reachability.
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	.venv-docs/bin/python scripts/docs_site.py site
+
+pictures: dev  ## Renew the pictures of docs/guides/inspector.md (needs a Chromium).
 	$(PY) scripts/pictures.py docs/pictures
 
 size:  ## Measure the default install, weights included, in an environment of its own.
@@ -81,10 +85,11 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	$(COMPILE) pyproject.toml --extra server --extra openai -c locks/dev.txt -o locks/server.txt
 	$(COMPILE) --group build -c locks/dev.txt -o locks/build.txt
 	$(COMPILE) pyproject.toml --group build --group peers -o locks/peers.txt
+	$(COMPILE) --group docs -c locks/dev.txt -o locks/docs.txt
 	rm -rf .venv-lock
 
 clean:  ## Take away the virtual environments, caches and what was built.
-	rm -rf .venv .venv-* dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
+	rm -rf .venv .venv-* dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
 	find src tests scripts benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- stamps: what was done once is not done again until what it rests on changes
@@ -112,6 +117,11 @@ $(VENV)/.server: locks/server.txt $(VENV)/.installed
 dev: $(VENV)/.dev
 $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 	$(PIP) install $(LOCKED) locks/dev.txt
+	@touch $@
+
+.venv-docs/.docs: locks/docs.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install $(LOCKED) locks/docs.txt
 	@touch $@
 
 # Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.

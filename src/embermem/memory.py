@@ -46,7 +46,7 @@ class Memory:
     of that name, or a language model of your own; without one, memory is understood by extraction. `read_only` opens
     what is there, a replica of a PostgreSQL server too, and never writes: no thread works behind, no visit is counted,
     and what would change something raises StoreReadOnly. `filter` finds what is sensitive in a text, beside what the
-    setting `redact` names: it is taken out before anything is stored (docs/sensitive.md).
+    setting `redact` names: it is taken out before anything is stored (docs/guides/sensitive.md).
 
     Raises ConfigError for a bad setting, StoreError for a store that cannot be opened, EmbedderMismatch for one whose
     vectors are of another embedder, ModelMissing if the package for the model is not installed.
@@ -125,7 +125,7 @@ class Memory:
 
     @property
     def keys(self) -> KeyStore:
-        """The keys of the service; see docs/server.md."""
+        """The keys of the service; see docs/operations/server.md."""
         return self._parts.store
 
     @property
@@ -172,7 +172,7 @@ class Memory:
         """Do what is due for all owners: embed, place, promote. The number of pages placed.
 
         Owners take turns, those who have waited longest first; `owner_done` is told of each turn. Many threads and
-        processes may do so at once. See docs/workers.md.
+        processes may do so at once. See docs/operations/workers.md.
         """
         placed = self._parts.system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
         self._scrub_if_due()
@@ -256,7 +256,7 @@ class Memory:
 
         On SQLite every forgetting does so itself, unless others read an older state; False says that they still do. On
         PostgreSQL it writes the tables anew (VACUUM FULL) and locks each meanwhile; where they are large, only this
-        call does so. Raises StoreError. See docs/forgetting.md.
+        call does so. Raises StoreError. See docs/concepts/forgetting.md.
         """
         return self._parts.store.scrub()
 

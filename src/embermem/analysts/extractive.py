@@ -1,7 +1,7 @@
 """The analyst that needs no model: reads pages by rules and says what they mean.
 
 Cheap, deterministic, pure and safe in threads: it knows no clock and does no input or output but the package's word
-lists, read once. What pages tell it to do is data. What it extracts, and what not, stands in docs/extractive.md.
+lists, read once. What pages tell it to do is data. What it extracts, and what not, stands in docs/concepts/extractive.md.
 """
 
 # ruff: noqa: E501  (a pattern is read in one piece)

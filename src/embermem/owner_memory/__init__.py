@@ -79,7 +79,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         says begins a page of its own, as `add` does. With a `key` given before, what of it was forgotten since is not
         stored again, nor named; nor are messages that were forgotten with their page, said of the same time.
         `expires_at` is when the pages that they make or join are forgotten by themselves. `redactions` of the answer
-        say what was taken out before (docs/sensitive.md). Raises InputError.
+        say what was taken out before (docs/guides/sensitive.md). Raises InputError.
         """
         inbox = self._inbox()
         given = inbox.openai(messages, at, thread)

@@ -103,8 +103,8 @@ class Reading(Handle):
         )
 
     def visit(self, hits: Context | Iterable[Hit]) -> None:
-        """Count a context, or hits, as visits: the heat of the segments that gave them grows; of a context, the
-        strength of its facts too (docs/retention.md). The one write of a read; where the memory is read only, nothing.
+        """Count a context, or hits, as visits: the heat of their segments grows, and with a context the strength of its
+        facts too (docs/concepts/retention.md). Reads write nothing else. Does nothing where the memory is read-only.
         """
         facts = hits.facts if isinstance(hits, Context) else ()
         seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)

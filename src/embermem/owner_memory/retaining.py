@@ -20,7 +20,7 @@ class Retaining(Reading):
     """The forgetting curve, and expiry."""
 
     def retention(self, at: At = None) -> tuple[Retention, ...]:
-        """How much of each fact and segment is retained now or at another time, the least first; see docs/retention.md.
+        """The retention of each fact and segment, now or at another time, lowest first; see docs/concepts/retention.md.
 
         Pinned facts are not told of, since they do not fade. Writes nothing.
         """

@@ -41,7 +41,7 @@ def recall(
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How much of the evidence is found, and how fast. Rules: docs/bench.md."""
+    """How much of the evidence is found, and how fast. Rules: docs/research/bench.md."""
     from embermem.bench import datasets
     from embermem.bench import recall as runner
     from embermem.reports import render

@@ -19,7 +19,7 @@ def past(
     seed: Annotated[int, typer.Option(help="Of the made-up talk, and of the moments.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Reads as of a time against the same reads of now; undoing, explaining, forgetting; sizes. See docs/scale.md."""
+    """Compare past reads with current ones; time undo, why and forget. See docs/research/past.md."""
     from embermem.bench import past as runner
     from embermem.reports import render
 

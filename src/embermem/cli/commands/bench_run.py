@@ -25,7 +25,7 @@ REPORT = "report"
 
 def run(
     ctx: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="DATA...", help="Files of docs/datasets.md.")],
+    files: Annotated[list[Path], typer.Argument(metavar="DATA...", help="Files of docs/research/datasets.md.")],
     systems: Annotated[
         list[str],
         typer.Option("--system", metavar="NAME", help="Such as `amem`, `amem:recall_k=20`, `module:Class`. Repeat it."),
@@ -55,7 +55,7 @@ def run(
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the run is.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Systems × data sets × seeds: evidence found, answers, judges, cost. Rules: docs/bench.md.
+    """Systems × data sets × seeds: evidence found, answers, judges, cost. Rules: docs/research/bench.md.
 
     Run the same command again to go on after an interruption.
     """

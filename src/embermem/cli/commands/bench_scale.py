@@ -45,7 +45,7 @@ def scale(
     seed: Annotated[int, typer.Option(help="Of the made-up talk, and of who is asked.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Durable adds by many processes, pages understood, bytes an owner, recall among thousands. See docs/scale.md."""
+    """Measure many processes and owners: adds, processing, bytes per owner, recall. See docs/research/scale.md."""
     from embermem.bench import scale as runner
     from embermem.cli import embedder
     from embermem.core import config

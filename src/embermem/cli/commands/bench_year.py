@@ -27,7 +27,7 @@ def year(
     budget: Annotated[int | None, typer.Option(min=1, metavar="N", help="Tokens of each recall.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell a year of talk to a new store, and ask what was known and true when. See docs/year.md.
+    """Tell a year of talk to a new store, and ask what was known and true when. See docs/research/year.md.
 
     Exit code 1 if anything is wrong.
     """

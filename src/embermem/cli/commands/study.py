@@ -19,7 +19,7 @@ PARTS = ("remember", "recall", "answer")
 
 
 class Study(StrEnum):
-    """The studies: docs/studies.md."""
+    """The studies: docs/research/studies.md."""
 
     ABLATION = "ablation"
     AMEM_ABLATION = "amem-ablation"
@@ -50,7 +50,7 @@ def study(
     no_model: Annotated[bool, typer.Option("--no-model", help="Ask no model, whatever the settings say.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Do a study of the papers again, and write its table, its numbers and its figure. Rules: docs/studies.md."""
+    """Repeat a study of the papers; write its table, numbers and figure. Rules: docs/research/studies.md."""
     from embermem.bench import studies
 
     chosen, talks = preset or session_of(ctx).preset or "default", tuple(conversation or ())
@@ -96,7 +96,7 @@ def cost(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Model calls and tokens for each response, by a scripted model on loopback. Rules: docs/studies.md."""
+    """Model calls and tokens for each response, by a scripted model on loopback. Rules: docs/research/studies.md."""
     from embermem.bench import cost as runner
     from embermem.bench.datasets import load
     from embermem.bench.plan import SystemSpec

@@ -112,7 +112,7 @@ def list_retention(
         str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="At another time than now.")
     ] = None,
 ) -> past.Retained:
-    """By the forgetting curve, least first; see docs/retention.md."""
+    """By the forgetting curve, least first; see docs/concepts/retention.md."""
     return past.Retained(results=list(owner.retention(at)))
 
 

@@ -228,7 +228,7 @@ class Checking(Whole, Erasing):
         else:
             return []
         mended = mend and self.scrub()
-        advice = "embermem doctor --repair, once no other process reads an older state (docs/forgetting.md)"
+        advice = "embermem doctor --repair, once no other process reads an older state (docs/concepts/forgetting.md)"
         return [Finding(level="mended" if mended else level, what=what, advice="" if mended else advice)]
 
     def _gone_but_left(self) -> set[str]:

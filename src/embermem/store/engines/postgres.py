@@ -255,7 +255,7 @@ class Postgres:
     def scrub(self, done: Callable[[Connection], None]) -> bool:
         """Write every table anew (VACUUM FULL), which leaves deleted rows out. No table is waited for, nor held, for
         longer than half the busy time-out; nothing is done where a transaction still sees an older state. The server's
-        own log, its archive, replicas and backups are the operator's affair; docs/forgetting.md."""
+        own log, its archive, replicas and backups are the operator's affair; docs/concepts/forgetting.md."""
         engine = self.open()
         limit = int(self._busy_timeout_s * 500)
         try:
