@@ -100,9 +100,9 @@ def _database(place: str | Path, settings: Settings, *, read_only: bool = False)
         return _postgres(str(place), settings, read_only=read_only)
     path = store_path(place)
     if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
+        raise StoreError(f"{path} is a folder; give a file in it, such as {path / 'memory.db'}")
     if not path.parent.is_dir():
-        raise StoreError(f"the folder {path.parent} does not exist; make it first")
+        raise StoreError(f"the folder {path.parent} does not exist; create it first")
     return Sqlite(path, settings.busy_timeout_s, read_only=read_only)
 
 
@@ -116,18 +116,18 @@ def _postgres(url: str, settings: Settings, *, read_only: bool = False) -> Postg
 def store_path(place: str | Path) -> Path:
     """The file that a path or an sqlite:/// URL names. Raises ConfigError."""
     if not isinstance(place, (str, os.PathLike)):
-        raise ConfigError(f"{place!r} names no store; give a path such as memory.db")
+        raise ConfigError(f"{place!r} is not a store; give a path such as memory.db")
     text = os.fspath(place)
     if "://" in text:
         parts = urlsplit(text)
         if parts.scheme != "sqlite":
             raise ConfigError(
-                f"no store for {parts.scheme}:// here; give a path, sqlite:///PATH, or postgresql://HOST/DATABASE"
+                f"the scheme {parts.scheme}:// is not supported; give a path, sqlite:///PATH, or postgresql://HOST/DATABASE"
             )
         text = unquote(parts.path)[1:]
     if not text or text == ":memory:":
         raise ConfigError(
-            f"{place!r} names no file; give a path such as memory.db (for a passing one, in a temporary folder)"
+            f"{place!r} is not a file; give a path such as memory.db, in a temporary folder for a temporary store"
         )
     return Path(text)
 
@@ -334,7 +334,7 @@ def make_named_system(
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"the memory system {name!r} cannot be imported: {error}") from error
     if not (isinstance(made, type) and issubclass(made, RecordedSystem)):
-        raise ConfigError(f"{name} is no embermem.baselines.recorded.RecordedSystem")
+        raise ConfigError(f"{name} is not an embermem.baselines.recorded.RecordedSystem")
     kit = Kit(
         store=store,
         embedder=embedder,

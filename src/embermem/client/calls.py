@@ -106,9 +106,9 @@ class OwnerCalls:
             messages, thread=thread, at=at, key=key, fresh=query is not None, expires_at=expires_at
         )
         if not added.page_ids and key is None:
-            raise InputError("these words, said then, were forgotten; they are not stored again")
+            raise InputError("this message was forgotten and is not stored again")
         if not added.page_ids:
-            raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
+            raise KeyReused(f"the content stored under the key {key!r} was forgotten and is not stored again")
         return added.page_ids[-1]
 
     def add_messages(
@@ -274,7 +274,7 @@ class OwnerCalls:
     def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> Steps[None]:
         """Set the agent's profile: a description of its role, or fields of any name; None takes one away."""
         if len(description) > 1:
-            raise InputError("give one description of the agent, and the rest as fields")
+            raise InputError("give one description of the agent, and everything else as fields")
         yield self._profiles_set(None, {**dict(zip(("description",), description, strict=False)), **fields})
 
     def set_profiles(
@@ -350,7 +350,7 @@ class OwnerCalls:
         many = {"run_id": thread, "before": _time(before, "before"), "matching": matching}
         named = [(kind, one) for kind, one in {**items, **many}.items() if one is not None]
         if len(named) != 1:
-            raise InputError("name exactly one of page, fact, segment, thread, before and matching")
+            raise InputError("give exactly one of page, fact, segment, thread, before and matching")
         ((kind, one),) = named
         if kind in many:
             found = {} if limit is None else {"limit": str(_whole(limit, "limit"))}
@@ -425,7 +425,7 @@ class OwnerCalls:
         return decode.read((yield self._post("/v1/links", {**ends, "reason": reason})), Link)
 
     def unlink(self, link_id: str) -> Steps[Link]:
-        """Take a link back; the link as it was. Raises NotFound, InputError for one that was taken back before."""
+        """Take a link back; the link as it was. Raises NotFound, InputError for one that was removed before."""
         return decode.read((yield self._delete(f"/v1/links/{_path(link_id, 'link')}", {}, False)), Link)
 
     def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:
@@ -445,7 +445,7 @@ class OwnerCalls:
         NotFound, and InputError unless exactly one is named, for a time that is over, and for a fact that no longer
         holds."""
         if (fact_id is None) == (page_id is None):
-            raise InputError("name exactly one of fact_id and page_id")
+            raise InputError("give exactly one of fact_id and page_id")
         kind, item_id = ("fact", fact_id) if page_id is None else ("page", page_id)
         ends = _end(at)
         yield self._post(f"/v1/{kind}s/{_path(item_id, kind)}/expire", {"at": wire.NULL if ends is None else ends})

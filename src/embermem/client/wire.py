@@ -124,7 +124,7 @@ def _asked(
         if pause is None:
             return answered(outcome, now())
         yield Pause(seconds=pause)
-    raise AssertionError("a loop that returns or raises")
+    raise AssertionError("unreachable: the loop returns or raises")
 
 
 def pause_before_again(request: Request, outcome: Reply | Broken, tries: int, retries: int) -> float | None:

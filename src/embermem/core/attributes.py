@@ -1,7 +1,8 @@
-"""The vocabulary of facts: each attribute, whether it holds one value at a time, how it reads, and whether it stands.
+"""The vocabulary of facts: each attribute, whether it has one value at a time, its wording, and whether it is a goal or
+limit.
 
-What stands is weighed at every recall, also when no word of the query agrees: a goal until it is reached or given up,
-a limit (an allergy, what is not eaten, what cannot be done) as long as it holds.
+Goals and limits are considered at every recall, even if no word of the query matches: a goal until it is reached or
+given up, a limit (an allergy, food or activities that are excluded) as long as it is true.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Standing = Literal["goal", "limit"]
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute. `en` and `zh` are templates: `{}` is the value, `{a}` the value after a or an, `{n}` the same
-    unless the value is an adjective ("introverted"). `standing`: whether it is a goal or a limit, or neither."""
+    unless the value is an adjective ("introverted"). `standing`: whether it is a goal, a limit, or neither."""
 
     name: str
     single: bool
@@ -98,7 +99,7 @@ FAVORITE_PREFIX = "favorite_"
 
 @cache
 def attributes() -> dict[str, Attribute]:
-    """The table by name."""
+    """Return the table by name."""
     return {a.name: a for a in _TABLE}
 
 

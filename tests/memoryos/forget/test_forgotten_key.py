@@ -91,7 +91,9 @@ def test_a_key_that_is_lost_for_good_is_replaced_on_demand_only(alice: OwnerMemo
     assert file.with_name(f"{file.name}.other").read_text() == "00" * 32
     found = alice.verify(receipt)
     assert not found.ok
-    assert found.unchecked == "cannot be checked: the receipt was made with another key than the store has now"
+    assert (
+        found.unchecked == "cannot be checked: the receipt was made with another key than the current one of the store"
+    )
     again = alice.add_messages(SAID, at=AT)
     assert len(again.utterance_ids) == 2
     alice.settle()

@@ -125,7 +125,7 @@ def test_an_analyst_that_answers_for_other_pages_has_failed(bench: Maker) -> Non
         one = bench(analyst, short_term_pages=1)
         one.add(*LINES)
         one.system.settle(ALICE)
-        assert "answered for other pages" in str(one.pages(Tier.PENDING)[0].error)
+        assert "answered for pages that were not in the request" in str(one.pages(Tier.PENDING)[0].error)
 
 
 def test_what_an_analyst_makes_up_without_a_source_is_not_kept(bench: Maker) -> None:

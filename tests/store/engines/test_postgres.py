@@ -113,7 +113,7 @@ def test_an_older_schema_is_refused_with_the_command_and_left_as_it_is(url: str)
 def test_a_newer_schema_is_refused_with_what_to_do(url: str) -> None:
     meddle(url, f"UPDATE {migrations.VERSION_TABLE} SET version_num = '9999'")
     for use in (lambda: Memory(url, **SMALL), lambda: migrate_store(url, load())):
-        with pytest.raises(SchemaMismatch, match=r"newer Ember \(schema 9999.*upgrade"):
+        with pytest.raises(SchemaMismatch, match=r"newer version of Ember \(schema 9999.*upgrade"):
             use()
 
 

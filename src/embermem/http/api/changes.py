@@ -13,16 +13,16 @@ from embermem.http.api.dependencies import Asking, ChangeNo, Reading, router, wr
 routes = router("changes")
 
 
-@routes.get("/changes", summary="What was derived, and why")
+@routes.get("/changes", summary="List changes to derived memory")
 def list_changes(
     owner: Reading,
     asked: Asking,
-    since: Annotated[int, Query(ge=0, le=models.LARGEST, description="Only those after this number.")] = 0,
+    since: Annotated[int, Query(ge=0, le=models.LARGEST, description="Only changes after this number.")] = 0,
     recorded_after: Annotated[
-        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="Only those made after a time.")
+        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="Only changes after this time.")
     ] = None,
 ) -> models.Changes:
-    """The log, oldest first, in parts. Its last number as `since` gives what is new."""
+    """The log of changes, oldest first, paginated. Pass the last number as `since` to get newer changes."""
     if recorded_after is not None:
         newer = owner.changes(recorded_after, limit=1)
         since = max(since, newer[0].no - 1 if newer else models.LARGEST)
@@ -30,7 +30,7 @@ def list_changes(
     return models.Changes(results=part.things, next_cursor=part.next_cursor)
 
 
-@routes.post("/changes/{change_no}/undo", summary="Take a change back")
+@routes.post("/changes/{change_no}/undo", summary="Undo a change")
 def undo_change(access: Accessible, change_no: ChangeNo, body: models.UndoBody) -> models.Undoing:
-    """Takes back what a change taught of the user and the agent; the number of the change that does so."""
+    """Undoes what a change taught about the user and the agent; returns the number of the change that does so."""
     return models.Undoing(change_no=written_by(access, body).undo(change_no))

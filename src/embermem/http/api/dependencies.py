@@ -22,21 +22,21 @@ UserQuery = Annotated[
     str, Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose memory.", examples=["alice"])
 ]
 AgentQuery = Annotated[
-    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="With which agent.", examples=["tutor"])
+    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="The agent.", examples=["tutor"])
 ]
-RunQuery = Annotated[
-    str | None, Query(min_length=1, max_length=models.LONGEST_NAME, description="Only of this thread.")
-]
-Limit = Annotated[int, Query(ge=1, le=models.MOST_RESULTS, description="How many at most.")]
+RunQuery = Annotated[str | None, Query(min_length=1, max_length=models.LONGEST_NAME, description="Only this thread.")]
+Limit = Annotated[int, Query(ge=1, le=models.MOST_RESULTS, description="Most items.")]
 Cursor = Annotated[
     str | None,
-    Query(min_length=1, max_length=models.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
+    Query(min_length=1, max_length=models.LONGEST_CURSOR, description="The `next_cursor` of the previous page."),
 ]
 AsOf = Annotated[
     str | None,
-    Query(min_length=1, max_length=models.LONGEST_TIME, description="What was known then: a time, or a day."),
+    Query(min_length=1, max_length=models.LONGEST_TIME, description="Read what was known at this time or day."),
 ]
-ValidAt = Annotated[str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="What was true then.")]
+ValidAt = Annotated[
+    str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="Read what was true at this time.")
+]
 
 
 def _possible(item_id: str) -> str:
@@ -48,7 +48,7 @@ def _possible(item_id: str) -> str:
 
 ItemId = Annotated[
     str,
-    Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it."),
+    Path(min_length=1, max_length=models.LONGEST_NAME, description="An id from an answer."),
     AfterValidator(_possible),
 ]
 ChangeNo = Annotated[int, Path(ge=1, le=models.LARGEST, description="The change's number.")]
@@ -122,7 +122,7 @@ def _name(route: APIRoute) -> str:
 def _request_id(
     x_request_id: Annotated[
         str | None,
-        Header(description="A name for this request, for its log and answer. One is made where it is missing."),
+        Header(description="An id of this request for the log and the answer; created if missing."),
     ] = None,
 ) -> None:
     """Documents the header; the frame reads it."""

@@ -62,7 +62,7 @@ class Body(BaseModel):
                 if name not in known:
                     raise PydanticCustomError(
                         "unknown_field",
-                        "{name} is not a field here; known are: {known}",
+                        "{name} is an unknown field; known fields: {known}",
                         {"name": ascii(name)[:_SHOWN], "known": ", ".join(known)},
                     )
         return given
@@ -98,11 +98,11 @@ Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Moment = Annotated[
     str,
     StringConstraints(max_length=LONGEST_TIME),
-    Field(description="ISO 8601, such as 2026-05-02T10:00:00+02:00. Without a zone it takes the owner's."),
+    Field(description="ISO 8601, such as 2026-05-02T10:00:00+02:00. A time without a zone is in the owner's."),
 ]
 UserId = Annotated[Name, Field(description="Whose memory.", examples=["alice"])]
-AgentId = Annotated[Name, Field(description="With which agent.", examples=["tutor"])]
-RunId = Annotated[Name, Field(description="The thread: one conversation.", examples=["main"])]
+AgentId = Annotated[Name, Field(description="The agent.", examples=["tutor"])]
+RunId = Annotated[Name, Field(description="The thread, one conversation.", examples=["main"])]
 FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
 FieldValue = (
     Annotated[str, StringConstraints(max_length=LONGEST_VALUE)] | Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
@@ -124,7 +124,7 @@ class Message(Body):
 
     role: Literal["user", "assistant", "system", "developer", "tool", "function"]
     content: Text | Annotated[list[Text | dict[str, Any]], Field(max_length=MOST_PARTS)] | None = None
-    name: Name | None = Field(default=None, description="The speaker, where it is not the user or the agent.")
+    name: Name | None = Field(default=None, description="The speaker, if not the user or the agent.")
     at: Moment | None = None
     tool_calls: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
     tool_call_id: Name | None = None
@@ -141,7 +141,7 @@ def _form(given: object) -> str:
 Said = Annotated[
     Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES), Tag("list")] | Annotated[Text, Tag("text")],
     Discriminator(_form),  # so that what is wrong in a list is not also told as "not a text"
-    Field(description="Messages in OpenAI's format; or one text, said by the user."),
+    Field(description="Messages in OpenAI's format, or one text of the user."),
 ]
 
 
@@ -165,14 +165,14 @@ class AddBody(OwnerBody):
     messages: Said
     run_id: RunId = MAIN
     at: Moment | None = Field(
-        default=None, description="When they were said; now by default. A message's own `at` goes first."
+        default=None, description="When they were said; now by default. A message's own `at` takes precedence."
     )
     fresh: bool | None = Field(
         default=None,
         description="Whether the first that the user says begins a page of its own. By default a text does, and a list "
         "goes on with the page that is open.",
     )
-    expires_at: Moment | None = Field(default=None, description="When the pages are forgotten by themselves.")
+    expires_at: Moment | None = Field(default=None, description="When the pages expire.")
 
 
 class BatchItem(Body):
@@ -185,7 +185,7 @@ class BatchItem(Body):
     at: Moment | None = None
     fresh: bool | None = None
     key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
-        default=None, description="As the header Idempotency-Key, for this item."
+        default=None, description="The same as the header Idempotency-Key, for this item."
     )
 
 
@@ -252,7 +252,7 @@ class Added(Answer):
     results: list[Addition]
     page_ids: list[str]
     redactions: list[Redaction] = Field(
-        default_factory=list, description="What the filter of sensitive texts took out before, without its words."
+        default_factory=list, description="What the filter of sensitive texts removed, without the removed words."
     )
 
 
@@ -268,7 +268,7 @@ class BatchRefused(Answer):
     """An item that is not kept, and why."""
 
     status: int
-    problem: dict[str, Any] = Field(description="As a failed request would have it.")
+    problem: dict[str, Any] = Field(description="The problem, in the form of a failed request.")
 
 
 class Batch(Answer):
@@ -284,7 +284,7 @@ class SourceItem(Answer):
     """Where something was taken from: an utterance, and the characters [start, end) of it where they are known."""
 
     id: str
-    seq: int = Field(description="The owner's order of arrival.")
+    seq: int = Field(description="Position in the owner's order of arrival.")
     start: int | None
     end: int | None
 
@@ -293,7 +293,7 @@ class UtteranceItem(Answer):
     """A message inside a page."""
 
     id: str
-    seq: int = Field(description="The owner's order of arrival.")
+    seq: int = Field(description="Position in the owner's order of arrival.")
     role: Role
     speaker: str
     text: str
@@ -310,7 +310,7 @@ class PageData(Answer):
     chain_id: str | None
     keywords: list[str]
     utterances: list[UtteranceItem]
-    error: str | None = Field(description="Why it is not understood yet, where that failed.")
+    error: str | None = Field(description="Why processing failed, if it did.")
     expires_at: datetime | None = Field(description="When it is forgotten by itself.")
 
 
@@ -332,27 +332,27 @@ class FactData(Answer):
     subject: str
     attribute: str
     value: str
-    sources: list[str] = Field(description="The ids of the utterances that it rests on.")
-    rests_on: list[SourceItem] = Field(description="Where in those utterances it stands.")
-    change_no: int = Field(description="The change that made it.")
+    sources: list[str] = Field(description="Ids of the source utterances.")
+    rests_on: list[SourceItem] = Field(description="The source characters in those utterances.")
+    change_no: int = Field(description="Number of the change that made it.")
     valid_from: datetime | None
     valid_to: datetime | None
     retired_at: datetime | None
     superseded_by: str | None
     pinned: bool
     archived: bool
-    expires_at: datetime | None = Field(description="Until when it holds, where it has an end.")
-    conflicts: list[str] = Field(description="Facts that cannot be so beside it.")
+    expires_at: datetime | None = Field(description="Until when it is true, if it has an end.")
+    conflicts: list[str] = Field(description="Ids of facts in conflict with it.")
 
 
 class _Item(Answer):
     id: str
     memory: str = Field(description="Its text.")
-    score: float | None = Field(default=None, description="How well it answers, within this answer only.")
+    score: float | None = Field(default=None, description="Score, comparable within this answer only.")
     user_id: str
     agent_id: str
     run_id: str | None = None
-    created_at: datetime = Field(description="When it was said, or since when it holds.")
+    created_at: datetime = Field(description="When it was said, or since when it is true.")
     updated_at: datetime = Field(description="When Ember wrote it.")
 
 
@@ -382,7 +382,7 @@ Item = Annotated[PageItem | UtteranceMemory | FactItem, Field(discriminator="kin
 
 class _List(Answer, Generic[_Thing]):
     results: list[_Thing]
-    next_cursor: str | None = Field(description="Give it as `cursor` for what follows; null at the end.")
+    next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null at the end.")
 
 
 class Items(_List[Item]):
@@ -428,14 +428,14 @@ class SearchBody(_Question):
         json_schema_extra={"examples": [{"query": "Where does she live?", "user_id": "alice", "top_k": 3}]}
     )
 
-    run_id: RunId | None = Field(default=None, description="Only what was said in this thread.")
+    run_id: RunId | None = Field(default=None, description="Search this thread only.")
     top_k: Annotated[int, Field(ge=1, le=MOST_HITS)] = Field(
         default=10,
         validation_alias=AliasChoices("top_k", "k", "limit"),
-        description="How many; also called k or limit.",
+        description="Number of results; also called k or limit.",
     )
-    as_of: Moment | None = Field(default=None, description="What was known then.")
-    valid_at: Moment | None = Field(default=None, description="What was true then.")
+    as_of: Moment | None = Field(default=None, description="Read what was known at this time.")
+    valid_at: Moment | None = Field(default=None, description="Read what was true at this time.")
     filters: Filters | None = None
 
     @model_validator(mode="after")
@@ -443,9 +443,7 @@ class SearchBody(_Question):
         for name in ("user_id", "agent_id", "run_id"):
             beside, inside = getattr(self, name), getattr(self.filters, name, None)
             if inside is not None and name in self.model_fields_set and beside not in (None, inside):
-                raise PydanticCustomError(
-                    "two_values", "{name} says one thing and filters.{name} another", {"name": name}
-                )
+                raise PydanticCustomError("two_values", "{name} and filters.{name} differ", {"name": name})
         return self
 
     @property
@@ -473,16 +471,16 @@ class ContextBody(_Question):
         json_schema_extra={"examples": [{"query": "Where does she live?", "user_id": "alice", "budget": 300}]}
     )
 
-    run_id: RunId | None = Field(default=None, description="In which thread it is asked: its open page is always told.")
+    run_id: RunId | None = Field(default=None, description="The thread of the query; its open page is always included.")
     budget: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = Field(
         default=None,
         validation_alias=AliasChoices("budget", "max_tokens"),
-        description="At most so many tokens; also called max_tokens. By default the setting `budget`.",
+        description="Most tokens; also called max_tokens. Default: the setting `budget`.",
     )
-    at: Moment | None = Field(default=None, description="When it is asked; now by default.")
-    as_of: Moment | None = Field(default=None, description="What was known then. It counts no visit.")
-    valid_at: Moment | None = Field(default=None, description="What was true then. It counts no visit.")
-    explain: bool = Field(default=False, description="Say what was left out, and why.")
+    at: Moment | None = Field(default=None, description="Time of the query; default: now.")
+    as_of: Moment | None = Field(default=None, description="Read what was known at this time. Counts no visit.")
+    valid_at: Moment | None = Field(default=None, description="Read what was true at this time. Counts no visit.")
+    explain: bool = Field(default=False, description="Include what was left out, and why.")
 
 
 class LeftOutItem(Answer):
@@ -499,11 +497,11 @@ class ContextAnswer(Answer):
     text: str
     tokens: int = Field(description="The length of `text` by `counter`.")
     counter: str
-    confidence: float = Field(description="How likely it holds what was asked, from 0 to 1.")
-    partial: bool = Field(description="Some of it was ranked by words alone.")
+    confidence: float = Field(description="Probability, from 0 to 1, that it contains what was asked.")
+    partial: bool = Field(description="Some utterances were ranked by words alone.")
     preset: str
-    results: list[UtteranceMemory] = Field(description="The utterances that `text` holds.")
-    facts: list[FactItem] = Field(description="The facts that `text` holds.")
+    results: list[UtteranceMemory] = Field(description="The utterances in `text`.")
+    facts: list[FactItem] = Field(description="The facts in `text`.")
     left_out: list[LeftOutItem] | None = None
     notes: list[str] | None = None
 
@@ -515,7 +513,7 @@ class ProfileValue(Answer):
     """One line of a profile."""
 
     value: str
-    set_by: str = Field(description="`caller`, or the analyst that read it.")
+    set_by: str = Field(description="`caller`, or the analyst.")
     sources: list[str]
     rests_on: list[SourceItem]
     change_no: int
@@ -555,7 +553,7 @@ class ProfileBody(OwnerBody):
     @model_validator(mode="after")
     def _something(self) -> Self:
         if self.user is None and self.agent is None:
-            raise PydanticCustomError("nothing", "name a field of the user or of the agent")
+            raise PydanticCustomError("nothing", "give at least one field of the user or the agent")
         return self
 
 
@@ -617,13 +615,13 @@ class SegmentItem(Answer):
     keywords: list[str]
     heat: float
     visits: int
-    unanalysed: int = Field(description="Pages not yet read for the persona.")
+    unanalysed: int = Field(description="Pages not yet analysed for the persona.")
     last_access: datetime
     archived: bool
     said_from: datetime
     said_to: datetime
     page_ids: list[str]
-    rests_on: list[SourceItem] = Field(description="What its summary was taken from.")
+    rests_on: list[SourceItem] = Field(description="Sources of its summary.")
     change_no: int = Field(description="The change that wrote its summary.")
     recorded_at: datetime = Field(description="When that was.")
     tags: list[str]
@@ -650,7 +648,7 @@ class ChangeItem(Answer):
     cause: str
     analyst: str
     recorded_at: datetime
-    decisions: list[dict[str, Any]] = Field(description="Each with its `kind` and what it says.")
+    decisions: list[dict[str, Any]] = Field(description="Each with its `kind` and fields.")
 
 
 class Changes(_List[ChangeItem]):
@@ -693,7 +691,7 @@ class OperationItem(Answer):
     user_id: str
     agent_id: str
     done: int
-    total: int | None = Field(description="Null until it is known.")
+    total: int | None = Field(description="Null until known.")
     result: dict[str, int] | None = None
     error: dict[str, Any] | None = Field(default=None, description="A problem, as a failed request would have it.")
 

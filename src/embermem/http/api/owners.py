@@ -11,17 +11,17 @@ from embermem.protocols import OwnerStats
 routes = router("owners")
 
 
-@routes.get("/owners", summary="Owners that the key may reach")
+@routes.get("/owners", summary="List owners that the key can access")
 def list_owners(access: Accessible, asked: Asking) -> models.Owners:
-    """In order of their names, in parts."""
+    """Sorted by name, paginated."""
     name = listing.named("owners")
     part = listing.keyed(access.owners(), _key, _names, asked, serializers.owner, listing=name, newest_first=False)
     return models.Owners(results=part.things, next_cursor=part.next_cursor)
 
 
-@routes.get("/stats", summary="Counts of one memory")
+@routes.get("/stats", summary="Read counts of one memory")
 def get_stats(owner: Reading) -> OwnerStats:
-    """How much was said, where it is, and what is known."""
+    """The number of messages, pages by tier, and facts."""
     return owner.stats()
 
 

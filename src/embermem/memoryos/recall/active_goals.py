@@ -71,7 +71,7 @@ def _both_kinds(best: Sequence[Fact], count: int) -> list[Fact]:
 
 
 def asks_of_the_past(text: str) -> bool:
-    """Whether a query asks for what was, which a goal of now does not bear on."""
+    """Whether a query asks about the past, for which current goals are not relevant."""
     return text.rstrip().endswith(("?", "？")) and _PAST.search(text) is not None
 
 

@@ -55,7 +55,8 @@ def refuse_newer(found: str, place: str) -> None:
     known = {file.stem.split("_")[0] for file in (Path(__file__).parent / "versions").glob("[0-9]*.py")}
     if found not in known:
         raise SchemaMismatch(
-            f"{place} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
+            f"{place} was made by a newer version of Ember (schema {found}; this version supports up to {HEAD}): "
+            "upgrade embermem"
         )
 
 
@@ -67,8 +68,8 @@ def refuse_other(connection: Connection, place: str) -> None:
         (found,) = cursor.fetchone() or (None,)
     if found != HEAD:
         raise SchemaMismatch(
-            f"{place} was migrated to schema {found} while this Ember, which knows {HEAD}, had it open; nothing was "
-            "written: start this program again with the newer embermem"
+            f"{place} was migrated to schema {found} while this process, which supports up to {HEAD}, had it open; "
+            "nothing was written: restart this program with the newer embermem"
         )
 
 
@@ -77,7 +78,7 @@ def _version(connection: Connection, path: Path) -> str | None:
     if VERSION_TABLE in tables:
         return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())
     if tables:
-        raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
+        raise StoreCorrupt(f"{path} is a database, but not an Ember store; choose another file")
     return None
 
 
@@ -131,8 +132,8 @@ def _migrate(engine: Engine, path: Path, found: str) -> None:
                     raise
                 if time.monotonic() > end:
                     raise StoreBusy(
-                        f"{path} is of an older Ember (schema {found}, this one needs {HEAD}), and another process has "
-                        "it open: stop what uses it, and open it again; nothing was changed"
+                        f"{path} is from an older version of Ember (schema {found}; this version needs {HEAD}), and "
+                        "another process has it open: stop what uses it, and open it again; nothing was changed"
                     ) from error
                 time.sleep(_ALONE_WAIT_S)
     finally:
@@ -149,7 +150,9 @@ def _copy(connection: Connection, path: Path, backup: Path) -> None:
         shutil.copymode(path, part)
         part.replace(backup)
     except OSError as error:
-        raise StoreError(f"{path} is of an older Ember, and no copy of it can be made at {backup}: {error}") from error
+        raise StoreError(
+            f"{path} is from an older version of Ember, and no backup can be made at {backup}: {error}"
+        ) from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
