@@ -372,9 +372,14 @@ def _own(name: str) -> tuple[str, str]:
 
 
 def make_system(
-    store: Store, embedder: Embedder, settings: Settings, clock: Clock, asker: Asker | None = None
+    store: Store,
+    embedder: Embedder,
+    settings: Settings,
+    clock: Clock,
+    asker: Asker | None = None,
+    analyst: Analyst | None = None,
 ) -> MemoryOS:
-    """MemoryOS with the analyst that asks the model, or without an asker with the extractive one."""
+    """MemoryOS with an analyst; else with the one that asks the model, or without an asker the extractive one."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
     extractive = ExtractiveAnalyst()
@@ -382,7 +387,7 @@ def make_system(
         Parts(
             store=store,
             embedder=embedder,
-            analyst=make_analyst(asker, settings) or extractive,
+            analyst=analyst or make_analyst(asker, settings) or extractive,
             extractive=extractive,
             keywords=keywords,
             theta=theta_of(store, embedder, settings),

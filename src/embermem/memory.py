@@ -138,6 +138,10 @@ class Memory:
         """What the owners' indexes hold in memory now."""
         return self._parts.system.resident_bytes
 
+    def is_resident(self, owner: Owner) -> bool:
+        """Whether an owner's index is in memory now: the next recall has not to load it."""
+        return self._parts.system.is_resident(owner.id)
+
     @property
     def pages_placed(self) -> int:
         """Pages that this object has placed into segments, in all its threads."""
