@@ -43,7 +43,7 @@ def begun(place: Place, tmp_path: Path) -> Place:
             memory.of(user).add("A cat lives with me, called Minka.", "How old is she?")
             memory.of(user).settle()
         assert memory.embedder_name == HASHED
-        assert memory.better_embedder is None
+        assert memory.better_embedder() is None
     return place
 
 
@@ -56,10 +56,10 @@ def test_settle_embeds_the_store_again_once_the_weights_are_here(
     begun: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Memory(begun(), background=False) as memory, caplog.at_level(logging.WARNING, "embermem"):
-        assert (memory.embedder_name, memory.better_embedder) == (HASHED, "minilm")
+        assert (memory.embedder_name, memory.better_embedder()) == (HASHED, "minilm")
         assert found(memory)
         memory.of("alice").settle()
-        assert (memory.embedder_name, memory.better_embedder) == (MINILM, None)
+        assert (memory.embedder_name, memory.better_embedder()) == (MINILM, None)
         assert not memory.of("alice").recall(QUESTION).partial
         assert found(memory, "bob")  # whose vectors are not made yet
         memory.work()
@@ -87,7 +87,7 @@ def test_the_background_does_so_without_a_word_added_and_recall_works_meanwhile(
 
 def test_a_setting_that_names_the_hashed_embedder_keeps_it(begun: Place) -> None:
     with Memory(begun(), embedder="hashed", background=False) as memory:
-        assert memory.better_embedder is None
+        assert memory.better_embedder() is None
         memory.of("alice").settle()
         memory.work()
         assert (memory.embedder_name, memory.stats().without_vector) == (HASHED, 0)
@@ -101,7 +101,7 @@ def test_a_store_whose_embedder_somebody_chose_keeps_it(place: Place, begun: Pla
     for where in (place("chosen"), begun()):
         with Memory(where, background=False) as memory:
             memory.of("alice").settle()
-            assert (memory.embedder_name, memory.better_embedder) == (HASHED, None)
+            assert (memory.embedder_name, memory.better_embedder()) == (HASHED, None)
 
 
 def test_another_memory_that_has_the_store_open_changes_with_it(begun: Place) -> None:
@@ -117,7 +117,7 @@ def test_another_memory_that_has_the_store_open_changes_with_it(begun: Place) ->
 
 def test_who_only_reads_changes_nothing(begun: Place) -> None:
     with Memory(begun(), read_only=True) as memory:
-        assert memory.better_embedder is None
+        assert memory.better_embedder() is None
         assert found(memory)
         assert memory.stats().embedder == HASHED
 

@@ -101,7 +101,7 @@ class Memory:
             renew_embedder=self._renew_embedder,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
-        if self.better_embedder is not None:
+        if self.better_embedder() is not None:
             self._added()
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
@@ -129,7 +129,6 @@ class Memory:
         """The embedder whose vectors this store holds."""
         return self._embedder.name
 
-    @property
     def better_embedder(self) -> str | None:
         """The embedder that takes the place of the one in use at the next `settle` or `work`, or in the background;
         None for none.
@@ -349,7 +348,7 @@ class Memory:
             return
         with self._embedder_changes:
             store = self._parts.store
-            if (better := self.better_embedder) is not None:
+            if (better := self.better_embedder()) is not None:
                 before, self._embedder = self._embedder.name, bootstrap.make_embedder(better, self.settings)
                 self._begin_reindex()
                 name = self._embedder.name

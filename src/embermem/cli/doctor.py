@@ -88,7 +88,7 @@ def _memory(session: Session, deep: bool, repair: bool) -> list[Check]:
 def _embedder(memory: Memory) -> Check:
     stats = memory.stats()
     what = f"embedder in use: {memory.embedder_name}"
-    if memory.better_embedder is not None:
+    if memory.better_embedder() is not None:
         advice = "run `embermem settle`, or any worker or program on this store: it embeds all of it again"
         return Check(level="warning", what=f"{what}, chosen without the weights that are here now", advice=advice)
     if stats.without_vector:

@@ -138,7 +138,7 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
         whole, owners = memory.stats(), memory.owners()
         here = any((o.user, o.agent) == (session.user, session.agent) for o in owners)
         own = session.owner(memory).stats() if here else None
-        better = memory.better_embedder
+        better = memory.better_embedder()
     if better is not None:
         say(f"the embedder {better} is here: `embermem settle`, or any worker, embeds the store again with it")
     if as_json:
