@@ -213,16 +213,17 @@ class Memory:
         """
         from embermem import bootstrap
 
-        if embedder is not None:
-            self._embedder = bootstrap.make_embedder(embedder, self.settings)
-            bootstrap.remember_choice(self._parts.store)
-        name, dim = self._embedder.name, self._embedder.dim
-        made_by_it = (self._parts.store.setting("embedder"), self._parts.store.setting("dim")) == (name, str(dim))
-        goes_on = embedder is not None or self._parts.store.setting(_REINDEXING) == name
-        if not (made_by_it and goes_on):
-            self._begin_reindex()
-            self._parts.store.remember({_REINDEXING: name})
-        self._parts.system = self._make_system()
+        with self._embedder_changes:
+            if embedder is not None:
+                self._embedder = bootstrap.make_embedder(embedder, self.settings)
+                bootstrap.remember_choice(self._parts.store)
+            name, dim = self._embedder.name, self._embedder.dim
+            made_by_it = (self._parts.store.setting("embedder"), self._parts.store.setting("dim")) == (name, str(dim))
+            goes_on = embedder is not None or self._parts.store.setting(_REINDEXING) == name
+            if not (made_by_it and goes_on):
+                self._begin_reindex()
+                self._parts.store.remember({_REINDEXING: name})
+            self._parts.system = self._make_system()
         done = self._parts.system.reindex(progress)
         self._parts.store.remember({_REINDEXING: ""})
         return done
