@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
+import embermem
 from embermem.cli.main import app
 
 
@@ -75,6 +78,13 @@ def test_one_that_cannot_be_loaded_says_so_in_one_line_and_others_run(site: Path
     assert run("--version").exit_code == 0
 
 
+def test_what_is_left_of_one_that_was_half_uninstalled_adds_nothing(site: Path) -> None:
+    installed(site, "greet", GREETS)
+    (site / "ember_greet-1.0.dist-info" / "METADATA").unlink()
+    assert run("greet").exit_code == 2
+    assert run("--help").exit_code == 0
+
+
 def test_one_that_is_no_application_is_refused(site: Path) -> None:
     installed(site, "odd", "app = 1")
     done = run("odd")
@@ -87,14 +97,20 @@ def test_a_command_of_ours_stands_before_one_of_the_same_name(site: Path) -> Non
     assert "Look for what is wrong" in run("doctor", "--help").stdout
 
 
-def test_without_the_bench_its_command_says_where_it_is() -> None:
-    script = (
-        "import sys; from importlib.metadata import MetadataPathFinder as F\n"
-        "F.find_distributions = classmethod(lambda cls, context=None: iter(()))\n"
-        "from embermem.cli.main import main; main(['bench', 'recall'])"
+def test_without_the_bench_its_command_says_where_it_is(tmp_path: Path) -> None:
+    """In an interpreter that sees all that is installed here but the bench."""
+    for entry in Path(typer.__file__).parents[1].iterdir():
+        if not entry.name.startswith("embermem_bench"):
+            (tmp_path / entry.name).symlink_to(entry)
+    path = os.pathsep.join([str(tmp_path), str(Path(embermem.__file__).parents[1])])
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "embermem", "bench", "recall"],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
+    assert done.returncode == 1, done.stderr
     assert "is in the distribution embermem-bench, which is not installed" in " ".join(done.stderr.split())
 
 

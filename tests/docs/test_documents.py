@@ -137,7 +137,7 @@ def subcommands() -> frozenset[str]:
     """The names of `embermem`'s commands, with those of its bench."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
-    return frozenset({*group.commands, *plugins.names()})
+    return frozenset({*group.commands, *plugins.added()})
 
 
 @pytest.mark.parametrize(

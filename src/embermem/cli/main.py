@@ -30,7 +30,7 @@ class _Commands(TyperGroup):
         from embermem.cli import plugins
 
         ours = super().list_commands(ctx)
-        return [*ours, *(name for name in plugins.names() if name not in ours)]
+        return [*ours, *(name for name in sorted(plugins.added()) if name not in ours)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         ours = super().get_command(ctx, cmd_name)

@@ -9,8 +9,10 @@ summary. A command of Ember's own comes before one of the same name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.metadata import EntryPoint, entry_points
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -28,29 +30,31 @@ NOT_HERE = {
 
 
 class PlugIn(TyperCommand):
-    """A command of another distribution. What it raises at import becomes a ConfigError that names it."""
+    """A command of the distribution whose metadata lie in a folder. What it raises at import becomes a ConfigError."""
 
-    def __init__(self, entry: EntryPoint) -> None:
-        summary = None if entry.dist is None else entry.dist.metadata["Summary"]
-        super().__init__(entry.name, help=summary)
-        self._entry = entry
+    def __init__(self, name: str, info: Path) -> None:
+        about = (info / "METADATA").read_text(encoding="utf-8", errors="replace").splitlines()
+        super().__init__(name, help=next((line[9:] for line in about if line.startswith("Summary: ")), ""))
+        self._info = info
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the command itself. Raises ConfigError."""
         return self._loaded().make_context(info_name, args, parent=parent, **extra)
 
     def _loaded(self) -> Any:
-        name = self._entry.name
-        of = "another distribution" if self._entry.dist is None else self._entry.dist.name
+        from importlib.metadata import Distribution
+
+        whose, name = Distribution.at(self._info), str(self.name)
+        (entry,) = whose.entry_points.select(group=GROUP, name=name)
         try:
-            app = self._entry.load()
+            app = entry.load()
         except Exception as error:
             raise ConfigError(
-                f"`embermem {name}` of {of} cannot be loaded: {type(error).__name__}: {error}; "
+                f"`embermem {name}` of {whose.name} cannot be loaded: {type(error).__name__}: {error}; "
                 "install it anew in the version of embermem, or uninstall it"
             ) from error
         if not isinstance(app, typer.Typer):
-            raise ConfigError(f"`embermem {name}` of {of} is no typer.Typer: {self._entry.value}")
+            raise ConfigError(f"`embermem {name}` of {whose.name} is no typer.Typer: {entry.value}")
         host = typer.Typer(add_completion=False)
         host.add_typer(app, name=name)
         return get_group(host).commands[name]
@@ -64,13 +68,45 @@ class Missing(TyperCommand):
         raise ConfigError(NOT_HERE[str(self.name)])
 
 
-def names() -> Sequence[str]:
-    """The commands that installed distributions add."""
-    return sorted(entry_points(group=GROUP).names)
-
-
 def command(name: str) -> TyperCommand | None:
     """The command of that name, not yet imported; None where nothing is known of it."""
-    for entry in entry_points(group=GROUP, name=name):
-        return PlugIn(entry)
+    if (info := added().get(name)) is not None:
+        return PlugIn(name, info)
     return Missing(name) if name in NOT_HERE else None
+
+
+def added() -> Mapping[str, Path]:
+    """The commands that installed distributions add, each with the folder of the metadata of its distribution.
+
+    They are looked for here: to import importlib.metadata for it would make `--help` slower by a twentieth.
+    """
+    found: dict[str, Path] = {}
+    for info in _infos():
+        try:
+            points = (info / "entry_points.txt").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if f"[{GROUP}]" in points and (info / "METADATA").is_file():  # else it is half uninstalled
+            for name in _names(points):
+                found.setdefault(name, info)
+    return found
+
+
+def _infos() -> Iterator[Path]:
+    """The folders of metadata on the import path, in its order."""
+    for folder in dict.fromkeys(sys.path):
+        try:
+            with os.scandir(folder or ".") as there:
+                infos = sorted(entry.path for entry in there if entry.name.endswith(".dist-info"))
+        except OSError:
+            continue
+        yield from map(Path, infos)
+
+
+def _names(points: str) -> Iterator[str]:
+    """The names in our section of an `entry_points.txt`."""
+    _, _, after = points.partition(f"[{GROUP}]")
+    for line in after.partition("\n[")[0].splitlines():
+        name, found, _ = line.partition("=")
+        if found:
+            yield name.strip()
