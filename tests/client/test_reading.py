@@ -9,9 +9,10 @@ import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from drawn import counts, levels, records, texts, times
-from embermem.client import decode
+from embermem.client.exchange import read
 from embermem.core.changes import Cause, Change, Decision
 from embermem.core.errors import ServerError
 from embermem.core.types import (
@@ -23,6 +24,7 @@ from embermem.core.types import (
     OwnerId,
     Page,
     PageId,
+    Persona,
     ProfileField,
     Role,
     Segment,
@@ -34,7 +36,8 @@ from embermem.core.types import (
     Utterance,
     UtteranceId,
 )
-from embermem.http.api import models, serializers
+from embermem.wire import answers, memories
+from embermem.wire.mapping import from_record, to_record
 from proofs import bounded
 
 ALICE = Owner(id=OwnerId("o1"), user="alice", agent="tutor")
@@ -105,28 +108,34 @@ traits = st.builds(
 )
 
 
+def sent(record: Any) -> Any:
+    """The record as the client reads what the server writes of it: FastAPI writes by pydantic, the client reads by
+    msgspec."""
+    kind = type(record)
+    return read(TypeAdapter(kind).dump_json(record), kind)
+
+
 @given(page=pages())
 def test_a_page_and_its_utterances(page: Page) -> None:
-    told = decode.read(serializers.page(ALICE, page).model_dump_json().encode(), decode.PageItem)
-    assert told.made() == page
+    assert memories.page_of(sent(memories.page_item(ALICE, page))) == page
 
 
 @given(page=pages(), score=st.floats(0, 9), tier=st.sampled_from(Tier))
 def test_a_hit(page: Page, score: float, tier: Tier) -> None:
     hit = Hit(utterance=page.utterances[0], score=score, rank=1, tier=tier, segment_id=page.segment_id)
-    body = models.Found(results=[serializers.hit(ALICE, hit)]).model_dump_json().encode()
-    assert decode.read(body, decode.Found).made() == (hit,)
+    found = sent(memories.Found(results=(memories.hit_item(ALICE, hit),)))
+    assert memories.hits_of(found.results) == (hit,)
 
 
 @given(fact=facts)
 def test_a_fact(fact: Fact) -> None:
-    assert decode.read(serializers.fact(ALICE, fact).model_dump_json().encode(), decode.FactItem).made() == fact
+    assert from_record(Fact, sent(memories.fact_item(ALICE, fact))) == fact
 
 
 @given(trait=traits)
 def test_a_trait(trait: Trait) -> None:
-    body = models.Traits(results=[serializers.trait(trait)]).model_dump_json().encode()
-    assert decode.read(body, decode.Traits).made() == (trait,)
+    (told,) = sent(answers.Traits(results=(to_record(memories.TraitItem, trait),))).results
+    assert from_record(Trait, told) == trait
 
 
 lines = st.builds(
@@ -143,8 +152,8 @@ lines = st.builds(
 
 @given(line=lines)
 def test_a_line_of_a_profile(line: ProfileField) -> None:
-    body = serializers.profile((), (line,)).model_dump_json().encode()
-    assert decode.read(body, decode.Profile).made(About.AGENT) == (line,)
+    told = sent(memories.profile(Persona(agent_profile=(line,))))
+    assert memories.lines_of(told, About.AGENT) == (line,)
 
 
 @given(words=st.lists(texts, max_size=3), at=times, visits=counts, heat=st.floats(0, 1e9), rests_on=many_sources)
@@ -164,8 +173,8 @@ def test_a_segment(words: list[str], at: Any, visits: int, heat: float, rests_on
         said_to=at,
         sources=rests_on,
     )
-    told = decode.read(serializers.segment(segment, heat).model_dump_json().encode(), decode.SegmentItem)
-    assert (told.made(), told.heat) == (segment, heat)
+    told = sent(to_record(memories.SegmentItem, segment, heat=heat))
+    assert (from_record(Segment, told), told.heat) == (segment, heat)
 
 
 @pytest.mark.parametrize("kind", Decision.__args__, ids=lambda kind: kind.__name__)
@@ -174,8 +183,7 @@ def test_every_kind_of_decision_is_known(kind: type[Any]) -> None:
     @given(decision=records(kind), cause=st.sampled_from(Cause), at=times)
     def holds(decision: Decision, cause: Cause, at: datetime) -> None:
         change = Change(no=3, cause=cause, analyst="extractive-v1", recorded_at=at, decisions=(decision,))
-        body = serializers.change(change).model_dump_json().encode()
-        assert decode.read(body, decode.ChangeItem).made() == change
+        assert memories.change_of(sent(to_record(memories.ChangeItem, change))) == change
 
     holds()
 
@@ -183,4 +191,4 @@ def test_every_kind_of_decision_is_known(kind: type[Any]) -> None:
 @given(body=st.binary(max_size=40))
 def test_what_is_no_answer_is_an_error_of_ours(body: bytes) -> None:
     with pytest.raises(ServerError, match="cannot be read"):
-        decode.read(body, decode.PageItem)
+        read(body, memories.PageItem)

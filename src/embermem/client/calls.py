@@ -1,6 +1,6 @@
 """The methods of the client, without a connection: what each asks of the HTTP API, and what it makes of the answers.
 
-Each method is a generator (`wire.Steps`) that both senders run, so that the sync and the async client are one.
+Each method is a generator (`exchange.Steps`) that both senders run, so that the sync and the async client are one.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
-from embermem.client import decode, wire
-from embermem.client.wire import Pause, Request, Steps
+from embermem.client import exchange
+from embermem.client.exchange import Pause, Request, Steps, read
 from embermem.core import ids
 from embermem.core.changes import Change
 from embermem.core.errors import InputError, KeyReused, NotFound
@@ -27,6 +27,7 @@ from embermem.core.types import (
     Hit,
     Link,
     Owner,
+    OwnerStats,
     Page,
     PageId,
     Persona,
@@ -39,7 +40,8 @@ from embermem.core.types import (
     Verified,
     Why,
 )
-from embermem.protocols import OwnerStats
+from embermem.wire import answers, memories
+from embermem.wire.mapping import from_record
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
@@ -69,7 +71,7 @@ class _Part(Protocol[_Result]):
 
 def owners() -> Steps[tuple[Owner, ...]]:
     """Everyone with a memory on the server whom the key may reach."""
-    found = yield from _listed("/v1/owners", {}, decode.Owners)
+    found = yield from _listed("/v1/owners", {}, answers.Owners)
     return tuple(owner_of(one.user_id, one.agent_id) for one in found)
 
 
@@ -130,9 +132,9 @@ class OwnerCalls:
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         times = {"at": at, "expires_at": _end(expires_at)}
-        body = wire.encoded({"messages": messages, "run_id": thread, "fresh": bool(fresh), **times, **self._owner})
+        body = exchange.encoded({"messages": messages, "run_id": thread, "fresh": bool(fresh), **times, **self._owner})
         answer = yield Request(method="POST", path="/v1/memories", headers=headers, body=body, repeatable=True)
-        added = decode.read(answer, decode.Added)
+        added = read(answer, memories.Added)
         return Added(
             page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results), redactions=added.redactions
         )
@@ -144,14 +146,14 @@ class OwnerCalls:
         """
         answer = yield self._post("/v1/settle", {}, repeatable=True)
         pause = FIRST_LOOK_S
-        while (operation := decode.read(answer, decode.Operation)).status == "running":
+        while (operation := read(answer, answers.OperationItem)).status == "running":
             if progress is not None and operation.total is not None:
                 progress(operation.done, operation.total)
             yield Pause(seconds=pause)
             pause = min(2 * pause, LONGEST_LOOK_S)
             answer = yield self._get(f"/v1/operations/{_path(operation.id, 'operation')}")
         if operation.error is not None:
-            raise wire.failure(operation.error, status=operation.error.status, wait_s=None, now=datetime.now(UTC))
+            raise exchange.failed(operation.error, datetime.now(UTC))
         return (operation.result or {}).get("placed", operation.done)
 
     # -------------------------------------------------------------------------------------------------------- out
@@ -176,13 +178,14 @@ class OwnerCalls:
             _whole(budget, "budget")
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
         body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
-        return decode.read((yield self._post("/v1/context", body)), decode.ContextAnswer).made(query)
+        return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
 
     def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
         """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
         nothing."""
         body = {"query": query, "top_k": _whole(k, "k"), "as_of": as_of, "valid_at": valid_at}
-        return decode.read((yield self._post("/v1/search", body, repeatable=True)), decode.Found).made()
+        found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
+        return memories.hits_of(found.results)
 
     def pages(
         self,
@@ -196,28 +199,28 @@ class OwnerCalls:
         """Pages in order of arrival; of one tier; of one thread; the newest `limit`. At a time: as they stood `as_of`
         it; what was said by `valid_at`."""
         asked = {"tier": tier, "run_id": thread, **_then(as_of, valid_at)}
-        found = yield from self._list("/v1/pages", asked, decode.Pages, limit)
-        return tuple(one.made() for one in reversed(found))
+        found = yield from self._list("/v1/pages", asked, answers.Pages, limit)
+        return tuple(memories.page_of(one) for one in reversed(found))
 
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Page]:
         """One page; as it stood at a time. Raises NotFound."""
         answer = yield self._get(f"/v1/pages/{_path(page_id, 'page')}", _then(as_of, valid_at))
-        return decode.read(answer, decode.PageItem).made()
+        return memories.page_of(read(answer, memories.PageItem))
 
     def utterance(self, utterance_id: str) -> Steps[Utterance]:
         """One utterance. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{_path(utterance_id, 'utterance')}")
-        return decode.read(answer, decode.UtteranceItem).made()
+        return from_record(Utterance, read(answer, memories.UtteranceMemory))
 
     def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Segment, ...]]:
         """The segments of mid-term memory, or of the archive, oldest first; as they stood at a time, without visits."""
         asked = {"archived": "true" if archived else None, **_then(as_of, valid_at)}
-        found = yield from self._list("/v1/segments", asked, decode.Segments)
-        return tuple(one.made() for one in reversed(found))
+        found = yield from self._list("/v1/segments", asked, answers.Segments)
+        return tuple(from_record(Segment, one) for one in reversed(found))
 
     def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Segment]:
         """One segment, of mid-term memory or of the archive; as it stood at a time. Raises NotFound."""
-        return (yield from self._segment(segment_id, _then(as_of, valid_at))).made()
+        return from_record(Segment, (yield from self._segment(segment_id, _then(as_of, valid_at))))
 
     def heat(self, segment: Segment) -> Steps[float]:
         """The segment's heat now (paper, Eq. 3)."""
@@ -230,8 +233,8 @@ class OwnerCalls:
         traits = yield from self.traits(as_of=as_of, valid_at=valid_at)
         facts = yield from self.facts(as_of=as_of, valid_at=valid_at)
         return Persona(
-            profile=profiles.made(About.USER),
-            agent_profile=profiles.made(About.AGENT),
+            profile=memories.lines_of(profiles, About.USER),
+            agent_profile=memories.lines_of(profiles, About.AGENT),
             traits=traits,
             facts=tuple(fact for fact in facts if fact.about is About.USER),
             agent_facts=tuple(fact for fact in facts if fact.about is About.AGENT),
@@ -252,20 +255,21 @@ class OwnerCalls:
     def fact(self, fact_id: str, *, as_of: At = None) -> Steps[Fact]:
         """One fact, in whatever state; as it stood at a time. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{_path(fact_id, 'fact')}", _then(as_of, None))
-        return decode.read(answer, decode.FactItem).made()
+        return _fact(answer)
 
     def traits(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Trait, ...]]:
         """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
         `valid_at` one."""
-        return decode.read((yield self._get("/v1/traits", _then(as_of, valid_at))), decode.Traits).made()
+        found = read((yield self._get("/v1/traits", _then(as_of, valid_at))), answers.Traits)
+        return tuple(from_record(Trait, one) for one in found.results)
 
     def profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
         """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
-        return (yield from self._profiles(as_of, valid_at)).made(About.USER)
+        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.USER)
 
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
         """The agent's profile; as `profile`."""
-        return (yield from self._profiles(as_of, valid_at)).made(About.AGENT)
+        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.AGENT)
 
     def set_profile(self, /, **fields: str | int | None) -> Steps[None]:
         """Set fields of the user's profile, such as name or birth_year; None takes one away. Raises InputError."""
@@ -291,8 +295,7 @@ class OwnerCalls:
         them."""
         numbered = isinstance(since, int) and not isinstance(since, bool)
         asked = {"since": str(since)} if numbered else {"recorded_after": _time(since, "since")}
-        found = yield from self._list("/v1/changes", asked, decode.Changes, limit)
-        return tuple(one.made() for one in found)
+        return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
 
     def change(self, no: int) -> Steps[Change]:
         """One change by its number. Raises NotFound."""
@@ -304,28 +307,28 @@ class OwnerCalls:
     def history(self, item_id: str) -> Steps[tuple[Change, ...]]:
         """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{_path(item_id, 'memory')}/history")
-        return tuple(one.made() for one in decode.read(answer, decode.History).results)
+        return _changes(read(answer, answers.History).results)
 
     def stats(self) -> Steps[OwnerStats]:
         """Counts of this memory."""
-        return decode.read((yield self._get("/v1/stats")), OwnerStats)
+        return read((yield self._get("/v1/stats")), OwnerStats)
 
     # ------------------------------------------------------------------------------------- corrected and forgotten
 
     def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Steps[Fact]:
         """A fact was wrong: the new one, which takes its place. Raises NotFound, InputError."""
         path = f"/v1/facts/{_path(fact_id, 'fact')}/correct"
-        return decode.read((yield self._post(path, {"text": text, "value": value})), decode.FactItem).made()
+        return _fact((yield self._post(path, {"text": text, "value": value})))
 
     def pin(self, fact_id: str, pinned: bool = True) -> Steps[Fact]:
         """Keep a fact from the cap of 100, or no longer; the fact as it is then. Raises NotFound, InputError."""
         path = f"/v1/facts/{_path(fact_id, 'fact')}/pin"
-        return decode.read((yield self._post(path, {"pinned": bool(pinned)})), decode.FactItem).made()
+        return _fact((yield self._post(path, {"pinned": bool(pinned)})))
 
     def retire(self, fact_id: str) -> Steps[Fact]:
         """A fact is true no longer, from now on. Raises NotFound, InputError."""
         path = f"/v1/facts/{_path(fact_id, 'fact')}/retire"
-        return decode.read((yield self._post(path, {})), decode.FactItem).made()
+        return _fact((yield self._post(path, {})))
 
     def forget(
         self,
@@ -359,7 +362,7 @@ class OwnerCalls:
             if not str(one).startswith(kind[0]):  # the API tells them apart by their ids alone
                 raise _none_such(one, kind)
             asked = self._delete(f"/v1/memories/{_path(one, kind)}", {}, dry_run)
-        return decode.read((yield asked), Forgotten)
+        return read((yield asked), Forgotten)
 
     def verify(self, receipt: Forgotten | str) -> Steps[Verified]:
         """Whether what a receipt says is gone is gone from the server's store. The receipt is what `forget` and
@@ -368,11 +371,11 @@ class OwnerCalls:
             told = Forgotten.from_json(receipt) if isinstance(receipt, str) else receipt
         except ValueError as error:
             raise InputError(str(error)) from error
-        return decode.read((yield self._post("/v1/verify", {"receipt": told}, repeatable=True)), Verified)
+        return read((yield self._post("/v1/verify", {"receipt": told}, repeatable=True)), Verified)
 
     def forget_owner(self, *, dry_run: bool = False) -> Steps[Forgotten]:
         """Take all of this memory away, for good; what went. With `dry_run`, say what would go."""
-        return decode.read((yield self._delete("/v1/memories", {"confirm": "true"}, dry_run)), Forgotten)
+        return read((yield self._delete("/v1/memories", {"confirm": "true"}, dry_run)), Forgotten)
 
     def undo(self, change_no: int) -> Steps[int]:
         """Take back what a change taught the persona; the number of the change that does so.
@@ -380,7 +383,7 @@ class OwnerCalls:
         Raises NotFound for no such change, InputError where nothing can be taken back.
         """
         answer = yield self._post(f"/v1/changes/{_path(str(change_no), 'change')}/undo", {})
-        return decode.read(answer, decode.Undoing).change_no
+        return read(answer, answers.Undoing).change_no
 
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 
@@ -388,11 +391,11 @@ class OwnerCalls:
         """Why something is remembered: the words said that it rests on, the changes that made it, what it replaced and
         what replaced it. `item_id` is that of a fact, segment, chain or link, a trait's dimension, or a profile line
         such as "user.home". Raises NotFound."""
-        return decode.read((yield self._get(f"/v1/why/{_item(item_id)}")), Why)
+        return read((yield self._get(f"/v1/why/{_item(item_id)}")), Why)
 
     def conflicts(self, as_of: At = None) -> Steps[tuple[Conflict, ...]]:
         """Facts that are both held and cannot both be so, in the order in which that was found; those of a moment."""
-        return decode.read((yield self._get("/v1/conflicts", _then(as_of, None))), decode.Conflicts).results
+        return read((yield self._get("/v1/conflicts", _then(as_of, None))), answers.Conflicts).results
 
     def settle_conflict(self, fact_id: str, other_id: str) -> Steps[None]:
         """Both facts of a conflict may stand: they are not marked as one again. Raises NotFound for no such facts,
@@ -411,34 +414,34 @@ class OwnerCalls:
                 "facts must be a list of mappings such as {'text': 'lives in Lyon', 'attribute': 'lives_in'}"
             )
         answer = yield self._post("/v1/facts", {"facts": [_brought(one) for one in facts]})
-        return tuple(one.made() for one in decode.read(answer, decode.Learnt).results)
+        return tuple(from_record(Fact, one) for one in read(answer, answers.Learnt).results)
 
     def links(self, item_id: str | None = None, *, as_of: At = None) -> Steps[tuple[Link, ...]]:
         """The links that stand, oldest first; those of one fact or segment; those that stood at a time. Raises
         InputError, and NotFound for no such fact or segment."""
         one = {} if item_id is None else {"item_id": _path(item_id, "fact or segment")}
-        return decode.read((yield self._get("/v1/links", {**one, **_then(as_of, None)})), decode.Links).results
+        return read((yield self._get("/v1/links", {**one, **_then(as_of, None)})), answers.Links).results
 
     def link(self, from_id: str, to_id: str, reason: str) -> Steps[Link]:
         """Link two memories, facts or segments, and say why. `unlink` takes it back. Raises NotFound, InputError."""
         ends = {"from_id": _path(from_id, "fact or segment"), "to_id": _path(to_id, "fact or segment")}
-        return decode.read((yield self._post("/v1/links", {**ends, "reason": reason})), Link)
+        return read((yield self._post("/v1/links", {**ends, "reason": reason})), Link)
 
     def unlink(self, link_id: str) -> Steps[Link]:
         """Take a link back; the link as it was. Raises NotFound, InputError for one that was taken back before."""
-        return decode.read((yield self._delete(f"/v1/links/{_path(link_id, 'link')}", {}, False)), Link)
+        return read((yield self._delete(f"/v1/links/{_path(link_id, 'link')}", {}, False)), Link)
 
     def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:
         """How much of each fact and segment is retained now or at another time, the least first. Writes nothing."""
         told = _time(at, "at")
         answer = yield self._get("/v1/retention", {} if told is None else {"at": told})
-        return decode.read(answer, decode.Retained).results
+        return read(answer, answers.Retained).results
 
     def fade(self, *, dry_run: bool = False) -> Steps[Faded]:
         """Move to the archive what is retained less than the server's setting `retention_floor`; with `dry_run`, say
         what would go."""
         asked = self._post("/v1/fade", {"dry_run": bool(dry_run)}, repeatable=bool(dry_run))
-        return decode.read((yield asked), Faded)
+        return read((yield asked), Faded)
 
     def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> Steps[None]:
         """Say when a fact or a page ends by itself: a time, or a timedelta from now; None takes that back. Raises
@@ -448,7 +451,7 @@ class OwnerCalls:
             raise InputError("name exactly one of fact_id and page_id")
         kind, item_id = ("fact", fact_id) if page_id is None else ("page", page_id)
         ends = _end(at)
-        yield self._post(f"/v1/{kind}s/{_path(item_id, kind)}/expire", {"at": wire.NULL if ends is None else ends})
+        yield self._post(f"/v1/{kind}s/{_path(item_id, kind)}/expire", {"at": exchange.NULL if ends is None else ends})
 
     # --------------------------------------------------------------------------------------------------- requests
 
@@ -456,7 +459,7 @@ class OwnerCalls:
         return Request(method="GET", path=path, params={**self._owner, **params}, repeatable=True)
 
     def _post(self, path: str, fields: Mapping[str, object], *, repeatable: bool = False) -> Request:
-        body = wire.encoded({**fields, **self._owner})
+        body = exchange.encoded({**fields, **self._owner})
         return Request(method="POST", path=path, body=body, repeatable=repeatable)
 
     def _delete(self, path: str, params: Mapping[str, str], dry_run: bool) -> Request:
@@ -466,7 +469,7 @@ class OwnerCalls:
     def _profiles_set(
         self, user: Mapping[str, str | int | None] | None, agent: Mapping[str, str | int | None] | None
     ) -> Request:
-        body = wire.encoded({"user": user or None, "agent": agent or None, **self._owner})
+        body = exchange.encoded({"user": user or None, "agent": agent or None, **self._owner})
         return Request(method="PATCH", path="/v1/profile", body=body)
 
     def _list(
@@ -475,16 +478,16 @@ class OwnerCalls:
         given = {name: value for name, value in filters.items() if value is not None}
         return (yield from _listed(path, {**self._owner, **given}, kind, limit))
 
-    def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[decode.SegmentItem]:
+    def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[memories.SegmentItem]:
         asked = self._get(f"/v1/segments/{_path(segment_id, 'segment')}", then)
-        return decode.read((yield asked), decode.SegmentItem)
+        return read((yield asked), memories.SegmentItem)
 
-    def _profiles(self, as_of: At, valid_at: At) -> Steps[decode.Profile]:
-        return decode.read((yield self._get("/v1/profile", _then(as_of, valid_at))), decode.Profile)
+    def _profiles(self, as_of: At, valid_at: At) -> Steps[memories.Profile]:
+        return read((yield self._get("/v1/profile", _then(as_of, valid_at))), memories.Profile)
 
     def _facts(self, about: About | str | None, state: str, then: Mapping[str, str]) -> Steps[tuple[Fact, ...]]:
-        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, decode.Facts)
-        return tuple(one.made() for one in reversed(found))
+        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, answers.Facts)
+        return tuple(from_record(Fact, one) for one in reversed(found))
 
 
 def owner_of(user: str, agent: str) -> Owner:
@@ -508,12 +511,24 @@ def _listed(
     while limit is None or len(found) < limit:
         wanted = MOST_AT_ONCE if limit is None else min(MOST_AT_ONCE, limit - len(found))
         asked = {**params, **cursor, "limit": str(wanted)}
-        part = decode.read((yield Request(method="GET", path=path, params=asked, repeatable=True)), kind)
+        part = read((yield Request(method="GET", path=path, params=asked, repeatable=True)), kind)
         found += part.results
         if part.next_cursor is None:
             break
         cursor = {"cursor": part.next_cursor}
     return found
+
+
+def _fact(answer: bytes) -> Fact:
+    return from_record(Fact, read(answer, memories.FactItem))
+
+
+def _changes(items: Sequence[memories.ChangeItem]) -> tuple[Change, ...]:
+    """Raises ServerError for a decision of a kind that this version does not know."""
+    try:
+        return tuple(memories.change_of(one) for one in items)
+    except ValueError as error:
+        raise exchange.unreadable(error) from error
 
 
 def _then(as_of: At, valid_at: At) -> Mapping[str, str]:

@@ -13,9 +13,9 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from embermem.client import calls, wire
+from embermem.client import calls, exchange
 from embermem.client.calls import OwnerCalls
-from embermem.client.wire import Broken, Pause, Reply, Request, Steps
+from embermem.client.exchange import Broken, Pause, Reply, Request, Steps
 from embermem.core.errors import ConfigError, StoreClosed
 from embermem.core.types import Owner
 
@@ -70,7 +70,7 @@ class Client:
         self.close()
 
     def _run(self, steps: Steps[_T]) -> _T:
-        acts = wire.acts(steps, self._retries, _now)
+        acts = exchange.acts(steps, self._retries, _now)
         try:
             act = next(acts)
             while True:
@@ -122,7 +122,7 @@ class AsyncClient:
         await self.aclose()
 
     async def _run(self, steps: Steps[_T]) -> _T:
-        acts = wire.acts(steps, self._retries, _now)
+        acts = exchange.acts(steps, self._retries, _now)
         try:
             act = next(acts)
             while True:

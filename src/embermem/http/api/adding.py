@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from embermem.core.errors import NotFound
-from embermem.http.api import models, serializers
+from embermem.http.api import bodies
+from embermem.wire.mapping import to_record
+from embermem.wire.memories import Added, Addition
 
 if TYPE_CHECKING:
     from embermem.core.types import Utterance
@@ -15,14 +17,14 @@ if TYPE_CHECKING:
 
 def add(
     owner: OwnerMemory,
-    given: str | Sequence[models.Message],
+    given: str | Sequence[bodies.Message],
     *,
     thread: str,
     at: str | None,
     key: str | None,
     fresh: bool | None,
     expires_at: str | None = None,
-) -> models.Added:
+) -> Added:
     """Keep messages; what was kept. The same key gives the same answer again.
 
     Without a word on `fresh`, a text begins a page of its own, and a list goes on with the open one.
@@ -34,14 +36,14 @@ def add(
     )
     wanted = set(added.utterance_ids)
     kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]
-    return models.Added(
-        results=[serializers.addition(utterance) for utterance in sorted(kept, key=lambda one: one.seq)],
-        page_ids=list(added.page_ids),
-        redactions=list(added.redactions),
+    return Added(
+        results=tuple(to_record(Addition, utterance) for utterance in sorted(kept, key=lambda one: one.seq)),
+        page_ids=added.page_ids,
+        redactions=added.redactions,
     )
 
 
-def _plain(message: models.Message) -> Mapping[str, Any]:
+def _plain(message: bodies.Message) -> Mapping[str, Any]:
     """The message as it was given. Not by model_dump: that refuses parts nested deeper than it likes."""
     return {name: getattr(message, name) for name in message.model_fields_set}
 

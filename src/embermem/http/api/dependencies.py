@@ -13,30 +13,30 @@ from starlette.requests import HTTPConnection
 from embermem.core.errors import NotFound
 from embermem.core.messages import LookBack
 from embermem.http.access import Access, Accessible, Right
-from embermem.http.api import models
+from embermem.http.api import bodies
 from embermem.http.api.listing import Asked
 from embermem.http.serving import serving_of
 from embermem.memory import OwnerMemory
 
 UserQuery = Annotated[
-    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose memory.", examples=["alice"])
+    str, Query(min_length=1, max_length=bodies.LONGEST_NAME, description="Whose memory.", examples=["alice"])
 ]
 AgentQuery = Annotated[
-    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="With which agent.", examples=["tutor"])
+    str, Query(min_length=1, max_length=bodies.LONGEST_NAME, description="With which agent.", examples=["tutor"])
 ]
 RunQuery = Annotated[
-    str | None, Query(min_length=1, max_length=models.LONGEST_NAME, description="Only of this thread.")
+    str | None, Query(min_length=1, max_length=bodies.LONGEST_NAME, description="Only of this thread.")
 ]
-Limit = Annotated[int, Query(ge=1, le=models.MOST_RESULTS, description="How many at most.")]
+Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="How many at most.")]
 Cursor = Annotated[
     str | None,
-    Query(min_length=1, max_length=models.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
+    Query(min_length=1, max_length=bodies.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
 ]
 AsOf = Annotated[
     str | None,
-    Query(min_length=1, max_length=models.LONGEST_TIME, description="What was known then: a time, or a day."),
+    Query(min_length=1, max_length=bodies.LONGEST_TIME, description="What was known then: a time, or a day."),
 ]
-ValidAt = Annotated[str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="What was true then.")]
+ValidAt = Annotated[str | None, Query(min_length=1, max_length=bodies.LONGEST_TIME, description="What was true then.")]
 
 
 def _possible(item_id: str) -> str:
@@ -48,21 +48,21 @@ def _possible(item_id: str) -> str:
 
 ItemId = Annotated[
     str,
-    Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it."),
+    Path(min_length=1, max_length=bodies.LONGEST_NAME, description="An id, as answers have it."),
     AfterValidator(_possible),
 ]
-ChangeNo = Annotated[int, Path(ge=1, le=models.LARGEST, description="The change's number.")]
+ChangeNo = Annotated[int, Path(ge=1, le=bodies.LARGEST, description="The change's number.")]
 
 
 def reading(
-    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+    access: Accessible, user_id: UserQuery = bodies.DEFAULT, agent_id: AgentQuery = bodies.DEFAULT
 ) -> OwnerMemory:
     """The memory that a request may read."""
     return access.owner(user_id, agent_id, Right.READ)
 
 
 def writing(
-    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+    access: Accessible, user_id: UserQuery = bodies.DEFAULT, agent_id: AgentQuery = bodies.DEFAULT
 ) -> OwnerMemory:
     """The memory that a request may change."""
     return access.owner(user_id, agent_id, Right.WRITE)
@@ -95,12 +95,12 @@ Writing = Annotated[OwnerMemory, Depends(writing)]
 Asking = Annotated[Asked, Depends(asking)]
 
 
-def read_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+def read_by(access: Access, body: bodies.OwnerBody) -> OwnerMemory:
     """The memory that a body asks."""
     return access.owner(body.user_id, body.agent_id, Right.READ)
 
 
-def written_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+def written_by(access: Access, body: bodies.OwnerBody) -> OwnerMemory:
     """The memory that a body changes."""
     return access.owner(body.user_id, body.agent_id, Right.WRITE)
 

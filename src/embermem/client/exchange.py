@@ -185,6 +185,21 @@ def failure(problem: Problem, *, status: int | None, wait_s: float | None, now: 
     return ServerError(said, status)
 
 
+def failed(problem: Mapping[str, object], now: datetime) -> EmberError:
+    """The error of work that failed after its request was answered."""
+    told = msgspec.convert(problem, type=Problem, strict=False)
+    return failure(told, status=told.status, wait_s=None, now=now)
+
+
+def read(body: bytes, kind: type[_T]) -> _T:
+    """An answer as a record of `embermem.wire`, or as a type of the core that the API answers as it is. Fields that
+    are not known here are left out: a newer server may say more. Raises ServerError."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise unreadable(error) from error
+
+
 def unreadable(error: Exception) -> ServerError:
     """The error of an answer that is not what the API says."""
     return ServerError(f"the server's answer cannot be read; is it an Ember of this version? ({_cut(str(error))})")

@@ -1,0 +1,173 @@
+"""Converts types of the core to records, and back, by what the fields of a record declare.
+
+A field takes the attribute of its own name unless `From` or `As` in its annotation says otherwise, so that a record's
+declaration is the only place that spells its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
+from operator import attrgetter
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    """Which attribute a field holds, by its dotted path; `by` converts it. "" is the source itself. A field with `by`
+    is not read back."""
+
+    path: str
+    by: Callable[[Any], object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class As:
+    """Converts the attribute of the field's own name. The field is not read back."""
+
+    by: Callable[[Any], object]
+
+
+WHOLE = From("")
+"""Marks a field that is a record made of the same source as the record that it is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """The description of a field in the OpenAPI description."""
+
+    text: str
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Called by pydantic, and so by FastAPI, alone."""
+        return {**handler(schema), "description": self.text}
+
+
+def to_record(kind: type[_T], source: object, **given: object) -> _T:
+    """The record of a source. `given` are fields that the source lacks; records made of the same source get them too.
+    Raises TypeError for a required field that neither gives."""
+    values: dict[str, object] = {}
+    for step in _steps(cast("Hashable", kind), cast("Hashable", type(source)), frozenset(given)):
+        if step.get is None:
+            values[step.name] = given[step.name]
+        elif step.whole is not None:
+            inner = {name: value for name, value in given.items() if name in _names(cast("Hashable", step.whole))}
+            values[step.name] = to_record(step.whole, source, **inner)
+        else:
+            values[step.name] = _converted(step.get(source), step.leaf, to_record)
+    return kind(**values)
+
+
+def from_record(kind: type[_T], record: object, **given: object) -> _T:
+    """The core's type that a record was made of. `given` are fields that the record lacks, or that go before its own.
+    Raises TypeError for a required field that neither gives."""
+    values = dict(given)
+    for name, get, leaf in _steps_back(cast("Hashable", kind), cast("Hashable", type(record)), frozenset(given)):
+        values[name] = _converted(get(record), leaf, from_record)
+    return kind(**values)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Step:
+    """How one field is filled: from what is given (`get` is None), or from the source; `whole` is the type of a record
+    made of the same source, `leaf` that of the records in the attribute."""
+
+    name: str
+    get: Callable[[Any], object] | None = None
+    whole: type[Any] | None = None
+    leaf: type[Any] | None = None
+
+
+@cache
+def _steps(kind: type[Any], source: type[Any], given: frozenset[str]) -> tuple[_Step, ...]:
+    steps = []
+    for field, hint in _hints(cast("Hashable", kind)):
+        origin, leaf = _origin(field.name, hint), _leaf(hint)
+        if field.name in given:
+            steps.append(_Step(name=field.name))
+        elif not origin.path and origin.by is None:
+            steps.append(_Step(name=field.name, get=_itself, whole=leaf))
+        elif not origin.path or hasattr(source, origin.path.partition(".")[0]):
+            steps.append(_Step(name=field.name, get=_getter(origin), leaf=leaf))
+        elif _required(field):
+            raise TypeError(f"{kind.__name__}.{field.name}: {source.__name__} has no attribute {origin.path!r}")
+    return tuple(steps)
+
+
+@cache
+def _steps_back(
+    kind: type[Any], record: type[Any], given: frozenset[str]
+) -> tuple[tuple[str, Callable[[Any], object], type[Any] | None], ...]:
+    places = dict(_places(record))
+    steps = []
+    for field, hint in _hints(cast("Hashable", kind)):
+        if field.name in given:
+            continue
+        if field.name in places:
+            steps.append((field.name, attrgetter(places[field.name]), _leaf(hint)))
+        elif _required(field):
+            raise TypeError(f"{kind.__name__}.{field.name}: {record.__name__} does not hold it")
+    return tuple(steps)
+
+
+def _places(record: type[Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Each attribute of the source that a record holds as it is, and the path to it in the record."""
+    for field, hint in _hints(cast("Hashable", record)):
+        origin, leaf = _origin(field.name, hint), _leaf(hint)
+        if origin.by is not None:
+            continue
+        if origin.path:
+            yield origin.path, prefix + field.name
+        elif leaf is not None:
+            yield from _places(leaf, f"{prefix}{field.name}.")
+
+
+@cache
+def _hints(kind: type[Any]) -> tuple[tuple[Field[Any], Any], ...]:
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple((field, hints[field.name]) for field in fields(kind))
+
+
+@cache
+def _names(kind: type[Any]) -> frozenset[str]:
+    return frozenset(field.name for field in fields(kind))
+
+
+def _origin(name: str, hint: Any) -> From:
+    for one in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
+        if isinstance(one, From):
+            return one
+        if isinstance(one, As):
+            return From(name, one.by)
+    return From(name)
+
+
+def _getter(origin: From) -> Callable[[Any], object]:
+    get, by = (attrgetter(origin.path) if origin.path else _itself), origin.by
+    return get if by is None else lambda source: by(get(source))
+
+
+def _itself(source: object) -> object:
+    return source
+
+
+def _leaf(hint: Any) -> type[Any] | None:
+    """The one dataclass in a type: itself, or what it holds or may be."""
+    if isinstance(hint, type) and is_dataclass(hint):
+        return hint
+    parts = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)
+    leaves = {leaf for part in parts if (leaf := _leaf(part)) is not None}
+    return leaves.pop() if len(leaves) == 1 else None
+
+
+def _converted(value: Any, leaf: type[Any] | None, convert: Callable[[type[Any], Any], object]) -> object:
+    if value is None or leaf is None or isinstance(value, leaf):
+        return value
+    return tuple(_converted(one, leaf, convert) for one in value) if isinstance(value, tuple) else convert(leaf, value)
+
+
+def _required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
