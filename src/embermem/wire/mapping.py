@@ -6,7 +6,7 @@ declaration is the only place that spells its fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from operator import attrgetter
@@ -49,16 +49,9 @@ class Doc:
 def to_record(kind: type[_T], source: object, **given: object) -> _T:
     """The record of a source. `given` are fields that the source lacks; records made of the same source get them too.
     Raises TypeError for a required field that neither gives."""
-    values: dict[str, object] = {}
-    for step in _steps(cast("Hashable", kind), cast("Hashable", type(source)), frozenset(given)):
-        if step.get is None:
-            values[step.name] = given[step.name]
-        elif step.whole is not None:
-            inner = {name: value for name, value in given.items() if name in _names(cast("Hashable", step.whole))}
-            values[step.name] = to_record(step.whole, source, **inner)
-        else:
-            values[step.name] = _converted(step.get(source), step.leaf, to_record)
-    return kind(**values)
+    return kind(
+        **_values(_steps(cast("Hashable", kind), cast("Hashable", type(source)), frozenset(given)), source, given)
+    )
 
 
 def from_record(kind: type[_T], record: object, **given: object) -> _T:
@@ -66,19 +59,33 @@ def from_record(kind: type[_T], record: object, **given: object) -> _T:
     Raises TypeError for a required field that neither gives."""
     values = dict(given)
     for name, get, leaf in _steps_back(cast("Hashable", kind), cast("Hashable", type(record)), frozenset(given)):
-        values[name] = _converted(get(record), leaf, from_record)
+        values[name] = get(record) if leaf is None else _converted(get(record), leaf, from_record)
     return kind(**values)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Step:
-    """How one field is filled: from what is given (`get` is None), or from the source; `whole` is the type of a record
-    made of the same source, `leaf` that of the records in the attribute."""
+    """How one field is filled: from what is given (`get` is None), or from the source. `whole` are the type and the
+    steps of a record made of the same source, `leaf` is the type of the records in the attribute."""
 
     name: str
     get: Callable[[Any], object] | None = None
-    whole: type[Any] | None = None
+    whole: tuple[type[Any], tuple[_Step, ...]] | None = None
     leaf: type[Any] | None = None
+
+
+def _values(steps: tuple[_Step, ...], source: object, given: Mapping[str, object]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for step in steps:
+        if step.whole is not None:
+            kind, inner = step.whole
+            values[step.name] = kind(**_values(inner, source, given))
+        elif step.get is None:
+            values[step.name] = given[step.name]
+        else:
+            value = step.get(source)
+            values[step.name] = value if step.leaf is None else _converted(value, step.leaf, to_record)
+    return values
 
 
 @cache
@@ -88,8 +95,9 @@ def _steps(kind: type[Any], source: type[Any], given: frozenset[str]) -> tuple[_
         origin, leaf = _origin(field.name, hint), _leaf(hint)
         if field.name in given:
             steps.append(_Step(name=field.name))
-        elif not origin.path and origin.by is None:
-            steps.append(_Step(name=field.name, get=_itself, whole=leaf))
+        elif origin == WHOLE and leaf is not None:
+            whole = leaf, _steps(cast("Hashable", leaf), cast("Hashable", source), given)
+            steps.append(_Step(name=field.name, whole=whole))
         elif not origin.path or hasattr(source, origin.path.partition(".")[0]):
             steps.append(_Step(name=field.name, get=_getter(origin), leaf=leaf))
         elif _required(field):
@@ -131,11 +139,6 @@ def _hints(kind: type[Any]) -> tuple[tuple[Field[Any], Any], ...]:
     return tuple((field, hints[field.name]) for field in fields(kind))
 
 
-@cache
-def _names(kind: type[Any]) -> frozenset[str]:
-    return frozenset(field.name for field in fields(kind))
-
-
 def _origin(name: str, hint: Any) -> From:
     for one in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
         if isinstance(one, From):
@@ -163,8 +166,8 @@ def _leaf(hint: Any) -> type[Any] | None:
     return leaves.pop() if len(leaves) == 1 else None
 
 
-def _converted(value: Any, leaf: type[Any] | None, convert: Callable[[type[Any], Any], object]) -> object:
-    if value is None or leaf is None or isinstance(value, leaf):
+def _converted(value: Any, leaf: type[Any], convert: Callable[[type[Any], Any], object]) -> object:
+    if value is None or isinstance(value, leaf):
         return value
     return tuple(_converted(one, leaf, convert) for one in value) if isinstance(value, tuple) else convert(leaf, value)
 
