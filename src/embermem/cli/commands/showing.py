@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, ValidAtOption, session_of, text_of, then_of, time_of
+from embermem.cli.commands.common import (
+    AsOfOption,
+    JsonOption,
+    ValidAtOption,
+    owner_read,
+    session_of,
+    text_of,
+    then_of,
+    time_of,
+)
 
 
 def recall(
@@ -28,11 +37,10 @@ def recall(
     """Print the context for a query, ready for a prompt."""
     from embermem.reports import render, show
 
-    session = session_of(ctx)
     asked_at, then = time_of(at), then_of(as_of, valid_at)
     asked = text_of(query)
-    with session.for_reading() as memory:
-        context = session.owner(memory).recall(asked, at=asked_at, budget=budget, thread=thread, **then)
+    with owner_read(ctx) as owner:
+        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, **then)
     if as_json:
         render.print_json(context)
         return
@@ -100,9 +108,7 @@ def show(
     then = then_of(as_of, valid_at)
     if what == "changes" and then:
         raise typer.BadParameter("`show changes` shows the log whole; `diff` says what changed between two times")
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         match what:
             case None:
                 shown.everything(owner, limit, as_json, then)
