@@ -8,7 +8,7 @@ from fastapi import Query
 
 from embermem.http.access import Accessible
 from embermem.http.api import bodies, listing
-from embermem.http.api.dependencies import Asking, ChangeNo, Reading, router, written_by
+from embermem.http.api.dependencies import Asking, ChangeNo, Reading, router, time_query, written_by
 from embermem.wire.answers import Changes, Undoing
 
 routes = router("changes")
@@ -19,9 +19,7 @@ def list_changes(
     owner: Reading,
     asked: Asking,
     since: Annotated[int, Query(ge=0, le=bodies.LARGEST, description="Only those after this number.")] = 0,
-    recorded_after: Annotated[
-        str | None, Query(min_length=1, max_length=bodies.LONGEST_TIME, description="Only those made after a time.")
-    ] = None,
+    recorded_after: Annotated[str | None, time_query("Only those made after a time.")] = None,
 ) -> Changes:
     """The log, oldest first, in parts. Its last number as `since` gives what is new."""
     if recorded_after is not None:

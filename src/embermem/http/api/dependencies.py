@@ -18,25 +18,24 @@ from embermem.http.api.listing import Asked
 from embermem.http.serving import serving_of
 from embermem.memory import OwnerMemory
 
-UserQuery = Annotated[
-    str, Query(min_length=1, max_length=bodies.LONGEST_NAME, description="Whose memory.", examples=["alice"])
-]
-AgentQuery = Annotated[
-    str, Query(min_length=1, max_length=bodies.LONGEST_NAME, description="With which agent.", examples=["tutor"])
-]
-RunQuery = Annotated[
-    str | None, Query(min_length=1, max_length=bodies.LONGEST_NAME, description="Only of this thread.")
-]
+
+def text_query(description: str, longest: int = bodies.LONGEST_NAME, examples: list[Any] | None = None) -> Any:
+    """A parameter that is a text: not empty, and no longer than `longest`."""
+    return Query(min_length=1, max_length=longest, description=description, examples=examples)
+
+
+def time_query(description: str) -> Any:
+    """A parameter that is a time."""
+    return text_query(description, bodies.LONGEST_TIME)
+
+
+UserQuery = Annotated[str, text_query("Whose memory.", examples=["alice"])]
+AgentQuery = Annotated[str, text_query("With which agent.", examples=["tutor"])]
+RunQuery = Annotated[str | None, text_query("Only of this thread.")]
 Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="How many at most.")]
-Cursor = Annotated[
-    str | None,
-    Query(min_length=1, max_length=bodies.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
-]
-AsOf = Annotated[
-    str | None,
-    Query(min_length=1, max_length=bodies.LONGEST_TIME, description="What was known then: a time, or a day."),
-]
-ValidAt = Annotated[str | None, Query(min_length=1, max_length=bodies.LONGEST_TIME, description="What was true then.")]
+Cursor = Annotated[str | None, text_query("The `next_cursor` of the part before.", bodies.LONGEST_CURSOR)]
+AsOf = Annotated[str | None, time_query("What was known then: a time, or a day.")]
+ValidAt = Annotated[str | None, time_query("What was true then.")]
 
 
 def _possible(item_id: str) -> str:

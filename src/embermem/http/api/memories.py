@@ -12,7 +12,18 @@ from embermem.core.messages import LookBack
 from embermem.core.types import Forgotten, Tier
 from embermem.http.access import Access, Accessible, Right
 from embermem.http.api import adding, bodies, facts, items, listing
-from embermem.http.api.dependencies import Asking, AsOf, ItemId, Reading, RunQuery, Writing, router, written_by
+from embermem.http.api.dependencies import (
+    Asking,
+    AsOf,
+    ItemId,
+    Reading,
+    RunQuery,
+    Writing,
+    router,
+    text_query,
+    time_query,
+    written_by,
+)
 from embermem.http.problems import problem_of
 from embermem.memory import OwnerMemory
 from embermem.wire.answers import Batch, BatchKept, BatchRefused, History
@@ -105,12 +116,8 @@ def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> F
 def delete_memories(
     owner: Writing,
     run_id: RunQuery = None,
-    before: Annotated[
-        str | None, Query(min_length=1, max_length=bodies.LONGEST_TIME, description="All said before a time or day.")
-    ] = None,
-    matching: Annotated[
-        str | None, Query(min_length=1, max_length=bodies.LONGEST_VALUE, description="Pages that hold all these words.")
-    ] = None,
+    before: Annotated[str | None, time_query("All said before a time or day.")] = None,
+    matching: Annotated[str | None, text_query("Pages that hold all these words.", bodies.LONGEST_VALUE)] = None,
     limit: Annotated[
         int | None, Query(ge=1, le=bodies.MOST_RESULTS, description="With `matching`: also so many that search finds.")
     ] = None,

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from embermem.core.errors import NotFound
 from embermem.http.access import Accessible, Right
 from embermem.http.api import bodies
-from embermem.http.api.dependencies import ItemId, router, written_by
+from embermem.http.api.dependencies import ItemId, router, text_query, written_by
 from embermem.http.api.working import Operation, Operations
 from embermem.wire.answers import OperationItem
 from embermem.wire.mapping import to_record
@@ -37,10 +37,7 @@ def _operations(request: Request) -> Operations:
 
 
 Running = Annotated[Operations, Depends(_operations)]
-OfUser = Annotated[
-    str | None,
-    Query(min_length=1, max_length=bodies.LONGEST_NAME, description="Whose it must be, where it is given."),
-]
+OfUser = Annotated[str | None, text_query("Whose it must be, where it is given.")]
 
 
 @routes.post("/settle", status_code=202, summary="Understand what is pending")

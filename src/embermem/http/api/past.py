@@ -5,12 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import Query
-
 from embermem.core.types import Faded, Link, Verified, Why
 from embermem.http.access import Accessible
 from embermem.http.api import bodies
-from embermem.http.api.dependencies import AsOf, ChangeNo, ItemId, Reading, Writing, read_by, router, written_by
+from embermem.http.api.dependencies import (
+    AsOf,
+    ChangeNo,
+    ItemId,
+    Reading,
+    Writing,
+    read_by,
+    router,
+    text_query,
+    time_query,
+    written_by,
+)
 from embermem.wire.answers import Conflicts, DiffAnswer, Learnt, Links, Retained, UndoPlanAnswer
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import FactItem, PageItem, fact_item, page_item
@@ -28,10 +37,8 @@ def get_why(owner: Reading, item_id: ItemId) -> Why:
 @routes.get("/diff", summary="What came to be known between two times")
 def get_diff(
     owner: Reading,
-    earlier: Annotated[str, Query(min_length=1, max_length=bodies.LONGEST_TIME, description="A time or a day.")],
-    later: Annotated[
-        str | None, Query(min_length=1, max_length=bodies.LONGEST_TIME, description="Now, if left out.")
-    ] = None,
+    earlier: Annotated[str, time_query("A time or a day.")],
+    later: Annotated[str | None, time_query("Now, if left out.")] = None,
 ) -> DiffAnswer:
     """Without what was forgotten since."""
     found = owner.diff(earlier, later)
@@ -86,9 +93,7 @@ def expire_page(access: Accessible, item_id: ItemId, body: bodies.ExpireBody) ->
 def list_links(
     owner: Reading,
     as_of: AsOf = None,
-    item_id: Annotated[
-        str | None, Query(min_length=1, max_length=bodies.LONGEST_NAME, description="Of one fact or segment.")
-    ] = None,
+    item_id: Annotated[str | None, text_query("Of one fact or segment.")] = None,
 ) -> Links:
     """Links between facts and segments, each with its reason."""
     return Links(results=owner.links(item_id, as_of=as_of))
@@ -109,9 +114,7 @@ def remove_link(owner: Writing, item_id: ItemId) -> Link:
 @routes.get("/retention", summary="How much is retained")
 def list_retention(
     owner: Reading,
-    at: Annotated[
-        str | None, Query(min_length=1, max_length=bodies.LONGEST_TIME, description="At another time than now.")
-    ] = None,
+    at: Annotated[str | None, time_query("At another time than now.")] = None,
 ) -> Retained:
     """By the forgetting curve, least first; see docs/retention.md."""
     return Retained(results=owner.retention(at))
