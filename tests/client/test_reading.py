@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any, get_type_hints
 
 import hypothesis
 import pytest
@@ -11,14 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from drawn import counts, levels, records, texts, times
+from drawn import records, texts, times
 from embermem.client.exchange import read
 from embermem.core.changes import Cause, Change, Decision
 from embermem.core.errors import ServerError
 from embermem.core.types import (
     About,
     Fact,
-    FactId,
     Hit,
     Owner,
     OwnerId,
@@ -26,15 +26,11 @@ from embermem.core.types import (
     PageId,
     Persona,
     ProfileField,
-    Role,
     Segment,
-    SegmentId,
-    Source,
     ThreadId,
     Tier,
     Trait,
     Utterance,
-    UtteranceId,
 )
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record, to_record
@@ -42,70 +38,20 @@ from proofs import bounded
 
 ALICE = Owner(id=OwnerId("o1"), user="alice", agent="tutor")
 
-places = st.none() | counts
-sources = st.builds(Source, seq=counts, utterance_id=texts.map(UtteranceId), start=places, end=places)
-many_sources = st.lists(sources, max_size=3).map(tuple)
+
+def of(kind: Any, *without: str) -> st.SearchStrategy[Any]:
+    """Values of a type of the core, in all fields that it has today but for some: a new one must reach the client."""
+    hints = get_type_hints(kind)
+    return st.builds(kind, **{one.name: records(hints[one.name]) for one in fields(kind) if one.name not in without})
 
 
 @st.composite
 def pages(draw: st.DrawFn) -> Page:
     """Pages as a store gives them."""
     page_id, thread = PageId(draw(texts)), ThreadId(draw(texts))
-    said = [
-        Utterance(
-            id=UtteranceId(draw(texts)),
-            seq=draw(counts),
-            page_id=page_id,
-            thread=thread,
-            role=draw(st.sampled_from(Role)),
-            speaker=draw(texts),
-            text=draw(texts),
-            said_at=draw(times),
-            recorded_at=draw(times),
-        )
-        for _ in range(draw(st.integers(1, 3)))
-    ]
-    return Page(
-        id=page_id,
-        no=draw(counts),
-        thread=thread,
-        utterances=tuple(said),
-        tier=draw(st.none() | st.sampled_from(Tier)),
-        segment_id=draw(st.none() | texts.map(SegmentId)),
-        keywords=tuple(draw(st.lists(texts, max_size=3))),
-        error=draw(st.none() | texts),
-    )
-
-
-facts = st.builds(
-    Fact,
-    id=texts.map(FactId),
-    about=st.sampled_from(About),
-    subject=texts,
-    attribute=texts,
-    value=texts,
-    text=texts,
-    sources=many_sources,
-    valid_from=st.none() | times,
-    valid_to=st.none() | times,
-    recorded_at=times,
-    retired_at=st.none() | times,
-    superseded_by=st.none() | texts.map(FactId),
-    archived=st.booleans(),
-    pinned=st.booleans(),
-    change_no=counts,
-)
-traits = st.builds(
-    Trait,
-    dimension=texts,
-    category=texts,
-    level=levels,
-    confidence=levels,
-    pole=texts,
-    sources=many_sources,
-    recorded_at=times,
-    change_no=counts,
-)
+    said = [replace(draw(of(Utterance)), page_id=page_id, thread=thread) for _ in range(draw(st.integers(1, 3)))]
+    page: Page = replace(draw(of(Page)), id=page_id, thread=thread, utterances=tuple(said))
+    return page
 
 
 def sent(record: Any) -> Any:
@@ -127,52 +73,25 @@ def test_a_hit(page: Page, score: float, tier: Tier) -> None:
     assert memories.hits_of(found.results) == (hit,)
 
 
-@given(fact=facts)
+@given(fact=of(Fact))
 def test_a_fact(fact: Fact) -> None:
     assert from_record(Fact, sent(memories.fact_item(ALICE, fact))) == fact
 
 
-@given(trait=traits)
+@given(trait=of(Trait))
 def test_a_trait(trait: Trait) -> None:
     (told,) = sent(answers.Traits(results=(to_record(memories.TraitItem, trait),))).results
     assert from_record(Trait, told) == trait
 
 
-lines = st.builds(
-    ProfileField,
-    whose=st.just(About.AGENT),
-    name=texts,
-    value=texts,
-    sources=many_sources,
-    recorded_at=times,
-    change_no=counts,
-    set_by=texts,
-)
-
-
-@given(line=lines)
+@given(line=of(ProfileField).map(lambda line: replace(line, whose=About.AGENT)))
 def test_a_line_of_a_profile(line: ProfileField) -> None:
     told = sent(memories.profile(Persona(agent_profile=(line,))))
     assert memories.lines_of(told, About.AGENT) == (line,)
 
 
-@given(words=st.lists(texts, max_size=3), at=times, visits=counts, heat=st.floats(0, 1e9), rests_on=many_sources)
-def test_a_segment(words: list[str], at: Any, visits: int, heat: float, rests_on: tuple[Source, ...]) -> None:
-    segment = Segment(
-        id=SegmentId("s1-00"),
-        summary=" ".join(words),
-        keywords=tuple(words),
-        page_ids=tuple(PageId(word) for word in words),
-        visits=visits,
-        unanalysed=visits,
-        last_access=at,
-        archived=False,
-        change_no=7,
-        recorded_at=at + timedelta(microseconds=visits % 2),
-        said_from=at,
-        said_to=at,
-        sources=rests_on,
-    )
+@given(segment=of(Segment, "embedding"), heat=st.floats(0, 1e9))
+def test_a_segment(segment: Segment, heat: float) -> None:
     told = sent(to_record(memories.SegmentItem, segment, heat=heat))
     assert (from_record(Segment, told), told.heat) == (segment, heat)
 
