@@ -7,75 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from embermem.client import arguments, exchange
 from embermem.client.exchange import Pause, Request, Steps, read
-from embermem.client.handles import Handle, call
-from embermem.core.changes import Change
-from embermem.core.errors import InputError, KeyReused, NotFound
+from embermem.client.handles import call
+from embermem.client.reading import ReadCalls
+from embermem.client.requests import fact_of
+from embermem.core.errors import InputError, KeyReused
 from embermem.core.messages import At, Expiry
-from embermem.core.types import (
-    About,
-    Added,
-    Conflict,
-    Context,
-    Fact,
-    Faded,
-    Forgotten,
-    Hit,
-    Link,
-    Owner,
-    OwnerStats,
-    Page,
-    PageId,
-    Persona,
-    ProfileField,
-    Retention,
-    Segment,
-    Tier,
-    Trait,
-    Utterance,
-    Verified,
-    Why,
-)
+from embermem.core.types import Added, Conflict, Fact, Faded, Forgotten, Link, PageId, Retention, Verified, Why
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record
 
-MOST_AT_ONCE = 200
-"""Items asked for at once where a list comes in parts: as many as the API gives."""
 FIRST_LOOK_S = 0.05
 """The pause before the server is asked how far `settle` has come; doubles with each."""
 LONGEST_LOOK_S = 2.0
 """No longer than this after it is done, `settle` returns."""
 
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result", covariant=True)
 
-
-class _Part(Protocol[_Result]):
-    """A part of a list."""
-
-    @property
-    def results(self) -> Sequence[_Result]: ...
-    @property
-    def next_cursor(self) -> str | None: ...
-
-
-def owners() -> Steps[tuple[Owner, ...]]:
-    """Everyone with a memory on the server whom the key may reach."""
-    found = yield from _listed("/v1/owners", {}, answers.Owners)
-    return tuple(arguments.owner(one.user_id, one.agent_id) for one in found)
-
-
-class OwnerCalls(Handle):
-    """One owner's memory behind the HTTP API. `new_key` makes a key that nobody else has."""
-
-    def __init__(self, owner: Owner, new_key: Callable[[], str]) -> None:
-        self.owner = owner
-        self._owner = {"user_id": owner.user, "agent_id": owner.agent}
-        self._new_key = new_key
+class OwnerCalls(ReadCalls):
+    """One owner's memory behind the HTTP API: `ReadCalls`, and what changes it."""
 
     # --------------------------------------------------------------------------------------------------------- in
 
@@ -154,136 +106,6 @@ class OwnerCalls(Handle):
             raise exchange.failed(operation.error, datetime.now(UTC))
         return (operation.result or {}).get("placed", operation.done)
 
-    # -------------------------------------------------------------------------------------------------------- out
-
-    @call
-    def recall(
-        self,
-        query: str,
-        *,
-        at: At = None,
-        budget: int | None = None,
-        thread: str | None = None,
-        as_of: At = None,
-        valid_at: At = None,
-    ) -> Steps[Context]:
-        """The little that matters for a query, as text within `budget` tokens, with its sources.
-
-        `as_of`: by what was known then. `valid_at`: by what was true then. The server counts what it packed as visited,
-        unless it was asked of another time. `hits` are those that were packed; the persona is not told: ask `persona()`
-        for it.
-        """
-        if budget is not None:
-            arguments.whole(budget, "budget")
-        times = {"at": at, "as_of": as_of, "valid_at": valid_at}
-        body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
-        return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
-
-    @call
-    def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
-        """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
-        nothing."""
-        body = {"query": query, "top_k": arguments.whole(k, "k"), "as_of": as_of, "valid_at": valid_at}
-        found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
-        return memories.hits_of(found.results)
-
-    @call
-    def pages(
-        self,
-        tier: Tier | str | None = None,
-        *,
-        limit: int | None = None,
-        thread: str | None = None,
-        as_of: At = None,
-        valid_at: At = None,
-    ) -> Steps[tuple[Page, ...]]:
-        """Pages in order of arrival; of one tier; of one thread; the newest `limit`. At a time: as they stood `as_of`
-        it; what was said by `valid_at`."""
-        asked = {"tier": tier, "run_id": thread, **arguments.moment(as_of, valid_at)}
-        found = yield from self._list("/v1/pages", asked, answers.Pages, limit)
-        return tuple(memories.page_of(one) for one in reversed(found))
-
-    @call
-    def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Page]:
-        """One page; as it stood at a time. Raises NotFound."""
-        answer = yield self._get(f"/v1/pages/{arguments.id_path(page_id, 'page')}", arguments.moment(as_of, valid_at))
-        return memories.page_of(read(answer, memories.PageItem))
-
-    @call
-    def utterance(self, utterance_id: str) -> Steps[Utterance]:
-        """One utterance. Raises NotFound."""
-        answer = yield self._get(f"/v1/memories/{arguments.id_path(utterance_id, 'utterance')}")
-        return from_record(Utterance, read(answer, memories.UtteranceMemory))
-
-    @call
-    def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Segment, ...]]:
-        """The segments of mid-term memory, or of the archive, oldest first; as they stood at a time, without visits."""
-        asked = {"archived": "true" if archived else None, **arguments.moment(as_of, valid_at)}
-        found = yield from self._list("/v1/segments", asked, answers.Segments)
-        return tuple(from_record(Segment, one) for one in reversed(found))
-
-    @call
-    def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Segment]:
-        """One segment, of mid-term memory or of the archive; as it stood at a time. Raises NotFound."""
-        return from_record(Segment, (yield from self._segment(segment_id, arguments.moment(as_of, valid_at))))
-
-    @call
-    def heat(self, segment: Segment) -> Steps[float]:
-        """The segment's heat now (paper, Eq. 3)."""
-        return (yield from self._segment(segment.id, {})).heat
-
-    @call
-    def persona(self, *, as_of: At = None, valid_at: At = None) -> Steps[Persona]:
-        """Profiles, traits and current facts; as they were known `as_of` a time, or were true `valid_at` one. Read in
-        parts: what changes between them may show."""
-        profiles = yield from self._profiles(as_of, valid_at)
-        traits = yield from self.traits(as_of=as_of, valid_at=valid_at)
-        facts = yield from self.facts(as_of=as_of, valid_at=valid_at)
-        return Persona(
-            profile=memories.lines_of(profiles, About.USER),
-            agent_profile=memories.lines_of(profiles, About.AGENT),
-            traits=traits,
-            facts=tuple(fact for fact in facts if fact.about is About.USER),
-            agent_facts=tuple(fact for fact in facts if fact.about is About.AGENT),
-        )
-
-    @call
-    def facts(
-        self, about: About | str | None = None, archived: bool = False, *, as_of: At = None, valid_at: At = None
-    ) -> Steps[tuple[Fact, ...]]:
-        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive. At a
-        time: what was known `as_of` it, or was true then by what is known now."""
-        return (yield from self._facts(about, "archived" if archived else "current", arguments.moment(as_of, valid_at)))
-
-    @call
-    def past_facts(self, *, as_of: At = None) -> Steps[tuple[Fact, ...]]:
-        """Facts that no longer hold: superseded or retired, with the time until which they were true; or no longer held
-        at a time."""
-        return (yield from self._facts(None, "past", arguments.moment(as_of, None)))
-
-    @call
-    def fact(self, fact_id: str, *, as_of: At = None) -> Steps[Fact]:
-        """One fact, in whatever state; as it stood at a time. Raises NotFound."""
-        answer = yield self._get(f"/v1/memories/{arguments.id_path(fact_id, 'fact')}", arguments.moment(as_of, None))
-        return _fact(answer)
-
-    @call
-    def traits(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Trait, ...]]:
-        """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
-        `valid_at` one."""
-        found = read((yield self._get("/v1/traits", arguments.moment(as_of, valid_at))), answers.Traits)
-        return tuple(from_record(Trait, one) for one in found.results)
-
-    @call
-    def profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
-        """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
-        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.USER)
-
-    @call
-    def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
-        """The agent's profile; as `profile`."""
-        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.AGENT)
-
     @call
     def set_profile(self, /, **fields: str | int | None) -> Steps[None]:
         """Set fields of the user's profile, such as name or birth_year; None takes one away. Raises InputError."""
@@ -306,52 +128,25 @@ class OwnerCalls(Handle):
         """Set fields of both profiles in one change: all of them or, where one is refused, none. Raises InputError."""
         yield self._profiles_set(user, agent)
 
-    @call
-    def changes(self, since: int | At = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
-        """The log of what was derived, and why: the next `limit` changes after `since`, a number or a time, or all of
-        them."""
-        numbered = isinstance(since, int) and not isinstance(since, bool)
-        asked = {"since": str(since)} if numbered else {"recorded_after": arguments.time_text(since, "since")}
-        return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
-
-    @call
-    def change(self, no: int) -> Steps[Change]:
-        """One change by its number. Raises NotFound."""
-        found = yield from self.changes(arguments.whole(no, "no") - 1, limit=1)
-        if not found or found[0].no != no:
-            raise NotFound(f"there is no change {no}")
-        return found[0]
-
-    @call
-    def history(self, item_id: str) -> Steps[tuple[Change, ...]]:
-        """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
-        answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
-        return _changes(read(answer, answers.History).results)
-
-    @call
-    def stats(self) -> Steps[OwnerStats]:
-        """Counts of this memory."""
-        return read((yield self._get("/v1/stats")), OwnerStats)
-
     # ------------------------------------------------------------------------------------- corrected and forgotten
 
     @call
     def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Steps[Fact]:
         """A fact was wrong: the new one, which takes its place. Raises NotFound, InputError."""
         path = f"/v1/facts/{arguments.id_path(fact_id, 'fact')}/correct"
-        return _fact((yield self._post(path, {"text": text, "value": value})))
+        return fact_of((yield self._post(path, {"text": text, "value": value})))
 
     @call
     def pin(self, fact_id: str, pinned: bool = True) -> Steps[Fact]:
         """Keep a fact from the cap of 100, or no longer; the fact as it is then. Raises NotFound, InputError."""
         path = f"/v1/facts/{arguments.id_path(fact_id, 'fact')}/pin"
-        return _fact((yield self._post(path, {"pinned": bool(pinned)})))
+        return fact_of((yield self._post(path, {"pinned": bool(pinned)})))
 
     @call
     def retire(self, fact_id: str) -> Steps[Fact]:
         """A fact is true no longer, from now on. Raises NotFound, InputError."""
         path = f"/v1/facts/{arguments.id_path(fact_id, 'fact')}/retire"
-        return _fact((yield self._post(path, {})))
+        return fact_of((yield self._post(path, {})))
 
     @call
     def forget(
@@ -495,67 +290,8 @@ class OwnerCalls(Handle):
             f"/v1/{kind}s/{arguments.id_path(item_id, kind)}/expire", {"at": exchange.NULL if ends is None else ends}
         )
 
-    # --------------------------------------------------------------------------------------------------- requests
-
-    def _get(self, path: str, params: Mapping[str, str] = MappingProxyType({})) -> Request:
-        return Request(method="GET", path=path, params={**self._owner, **params}, repeatable=True)
-
-    def _post(self, path: str, fields: Mapping[str, object], *, repeatable: bool = False) -> Request:
-        body = exchange.encoded({**fields, **self._owner})
-        return Request(method="POST", path=path, body=body, repeatable=repeatable)
-
-    def _delete(self, path: str, params: Mapping[str, str], dry_run: bool) -> Request:
-        dry = {"dry_run": "true"} if dry_run else {}
-        return Request(method="DELETE", path=path, params={**self._owner, **params, **dry}, repeatable=dry_run)
-
     def _profiles_set(
         self, user: Mapping[str, str | int | None] | None, agent: Mapping[str, str | int | None] | None
     ) -> Request:
         body = exchange.encoded({"user": user or None, "agent": agent or None, **self._owner})
         return Request(method="PATCH", path="/v1/profile", body=body)
-
-    def _list(
-        self, path: str, filters: Mapping[str, str | None], kind: type[_Part[_Item]], limit: int | None = None
-    ) -> Steps[list[_Item]]:
-        given = {name: value for name, value in filters.items() if value is not None}
-        return (yield from _listed(path, {**self._owner, **given}, kind, limit))
-
-    def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[memories.SegmentItem]:
-        asked = self._get(f"/v1/segments/{arguments.id_path(segment_id, 'segment')}", then)
-        return read((yield asked), memories.SegmentItem)
-
-    def _profiles(self, as_of: At, valid_at: At) -> Steps[memories.Profile]:
-        return read((yield self._get("/v1/profile", arguments.moment(as_of, valid_at))), memories.Profile)
-
-    def _facts(self, about: About | str | None, state: str, then: Mapping[str, str]) -> Steps[tuple[Fact, ...]]:
-        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, answers.Facts)
-        return tuple(from_record(Fact, one) for one in reversed(found))
-
-
-def _listed(
-    path: str, params: Mapping[str, str], kind: type[_Part[_Item]], limit: int | None = None
-) -> Steps[list[_Item]]:
-    """The items of a list that comes in parts, or its first `limit`, in the order of the API."""
-    found: list[_Item] = []
-    cursor: dict[str, str] = {}
-    while limit is None or len(found) < limit:
-        wanted = MOST_AT_ONCE if limit is None else min(MOST_AT_ONCE, limit - len(found))
-        asked = {**params, **cursor, "limit": str(wanted)}
-        part = read((yield Request(method="GET", path=path, params=asked, repeatable=True)), kind)
-        found += part.results
-        if part.next_cursor is None:
-            break
-        cursor = {"cursor": part.next_cursor}
-    return found
-
-
-def _fact(answer: bytes) -> Fact:
-    return from_record(Fact, read(answer, memories.FactItem))
-
-
-def _changes(items: Sequence[memories.ChangeItem]) -> tuple[Change, ...]:
-    """Raises ServerError for a decision of a kind that this version does not know."""
-    try:
-        return tuple(memories.change_of(one) for one in items)
-    except ValueError as error:
-        raise exchange.unreadable(error) from error

@@ -13,7 +13,7 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from embermem.client import arguments, calls, exchange
+from embermem.client import arguments, exchange, requests
 from embermem.client.calls import OwnerCalls
 from embermem.client.exchange import Broken, Pause, Reply, Request, Steps
 from embermem.client.handles import Awaits, Sends
@@ -56,7 +56,7 @@ class Client:
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
-        return self._run(calls.owners())
+        return self._run(requests.owners())
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -108,7 +108,7 @@ class AsyncClient:
 
     async def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
-        return await self._run(calls.owners())
+        return await self._run(requests.owners())
 
     async def aclose(self) -> None:
         """Let go of the connections."""
