@@ -69,6 +69,14 @@ def print_text(text: str) -> None:
     _write(plain(text) + "\n")
 
 
+def answer(as_json: bool, value: object, text: str) -> None:
+    """What a command comes to: the value as JSON, or the text."""
+    if as_json:
+        print_json(value)
+    else:
+        print_text(text)
+
+
 def note(text: str, style: str = "") -> None:
     """One line on stderr: a diagnostic, never data."""
     stderr().print(Text(plain(text), style=style), soft_wrap=True)

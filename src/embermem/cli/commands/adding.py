@@ -50,10 +50,7 @@ def add(
         response = text_of(response)
     with owner_written(ctx) as owner:
         page_id = owner.add(said or None, response, at=said_at, thread=thread, key=key, expires_at=ends)
-    if as_json:
-        render.print_json({"page_id": page_id})
-    else:
-        render.print_text(page_id)
+    render.answer(as_json, {"page_id": page_id}, page_id)
 
 
 def ingest(
@@ -211,10 +208,7 @@ def settle(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     with owner_read(ctx) as owner:
         placed = _settle(owner)
-    if as_json:
-        render.print_json({"placed": placed})
-    else:
-        render.print_text(f"{placed} pages settled")
+    render.answer(as_json, {"placed": placed}, f"{placed} pages settled")
 
 
 def _settle(owner: OwnerMemory) -> int:

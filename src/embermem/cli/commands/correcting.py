@@ -78,10 +78,7 @@ def _changed_fact(ctx: typer.Context, change: Callable[[OwnerMemory], Fact], as_
 
     with owner_read(ctx) as owner:
         fact = change(owner)
-    if as_json:
-        render.print_json(fact)
-    else:
-        render.print_text(f"{fact.id}: {fact.text}")
+    render.answer(as_json, fact, f"{fact.id}: {fact.text}")
 
 
 def forget(

@@ -27,10 +27,7 @@ def why(
 
     with owner_read(ctx) as owner:
         found = owner.why(item)
-    if as_json:
-        render.print_json(found)
-    else:
-        render.print_text(str(found))
+    render.answer(as_json, found, str(found))
 
 
 def diff(
@@ -45,10 +42,7 @@ def diff(
     first, last = time_of(earlier), time_of(later)
     with owner_read(ctx) as owner:
         found = owner.diff(first, last)
-    if as_json:
-        render.print_json(found)
-    else:
-        render.print_text(str(found))
+    render.answer(as_json, found, str(found))
 
 
 def conflicts(
@@ -118,11 +112,7 @@ def learn(
     brought = _objects(file)
     with owner_written(ctx) as owner:
         found = owner.learn(brought)
-    if as_json:
-        render.print_json(found)
-        return
-    for fact in found:
-        render.print_text(f"{fact.id}: {fact.text}")
+    render.answer(as_json, found, "\n".join(f"{fact.id}: {fact.text}" for fact in found))
 
 
 def fade(ctx: typer.Context, dry_run: _KeepOption = False, as_json: JsonOption = False) -> None:

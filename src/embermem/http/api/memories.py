@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Header, Query
 
-from embermem.core.errors import EmberError, InputError
+from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.core.messages import LookBack
-from embermem.core.types import Forgotten, Tier
+from embermem.core.types import Forgotten, Tier, Utterance
 from embermem.http.access import Access, Accessible, Right
-from embermem.http.api import adding, bodies, facts, items, listing
+from embermem.http.api import bodies, facts, items, listing
 from embermem.http.api.dependencies import (
     Asking,
     AsOf,
@@ -28,7 +29,7 @@ from embermem.http.problems import problem_of
 from embermem.memory import OwnerMemory
 from embermem.wire.answers import Batch, BatchKept, BatchRefused, History
 from embermem.wire.mapping import to_record
-from embermem.wire.memories import Added, ChangeItem, FactItem, fact_item
+from embermem.wire.memories import Added, Addition, ChangeItem, FactItem, fact_item
 
 routes = router("memories")
 
@@ -57,7 +58,7 @@ Confirm = Annotated[bool, Query(description="Must be true, unless dry_run is.")]
 @routes.post("/memories", status_code=201, summary="Keep messages")
 def add_memories(access: Accessible, body: bodies.AddBody, key: Key = None) -> Added:
     """Keeps what was said. When it answers, the messages are on disk and can be found; they are understood behind."""
-    return adding.add(
+    return _add(
         written_by(access, body),
         body.messages,
         thread=body.run_id,
@@ -153,7 +154,7 @@ def _kept(
     try:
         if isinstance(item, bodies.RefusedItem):
             raise InputError(item.why)
-        added = adding.add(
+        added = _add(
             owner,
             item.messages,
             thread=item.run_id or body.run_id,
@@ -165,3 +166,44 @@ def _kept(
         problem = problem_of(error)
         return BatchRefused(status=problem.status, problem=problem.body())
     return BatchKept(results=added.results, page_ids=added.page_ids)
+
+
+def _add(
+    owner: OwnerMemory,
+    given: str | Sequence[bodies.Message],
+    *,
+    thread: str,
+    at: str | None,
+    key: str | None,
+    fresh: bool | None,
+    expires_at: str | None = None,
+) -> Added:
+    """Keep messages; what was kept. The same key gives the same answer again.
+
+    Without a word on `fresh`, a text begins a page of its own, and a list goes on with the open one.
+    """
+    alone = isinstance(given, str)
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else [_plain(one) for one in given]
+    added = owner.add_messages(
+        messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh, expires_at=expires_at
+    )
+    wanted = set(added.utterance_ids)
+    kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]
+    return Added(
+        results=tuple(to_record(Addition, utterance) for utterance in sorted(kept, key=lambda one: one.seq)),
+        page_ids=added.page_ids,
+        redactions=added.redactions,
+    )
+
+
+def _plain(message: bodies.Message) -> Mapping[str, Any]:
+    """The message as it was given. Not by model_dump: that refuses parts nested deeper than it likes."""
+    return {name: getattr(message, name) for name in message.model_fields_set}
+
+
+def _said(owner: OwnerMemory, page_id: str) -> tuple[Utterance, ...]:
+    """A page's utterances; none where it was forgotten just now."""
+    try:
+        return owner.page(page_id).utterances
+    except NotFound:
+        return ()
