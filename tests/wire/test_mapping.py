@@ -7,7 +7,7 @@ from typing import Annotated
 
 import pytest
 
-from embermem.wire.mapping import WHOLE, As, From, from_record, to_record
+from embermem.wire.mapping import WHOLE, From, from_record, to_record
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,7 +50,7 @@ class TreeItem:
 
     label: Annotated[str, From("name")]
     shouted: Annotated[str, From("name", str.upper)]
-    height: Annotated[int, As(round)]
+    height: Annotated[int, From(by=round)]
     owner: str
     score: float | None = None
     data: Annotated[TreeData, WHOLE]
@@ -83,5 +83,7 @@ def test_what_is_given_goes_before_what_the_source_has() -> None:
 def test_a_field_that_nothing_gives_is_an_error_that_names_it() -> None:
     with pytest.raises(TypeError, match=r"TreeItem\.owner: Tree has no attribute 'owner'"):
         to_record(TreeItem, OAK, place="Lyon")
+    with pytest.raises(TypeError, match="TreeItem has no field colour"):
+        to_record(TreeItem, OAK, owner="alice", place="Lyon", colour="green")
     with pytest.raises(TypeError, match=r"Tree\.height: RingItem does not hold it"):
         from_record(Tree, RingItem(mm=3), name="oak")

@@ -15,7 +15,7 @@ from typing import Annotated
 from embermem.core.changes import Decision
 from embermem.core.types import Context, Fact, ProfileField
 from embermem.reports import render
-from embermem.wire.mapping import As, From, to_record
+from embermem.wire.mapping import From, to_record
 
 SHORT_CHARS = 240
 """How much of an utterance a search shows; `why` shows all of it."""
@@ -30,12 +30,12 @@ def _tags(decisions: Sequence[Decision]) -> list[str]:
 
 
 _short = partial(render.cut, length=SHORT_CHARS)
-Time = Annotated[str, As(_iso)]
-MaybeTime = Annotated[str | None, As(_iso)]
-Rounded = Annotated[float, As(partial(round, ndigits=3))]
-Ids = Annotated[list[str], As(list)]
-Count = Annotated[int, As(len)]
-Score = Annotated[float, As(partial(round, ndigits=4))]
+Time = Annotated[str, From(by=_iso)]
+MaybeTime = Annotated[str | None, From(by=_iso)]
+Rounded = Annotated[float, From(by=partial(round, ndigits=3))]
+Ids = Annotated[list[str], From(by=list)]
+Count = Annotated[int, From(by=len)]
+Score = Annotated[float, From(by=partial(round, ndigits=4))]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.types import Conflict, Link, PageId, Retention
-from embermem.wire.mapping import As, Doc, From
+from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, SegmentItem, TraitItem
 
 # ------------------------------------------------------------------------------------------------------------ lists
@@ -153,7 +153,7 @@ class RefusedItem:
 class UndoPlanAnswer:
     """What taking a change back would do: how many decisions, and what it leaves."""
 
-    decisions: Annotated[int, As(len)]
+    decisions: Annotated[int, From(by=len)]
     refused: tuple[RefusedItem, ...]
 
 

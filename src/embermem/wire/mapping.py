@@ -1,6 +1,6 @@
 """Converts types of the core to records, and back, by what the fields of a record declare.
 
-A field takes the attribute of its own name unless `From` or `As` in its annotation says otherwise, so that a record's
+A field takes the attribute of its own name unless `From` in its annotation says otherwise, so that a record's
 declaration is the only place that spells its fields.
 """
 
@@ -17,18 +17,11 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class From:
-    """Which attribute a field holds, by its dotted path; `by` converts it. "" is the source itself. A field with `by`
-    is not read back."""
+    """Which attribute a field holds, by its dotted path: that of the field's own name for None, the source itself for
+    "". `by` converts it; such a field is not read back."""
 
-    path: str
+    path: str | None = None
     by: Callable[[Any], object] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class As:
-    """Converts the attribute of the field's own name. The field is not read back."""
-
-    by: Callable[[Any], object]
 
 
 WHOLE = From("")
@@ -48,10 +41,9 @@ class Doc:
 
 def to_record(kind: type[_T], source: object, **given: object) -> _T:
     """The record of a source. `given` are fields that the source lacks; records made of the same source get them too.
-    Raises TypeError for a required field that neither gives."""
-    return kind(
-        **_values(_steps(cast("Hashable", kind), cast("Hashable", type(source)), frozenset(given)), source, given)
-    )
+    Raises TypeError for a required field that neither gives, and for one given that the record does not have."""
+    steps = _plan(cast("Hashable", kind), cast("Hashable", type(source)), frozenset(given))
+    return kind(**_values(steps, source, given))
 
 
 def from_record(kind: type[_T], record: object, **given: object) -> _T:
@@ -89,20 +81,37 @@ def _values(steps: tuple[_Step, ...], source: object, given: Mapping[str, object
 
 
 @cache
+def _plan(kind: type[Any], source: type[Any], given: frozenset[str]) -> tuple[_Step, ...]:
+    steps = _steps(cast("Hashable", kind), cast("Hashable", source), given)
+    if unknown := given - set(_taken(steps)):
+        raise TypeError(f"{kind.__name__} has no field {', '.join(sorted(unknown))}")
+    return steps
+
+
+@cache
 def _steps(kind: type[Any], source: type[Any], given: frozenset[str]) -> tuple[_Step, ...]:
     steps = []
     for field, hint in _hints(cast("Hashable", kind)):
-        origin, leaf = _origin(field.name, hint), _leaf(hint)
+        (path, by), leaf = _origin(field.name, hint), _leaf(hint)
         if field.name in given:
             steps.append(_Step(name=field.name))
-        elif origin == WHOLE and leaf is not None:
+        elif not path and by is None and leaf is not None:
             whole = leaf, _steps(cast("Hashable", leaf), cast("Hashable", source), given)
             steps.append(_Step(name=field.name, whole=whole))
-        elif not origin.path or hasattr(source, origin.path.partition(".")[0]):
-            steps.append(_Step(name=field.name, get=_getter(origin), leaf=leaf))
+        elif not path or hasattr(source, path.partition(".")[0]):
+            steps.append(_Step(name=field.name, get=_getter(path, by), leaf=leaf))
         elif _required(field):
-            raise TypeError(f"{kind.__name__}.{field.name}: {source.__name__} has no attribute {origin.path!r}")
+            raise TypeError(f"{kind.__name__}.{field.name}: {source.__name__} has no attribute {path!r}")
     return tuple(steps)
+
+
+def _taken(steps: tuple[_Step, ...]) -> Iterator[str]:
+    """The names of the fields that are filled from what is given."""
+    for step in steps:
+        if step.whole is not None:
+            yield from _taken(step.whole[1])
+        elif step.get is None:
+            yield step.name
 
 
 @cache
@@ -124,11 +133,11 @@ def _steps_back(
 def _places(record: type[Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Each attribute of the source that a record holds as it is, and the path to it in the record."""
     for field, hint in _hints(cast("Hashable", record)):
-        origin, leaf = _origin(field.name, hint), _leaf(hint)
-        if origin.by is not None:
+        (path, by), leaf = _origin(field.name, hint), _leaf(hint)
+        if by is not None:
             continue
-        if origin.path:
-            yield origin.path, prefix + field.name
+        if path:
+            yield path, prefix + field.name
         elif leaf is not None:
             yield from _places(leaf, f"{prefix}{field.name}.")
 
@@ -139,17 +148,15 @@ def _hints(kind: type[Any]) -> tuple[tuple[Field[Any], Any], ...]:
     return tuple((field, hints[field.name]) for field in fields(kind))
 
 
-def _origin(name: str, hint: Any) -> From:
-    for one in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
-        if isinstance(one, From):
-            return one
-        if isinstance(one, As):
-            return From(name, one.by)
-    return From(name)
+def _origin(name: str, hint: Any) -> tuple[str, Callable[[Any], object] | None]:
+    """The path of a field's attribute, and what converts it."""
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    origin = next((note for note in notes if isinstance(note, From)), From())
+    return name if origin.path is None else origin.path, origin.by
 
 
-def _getter(origin: From) -> Callable[[Any], object]:
-    get, by = (attrgetter(origin.path) if origin.path else _itself), origin.by
+def _getter(path: str, by: Callable[[Any], object] | None) -> Callable[[Any], object]:
+    get = attrgetter(path) if path else _itself
     return get if by is None else lambda source: by(get(source))
 
 

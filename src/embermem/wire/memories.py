@@ -33,14 +33,14 @@ from embermem.core.types import (
     Utterance,
     UtteranceId,
 )
-from embermem.wire.mapping import WHOLE, As, Doc, From, from_record, to_record
+from embermem.wire.mapping import WHOLE, Doc, From, from_record, to_record
 
 
 def _ids(sources: Sequence[Source]) -> tuple[UtteranceId, ...]:
     return tuple(dict.fromkeys(source.utterance_id for source in sources))
 
 
-SourceIds = Annotated[tuple[UtteranceId, ...], As(_ids)]
+SourceIds = Annotated[tuple[UtteranceId, ...], From(by=_ids)]
 """The utterances that something rests on, each once."""
 
 
@@ -407,7 +407,7 @@ class ChangeItem:
     recorded_at: datetime
     decisions: Annotated[
         tuple[dict[str, Any], ...],
-        As(_decisions),
+        From(by=_decisions),
         Doc("Each with its `kind` and what it says."),
     ]
 
