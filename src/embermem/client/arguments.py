@@ -6,24 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from urllib.parse import quote
 
-from embermem.core import ids
 from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At, Expiry
-from embermem.core.types import Owner
 
 _IDS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
-
-
-def owner(user: str, agent: str) -> Owner:
-    """The owner of a (user, agent) pair. Raises InputError for what is no name."""
-    for name, where in ((user, "user"), (agent, "agent")):
-        if not isinstance(name, str) or not name.strip():
-            raise InputError(f"{where} = {name!r} is not a name; give a text that is not empty")
-        try:
-            name.encode()
-        except UnicodeEncodeError as error:
-            raise InputError(f"{where} has half of a surrogate pair at {error.start}") from error
-    return Owner(id=ids.owner_id(user, agent), user=user, agent=agent)
 
 
 def moment(as_of: At, valid_at: At) -> Mapping[str, str]:
@@ -74,13 +60,6 @@ def id_path(item_id: object, kind: str) -> str:
 def none_such(item_id: object, kind: str) -> NotFound:
     """The error for an id of nothing."""
     return NotFound(f"no {kind} {item_id!r}")
-
-
-def whole(number: object, where: str) -> int:
-    """A whole number. A server might take what is nearly one. Raises InputError."""
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise InputError(f"{where} = {number!r} is not allowed; a whole number from 1")
-    return number
 
 
 def header(key: str) -> str:

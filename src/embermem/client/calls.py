@@ -15,7 +15,7 @@ from embermem.client.handles import call
 from embermem.client.reading import ReadCalls
 from embermem.client.requests import fact_of
 from embermem.core.errors import InputError, KeyReused
-from embermem.core.messages import At, Expiry
+from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import Added, Conflict, Fact, Faded, Forgotten, Link, PageId, Retention, Verified, Why
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record
@@ -175,7 +175,7 @@ class OwnerCalls(ReadCalls):
             raise InputError("name exactly one of page, fact, segment, thread, before and matching")
         ((kind, one),) = named
         if kind in many:
-            found = {} if limit is None else {"limit": str(arguments.whole(limit, "limit"))}
+            found = {} if limit is None else {"limit": str(whole(limit, "limit", 1))}
             asked = self._delete("/v1/memories", {kind: one, **found, "confirm": "true"}, dry_run)
         else:
             if not str(one).startswith(kind[0]):  # the API tells them apart by their ids alone

@@ -8,6 +8,7 @@ from embermem.client import arguments, exchange
 from embermem.client.exchange import Steps, read
 from embermem.client.handles import call
 from embermem.client.requests import OwnerRequests, fact_of
+from embermem.core import messages
 from embermem.core.changes import Change
 from embermem.core.errors import NotFound
 from embermem.core.messages import At
@@ -50,7 +51,7 @@ class ReadCalls(OwnerRequests):
         for it.
         """
         if budget is not None:
-            arguments.whole(budget, "budget")
+            messages.whole(budget, "budget", 1)
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
         body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
         return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
@@ -59,7 +60,7 @@ class ReadCalls(OwnerRequests):
     def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
         """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
         nothing."""
-        body = {"query": query, "top_k": arguments.whole(k, "k"), "as_of": as_of, "valid_at": valid_at}
+        body = {"query": query, "top_k": messages.whole(k, "k", 1), "as_of": as_of, "valid_at": valid_at}
         found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
         return memories.hits_of(found.results)
 
@@ -171,7 +172,7 @@ class ReadCalls(OwnerRequests):
     @call
     def change(self, no: int) -> Steps[Change]:
         """One change by its number. Raises NotFound."""
-        found = yield from self.changes(arguments.whole(no, "no") - 1, limit=1)
+        found = yield from self.changes(messages.whole(no, "no", 1) - 1, limit=1)
         if not found or found[0].no != no:
             raise NotFound(f"there is no change {no}")
         return found[0]

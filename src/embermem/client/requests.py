@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
-from embermem.client import arguments, exchange
+from embermem.client import exchange
 from embermem.client.exchange import Request, Steps, read
 from embermem.client.handles import Handle
+from embermem.core import messages
 from embermem.core.types import Fact, Owner
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record
@@ -58,7 +59,7 @@ class OwnerRequests(Handle):
 def owners() -> Steps[tuple[Owner, ...]]:
     """Everyone with a memory on the server whom the key may reach."""
     found = yield from _listed("/v1/owners", {}, answers.Owners)
-    return tuple(arguments.owner(one.user_id, one.agent_id) for one in found)
+    return tuple(messages.owner(one.user_id, one.agent_id) for one in found)
 
 
 def _listed(

@@ -13,10 +13,11 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from embermem.client import arguments, exchange, requests
+from embermem.client import exchange, requests
 from embermem.client.calls import OwnerCalls
 from embermem.client.exchange import Broken, Pause, Reply, Request, Steps
 from embermem.client.handles import Awaits, Sends
+from embermem.core import messages
 from embermem.core.errors import ConfigError, StoreClosed
 from embermem.core.types import Owner
 
@@ -52,7 +53,7 @@ class Client:
 
     def of(self, user: str, agent: str = "default") -> OwnerClient:
         """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
-        return OwnerClient(self, arguments.owner(user, agent))
+        return OwnerClient(self, messages.owner(user, agent))
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
@@ -104,7 +105,7 @@ class AsyncClient:
 
     def of(self, user: str, agent: str = "default") -> AsyncOwnerClient:
         """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
-        return AsyncOwnerClient(self, arguments.owner(user, agent))
+        return AsyncOwnerClient(self, messages.owner(user, agent))
 
     async def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
