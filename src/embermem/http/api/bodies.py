@@ -100,7 +100,6 @@ Moment = Annotated[
 UserId = Annotated[Name, Field(description="Whose memory.", examples=["alice"])]
 AgentId = Annotated[Name, Field(description="With which agent.", examples=["tutor"])]
 RunId = Annotated[Name, Field(description="The thread: one conversation.", examples=["main"])]
-Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
 FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
 FieldValue = (
@@ -365,8 +364,8 @@ class SettleConflictBody(OwnerBody):
 
     model_config = _example({"user_id": "alice", "fact_id": "f3-000", "other_id": "f7-001"})
 
-    fact_id: Id
-    other_id: Id
+    fact_id: Name
+    other_id: Name
 
 
 class Brought(Body):
@@ -399,8 +398,8 @@ class LinkBody(OwnerBody):
 
     model_config = _example({"user_id": "alice", "from_id": "f3-000", "to_id": "s5-0", "reason": "both are of Lyon"})
 
-    from_id: Id
-    to_id: Id
+    from_id: Name
+    to_id: Name
     reason: Line
 
 
