@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, get_type_hints
 
 import hypothesis
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,15 @@ def sent(record: Any) -> Any:
     return read(TypeAdapter(kind).dump_json(record), kind)
 
 
+def without_nulls(value: Any) -> Any:
+    """JSON without the fields that are null."""
+    if isinstance(value, list):
+        return [without_nulls(one) for one in value]
+    if isinstance(value, dict):
+        return {name: without_nulls(one) for name, one in value.items() if one is not None}
+    return value
+
+
 @given(page=pages())
 def test_a_page_and_its_utterances(page: Page) -> None:
     assert memories.page_of(sent(memories.page_item(ALICE, page))) == page
@@ -76,6 +87,14 @@ def test_a_hit(page: Page, score: float, tier: Tier) -> None:
 @given(fact=of(Fact))
 def test_a_fact(fact: Fact) -> None:
     assert from_record(Fact, sent(memories.fact_item(ALICE, fact))) == fact
+
+
+@given(fact=of(Fact), page=pages())
+def test_a_field_that_is_null_may_be_absent(fact: Fact, page: Page) -> None:
+    whole = answers.Facts(results=(memories.fact_item(ALICE, fact),), next_cursor=None)
+    assert read(json.dumps(without_nulls(msgspec.to_builtins(whole))).encode(), answers.Facts) == whole
+    item = memories.page_item(ALICE, page)
+    assert read(json.dumps(without_nulls(msgspec.to_builtins(item))).encode(), memories.PageItem) == item
 
 
 @given(trait=of(Trait))

@@ -28,6 +28,7 @@ from embermem.core.errors import (
     ServerUnreachable,
 )
 from embermem.core.retry_after import Headers, retry_after_s
+from embermem.wire.mapping import with_nulls
 
 _T = TypeVar("_T")
 
@@ -195,7 +196,10 @@ def read(body: bytes, kind: type[_T]) -> _T:
     """An answer as a record of `embermem.wire`, or as a type of the core that the API answers as it is. Fields that
     are not known here are left out: a newer server may say more. Raises ServerError."""
     try:
-        return msgspec.json.decode(body, type=kind)
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except msgspec.ValidationError:
+            return msgspec.convert(with_nulls(kind, msgspec.json.decode(body)), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise unreadable(error) from error
 

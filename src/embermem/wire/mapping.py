@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from operator import attrgetter
+from types import NoneType
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 _T = TypeVar("_T")
@@ -53,6 +54,22 @@ def from_record(kind: type[_T], record: object, **given: object) -> _T:
     for name, get, leaf in _steps_back(cast("Hashable", kind), cast("Hashable", type(record)), frozenset(given)):
         values[name] = get(record) if leaf is None else _converted(get(record), leaf, from_record)
     return kind(**values)
+
+
+def with_nulls(hint: Any, value: Any) -> Any:
+    """A value of JSON that tells of records, with null for what may be null and is absent: both say the same."""
+    base = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    leaf = _leaf(base)
+    if leaf is None or not isinstance(value, (list, dict)):
+        return value
+    if isinstance(value, list):
+        return [with_nulls(leaf, one) for one in value]
+    if get_origin(base) is dict:
+        return {name: with_nulls(leaf, one) for name, one in value.items()}
+    known = {field.name: (field, hint) for field, hint in _hints(cast("Hashable", leaf))}
+    told = {name: with_nulls(known[name][1], one) for name, one in value.items() if name in known}
+    nullable = (name for name, (field, hint) in known.items() if _required(field) and _nullable(hint))
+    return {**dict.fromkeys(nullable), **told}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,6 +194,10 @@ def _converted(value: Any, leaf: type[Any], convert: Callable[[type[Any], Any], 
     if value is None or isinstance(value, leaf):
         return value
     return tuple(_converted(one, leaf, convert) for one in value) if isinstance(value, tuple) else convert(leaf, value)
+
+
+def _nullable(hint: Any) -> bool:
+    return any(part is NoneType or (get_origin(hint) is Annotated and _nullable(part)) for part in get_args(hint))
 
 
 def _required(field: Field[Any]) -> bool:
