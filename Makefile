@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
 
-install: $(VENV)/.installed  ## Make .venv and install Ember in it, with locked dependencies and the embedder's weights.
+install: $(VENV)/.installed  ## Make .venv and install Ember and its bench in it, with locked dependencies and the embedder's weights.
 
 server: $(VENV)/.server  ## Also what `embermem serve` and `embermem mcp` need.
 
@@ -32,14 +32,16 @@ demo: install  ## Show the memory at work on a bundled conversation.
 # Both engines are always tested; the exit code is that of the last one that failed.
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 15 --durations-min 1
 define TESTED
-	@failed=0; \
+	@failed=0; $(2) \
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
 	exit $$failed
 endef
+# The stores of the quick run lie in memory where there are 4 GB of it: no machine loses power in a test.
+IN_MEMORY = if [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END { print ($$4 > 4000000) }')" = 1 ]; then export TMPDIR=/dev/shm; fi;
 
 test: lint  ## Formatting, lint, types, and a bounded part of every kind of test, on SQLite and a PostgreSQL that it starts.
-	$(call TESTED)
+	$(call TESTED,,$(IN_MEMORY))
 
 proofs: lint  ## The same with all tests: long lives, every browser page, every benchmark once, more examples.
 	$(call TESTED,--proofs)
@@ -70,7 +72,7 @@ size:  ## Measure the default install, weights included, in an environment of it
 	@du -sm .venv-size/lib/python*/site-packages/* | sort -rn | head -8
 	@rm -rf .venv-size
 
-peers:  ## Make .venv-peers: Ember and the systems that benchmarks/peers.sh compares it with.
+peers:  ## Make .venv-peers: Ember and the systems that bench/scripts/peers.sh compares it with.
 	@$(MAKE) --no-print-directory .venv-peers/.peers VENV=.venv-peers
 
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.
@@ -89,8 +91,8 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	rm -rf .venv-lock
 
 clean:  ## Take away the virtual environments, caches and what was built.
-	rm -rf .venv .venv-* dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
-	find src tests scripts benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf .venv .venv-* dist build bench/dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
+	find src bench tests scripts -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- stamps: what was done once is not done again until what it rests on changes
 
@@ -105,9 +107,9 @@ $(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
 	@touch $@
 
 # The build tools are locked too, so pip needs no environment of its own to build in.
-$(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml $(VENV)/.made $(VENV)/.weights
+$(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
 	$(PIP) install $(LOCKED) locks/run.txt -r locks/build.txt
-	$(PIP) install --no-deps --no-build-isolation --no-index -e .
+	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
 	@touch $@
 
 $(VENV)/.server: locks/server.txt $(VENV)/.installed
@@ -125,7 +127,7 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 	@touch $@
 
 # Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.
-$(VENV)/.peers: locks/peers.txt pyproject.toml $(VENV)/.made $(VENV)/.weights
+$(VENV)/.peers: locks/peers.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
 	$(PIP) install $(LOCKED) locks/peers.txt
-	$(PIP) install --no-deps --no-build-isolation --no-index -e .
+	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
 	@touch $@

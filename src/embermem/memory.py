@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import ids, injected_blocks, messages, sensitive
+from embermem.core import injected_blocks, messages, sensitive
 from embermem.core.config import Settings
 from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
@@ -77,6 +78,8 @@ class Memory:
         try:
             bootstrap.claim(store, "memoryos")
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
+            self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO
+            self._embedder_changes = threading.Lock()
             made = bootstrap.make_model(model, self.settings)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
@@ -95,8 +98,11 @@ class Memory:
             done=telemetry.Done(),
             added=self._added,
             copied=self._copied,
+            renew_embedder=self._renew_embedder,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
+        if self.better_embedder() is not None:
+            self._added()
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
         """Return the memory of one (user, agent) pair.
@@ -104,9 +110,7 @@ class Memory:
         `timezone` is the IANA zone for this owner's times given without one; it is stored, and written only if it
         changes. Writes nothing else.
         """
-        owner = Owner(
-            id=ids.owner_id(messages.name(user, "user"), messages.name(agent, "agent")), user=user, agent=agent
-        )
+        owner = messages.owner(user, agent)
         if timezone is not None:
             zone_of(timezone)
             state = self._parts.store.owner_state(owner.id)
@@ -123,6 +127,17 @@ class Memory:
         """The embedder whose vectors this store holds."""
         return self._embedder.name
 
+    def better_embedder(self) -> str | None:
+        """The embedder that takes the place of the one in use at the next `settle` or `work`, or in the background;
+        None for none.
+
+        That is `minilm` where the store began without the weights of MiniLM, with the hashed embedder that no setting
+        named, and they are here now.
+        """
+        from embermem import bootstrap
+
+        return None if self._embedder_stays else bootstrap.better_embedder(self._parts.store, self.settings)
+
     @property
     def keys(self) -> KeyStore:
         """The keys of the service; see docs/operations/server.md."""
@@ -137,6 +152,10 @@ class Memory:
     def resident_bytes(self) -> int:
         """Bytes of memory used by the owners' indexes now."""
         return self._parts.system.resident_bytes
+
+    def is_resident(self, owner: Owner) -> bool:
+        """Whether an owner's index is in memory now: the next recall has not to load it."""
+        return self._parts.system.is_resident(owner.id)
 
     @property
     def pages_placed(self) -> int:
@@ -176,6 +195,7 @@ class Memory:
         Owners take turns, the one that has waited longest first; `owner_done` is called after each turn. Many threads
         and processes may call this at the same time. See docs/operations/workers.md.
         """
+        self._renew_embedder()
         placed = self._parts.system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
         self._scrub_if_due()
         return placed
@@ -193,16 +213,17 @@ class Memory:
         """
         from embermem import bootstrap
 
-        if embedder is not None:
-            self._embedder = bootstrap.make_embedder(embedder, self.settings)
-        name, dim = self._embedder.name, self._embedder.dim
-        made_by_it = (self._parts.store.setting("embedder"), self._parts.store.setting("dim")) == (name, str(dim))
-        goes_on = embedder is not None or self._parts.store.setting(_REINDEXING) == name
-        if not (made_by_it and goes_on):
-            self._parts.store.begin_reindex(name, dim, self._parts.clock())
-            bootstrap.remember(self._parts.store, self._embedder)
-            self._parts.store.remember({_REINDEXING: name})
-        self._parts.system = self._make_system()
+        with self._embedder_changes:
+            if embedder is not None:
+                self._embedder = bootstrap.make_embedder(embedder, self.settings)
+                bootstrap.remember_choice(self._parts.store)
+            name, dim = self._embedder.name, self._embedder.dim
+            made_by_it = (self._parts.store.setting("embedder"), self._parts.store.setting("dim")) == (name, str(dim))
+            goes_on = embedder is not None or self._parts.store.setting(_REINDEXING) == name
+            if not (made_by_it and goes_on):
+                self._begin_reindex()
+                self._parts.store.remember({_REINDEXING: name})
+            self._parts.system = self._make_system()
         done = self._parts.system.reindex(progress)
         self._parts.store.remember({_REINDEXING: ""})
         return done
@@ -314,7 +335,35 @@ class Memory:
         finally:
             store.close()
 
+    def _begin_reindex(self) -> None:
+        from embermem import bootstrap
+
+        store = self._parts.store
+        store.begin_reindex(self._embedder.name, self._embedder.dim, self._parts.clock())
+        bootstrap.remember(store, self._embedder)
+
+    def _renew_embedder(self) -> None:
+        """Put the embedder in place that the store has by now, or that takes the place of its own. What it has not
+        embedded yet is due, and recall finds it by words."""
+        from embermem import bootstrap
+
+        if self._embedder_stays:
+            return
+        with self._embedder_changes:
+            store = self._parts.store
+            if (better := self.better_embedder()) is not None:
+                before, self._embedder = self._embedder.name, bootstrap.make_embedder(better, self.settings)
+                self._begin_reindex()
+                name = self._embedder.name
+                logger.warning("%s is here: it embeds again what %s did; recall goes by words until then", name, before)
+            elif store.setting("embedder") != self._embedder.name:  # another process changed it
+                self._embedder = bootstrap.choose_embedder(store, self.settings)
+            else:
+                return
+            self._parts.system = self._make_system()
+
     def _work_behind(self) -> None:
+        self._renew_embedder()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
 

@@ -28,6 +28,7 @@ from embermem.core.types import (
     Message,
     Owner,
     OwnerId,
+    OwnerStats,
     Page,
     PageId,
     PageView,
@@ -431,28 +432,6 @@ class SegmentState:
     """Keywords that newer memories gave it; places are found by the counted ones alone."""
     tags: tuple[str, ...] = ()
     context: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OwnerStats:
-    """Counts of one owner's memory."""
-
-    utterances: int
-    pages: int
-    short: int
-    pending: int
-    mid: int
-    archive: int
-    segments: int
-    archived_segments: int
-    chains: int
-    facts: int
-    agent_facts: int
-    archived_facts: int
-    traits: int
-    changes: int
-    without_vector: int
-    failed: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

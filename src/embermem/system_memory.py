@@ -20,14 +20,14 @@ from zoneinfo import ZoneInfo
 
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import ids, messages, sensitive
+from embermem.core import messages, sensitive
 from embermem.core.messages import At, Inbox
 from embermem.core.types import Added, Context, Hit, Owner
 from embermem.protocols import Scope
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
-    from embermem.protocols import Call, LanguageModel, MemorySystem
+    from embermem.protocols import Call, LanguageModel, MemorySystem, Store
 
 __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
 
@@ -95,15 +95,18 @@ class SystemMemory:
         return self._system
 
     @property
+    def store(self) -> Store:
+        """The store itself, for what is read of any system's: utterances, counts, calls."""
+        return self._store
+
+    @property
     def embedder_name(self) -> str:
         """The embedder in use."""
         return self._store.setting("embedder") or ""
 
     def of(self, user: str, agent: str = "default") -> OwnerSystem:
         """The memory of one (user, agent) pair. Writes nothing."""
-        owner = Owner(
-            id=ids.owner_id(messages.name(user, "user"), messages.name(agent, "agent")), user=user, agent=agent
-        )
+        owner = messages.owner(user, agent)
         return OwnerSystem(self, owner)
 
     def owners(self) -> tuple[Owner, ...]:
@@ -186,7 +189,7 @@ class OwnerSystem:
 
     def forget_owner(self) -> None:
         """Remove every row of this owner."""
-        self._memory._store.forget_owner(self.owner.id, self._memory._clock())
+        self._memory.store.forget_owner(self.owner.id, self._memory._clock())
 
     def _inbox(self) -> Inbox:
         memory = self._memory

@@ -30,8 +30,10 @@ Preset = Literal["default", "paper"]
 _LONGEST_S = 1e9
 """The longest wait (31 years), so that adding it to a time does not overflow."""
 
-_FITTED = "fitted on the development sets by benchmarks/fit_recall.sh; held-out figures in docs/research/recall.md"
-_CALIBRATED = "fitted by benchmarks/fit_confidence.sh; held-out figures in docs/research/recall.md, Confidence"
+_FITTED = (
+    "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
+)
+_CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Confidence"
 
 
 def _number(
@@ -157,7 +159,7 @@ class Settings:
     recall_late_window: float = _number(0.2, _FITTED)
     recall_noted: float = _number(
         1.0,
-        "fitted on facts of a model by benchmarks/fit_recall.sh FILE --analyst recorded; docs/research/recall.md",
+        "near the fit on facts of a model: bench/scripts/fit_recall.sh FILE --analyst recorded",
     )
     recall_near: float = _number(0.1, _FITTED, low=0.0)
     recall_answer: float = _number(0.3, _FITTED, low=0.0)
@@ -365,7 +367,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
 }
 
 # θ of Eq. 1 by embedder, if none is set. The paper's 0.6 is for two summaries; a page and the mean of a segment's pages
-# need another value: `benchmarks/calibrate_theta.sh`, figures in docs/concepts/how-it-works.md.
+# need another value: `bench/scripts/calibrate_theta.sh`, figures in docs/concepts/how-it-works.md.
 THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
 THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
 

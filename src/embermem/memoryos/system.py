@@ -72,8 +72,12 @@ class MemoryOS:
 
     @property
     def resident_bytes(self) -> int:
-        """What the owners' indexes hold in memory now."""
+        """Bytes of memory used by the owners' indexes now."""
         return self._residents.nbytes
+
+    def is_resident(self, owner_id: OwnerId) -> bool:
+        """Whether an owner's index is in memory now."""
+        return owner_id in self._residents
 
     @property
     def placed(self) -> int:

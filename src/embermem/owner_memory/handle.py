@@ -35,7 +35,8 @@ _TRIES = 16
 class Parts:
     """What a memory works with. The memory and all of its handles share one object, because a reindex replaces
     `system`. `added` tells the background thread about new work; `copied` returns a store and a system with a copy
-    of one owner's memory that writes to no file."""
+    of one owner's memory that writes to no file; `renew_embedder` replaces `system` if the store has another embedder
+    by now, or is to get a better one."""
 
     settings: Settings
     read_only: bool
@@ -48,6 +49,7 @@ class Parts:
     done: telemetry.Done
     added: Callable[[], None]
     copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
+    renew_embedder: Callable[[], None]
 
 
 class Handle:

@@ -38,7 +38,8 @@ from embermem.owner_memory.handle import Handle
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
-    from embermem.protocols import OwnerState, OwnerStats, Scope
+    from embermem.core.types import OwnerStats
+    from embermem.protocols import OwnerState, Scope
 
 _ALL = 2**53
 

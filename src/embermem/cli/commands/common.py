@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from embermem.cli.session import Session
 from embermem.core.errors import InputError
 from embermem.core.messages import LookBack
+
+if TYPE_CHECKING:
+    from embermem.memory import OwnerMemory
 
 _Made = TypeVar("_Made")
 
@@ -33,6 +34,22 @@ def session_of(ctx: typer.Context) -> Session:
     if session is None:
         raise RuntimeError("no session: the application's callback has not run")
     return session
+
+
+@contextmanager
+def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
+    """The memory that the global options name, in a store that is there. Raises NotFound if there is none."""
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        yield session.owner(memory)
+
+
+@contextmanager
+def owner_written(ctx: typer.Context) -> Iterator[OwnerMemory]:
+    """The same, in a store that is made if it is not there."""
+    session = session_of(ctx)
+    with session.for_writing() as memory:
+        yield session.owner(memory)
 
 
 def text_of(given: str) -> str:
@@ -82,29 +99,3 @@ def say(text: str) -> None:
     from embermem.reports import render
 
     render.note(text)
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A temporary folder for a benchmark's stores, deleted at the end."""
-    with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder:
-        yield Path(folder)
-
-
-@contextmanager
-def progress_told() -> Iterator[Any]:
-    """A progress bar on stderr, one task for each phase."""
-    from embermem.reports import render
-
-    with render.progress("steps") as bar:
-        task = bar.add_task("starting", total=None)
-        current = ""
-
-        def told(what: str, done: int, total: int) -> None:
-            nonlocal current
-            if what != current:
-                bar.reset(task, description=render.cut(what, 50), total=total)
-                current = what
-            bar.update(task, completed=done, total=total)
-
-        yield told

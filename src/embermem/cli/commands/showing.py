@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, ValidAtOption, session_of, text_of, then_of, time_of
+from embermem.cli.commands.common import (
+    AsOfOption,
+    JsonOption,
+    ValidAtOption,
+    owner_read,
+    say,
+    session_of,
+    text_of,
+    then_of,
+    time_of,
+)
 
 
 def recall(
@@ -28,11 +38,10 @@ def recall(
     """Print the context for a query, ready for a prompt."""
     from embermem.reports import render, show
 
-    session = session_of(ctx)
     asked_at, then = time_of(at), then_of(as_of, valid_at)
     asked = text_of(query)
-    with session.for_reading() as memory:
-        context = session.owner(memory).recall(asked, at=asked_at, budget=budget, thread=thread, **then)
+    with owner_read(ctx) as owner:
+        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, **then)
     if as_json:
         render.print_json(context)
         return
@@ -102,9 +111,7 @@ def show(
     then = then_of(as_of, valid_at)
     if what == "changes" and then:
         raise typer.BadParameter("`show changes` prints the whole log; use `diff` for the changes between two times")
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         match what:
             case None:
                 shown.everything(owner, limit, as_json, then)
@@ -131,6 +138,9 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
         whole, owners = memory.stats(), memory.owners()
         here = any((o.user, o.agent) == (session.user, session.agent) for o in owners)
         own = session.owner(memory).stats() if here else None
+        better = memory.better_embedder()
+    if better is not None:
+        say(f"the embedder {better} is here: `embermem settle`, or any worker, embeds the store again with it")
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return
@@ -143,8 +153,9 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 def _pairs(record: object) -> list[tuple[str, object]]:
     from embermem.reports import render
+    from embermem.wire.plain import plain_values
 
-    named: dict[str, object] = render.data(record)
+    named: dict[str, object] = plain_values(record)
     return [(k, render.size(v) if k == "bytes" and isinstance(v, int) else v) for k, v in named.items()]
 
 

@@ -1,7 +1,7 @@
 """How likely a recall holds what was asked: near 0 where nothing stored answers the query.
 
-A logistic regression on five signals, fitted by benchmarks/fit_confidence.sh. It reads only a few rows of the ranking.
-Figures: docs/research/recall.md.
+A logistic regression on five signals, with weights near the fit by bench/scripts/fit_confidence.sh. It reads only a few
+rows of the ranking. Figures: docs/research/recall.md.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from embermem.core.types import (
     Fact,
     FactId,
     OwnerId,
+    OwnerStats,
     Page,
     PageId,
     Persona,
@@ -29,11 +30,7 @@ from embermem.core.types import (
     Utterance,
     UtteranceId,
 )
-from embermem.protocols import (
-    Delta,
-    OwnerStats,
-    PageMark,
-)
+from embermem.protocols import Delta, PageMark
 from embermem.store import schema
 from embermem.store.codec import moment
 from embermem.store.queries import reads

@@ -1,0 +1,458 @@
+"""The bodies of the routes under /v1. What they answer are the records of `embermem.wire`.
+
+A body refuses what it does not know, and every text and list in it has a limit. Absent and null say the same: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from embermem.core.types import About, Forgotten
+
+LONGEST_NAME = 512  # as the core takes them
+LONGEST_KEY = 256
+LONGEST_TEXT = 4 * 1024 * 1024  # no longer than a body may be; the setting `max_text_chars` decides below that
+LONGEST_VALUE = 2000  # a line of a profile, as the core takes it
+LONGEST_CURSOR = 8192  # holds two of the longest names in UTF-8, and base64 makes that a third longer
+LONGEST_TIME = 64
+MOST_MESSAGES = 1000
+MOST_PARTS = 1000
+MOST_ITEMS = 500  # of a batch: a few seconds of work, so that no client waits long for its first answer
+MOST_FIELDS = 100
+MOST_FACTS = 500  # brought at once
+MOST_RESULTS = 200  # of one page of a list
+MOST_HITS = 1000
+MOST_TOKENS = 1_000_000
+LARGEST = 2**53  # the largest whole number that JSON carries everywhere
+_SHOWN = 80
+
+DEFAULT = "default"
+MAIN = "main"
+
+
+class Body(BaseModel):
+    """What a client sends."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows(cls, given: object) -> object:
+        if isinstance(given, Mapping):
+            known = cls.names()
+            for name in given:
+                if name not in known:
+                    raise PydanticCustomError(
+                        "unknown_field",
+                        "{name} is an unknown field; known fields: {known}",
+                        {"name": ascii(name)[:_SHOWN], "known": ", ".join(known)},
+                    )
+        return given
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The fields that may be given, and their other names."""
+        named: list[str] = []
+        for name, field in cls.model_fields.items():
+            alias = field.validation_alias
+            named += [str(one) for one in alias.choices] if isinstance(alias, AliasChoices) else [name]
+        return tuple(named)
+
+
+def _example(body: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [body]})
+
+
+def _identifier(name: str) -> str:
+    if not name.isidentifier():
+        raise PydanticCustomError(
+            "not_a_field",
+            "{name} is not a field's name; give a word such as birth_year",
+            {"name": ascii(name)[:_SHOWN]},
+        )
+    return name
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
+Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+Moment = Annotated[
+    str,
+    StringConstraints(max_length=LONGEST_TIME),
+    Field(description="ISO 8601, such as 2026-05-02T10:00:00+02:00. A time without a zone is in the owner's."),
+]
+UserId = Annotated[Name, Field(description="The user.", examples=["alice"])]
+AgentId = Annotated[Name, Field(description="The agent.", examples=["tutor"])]
+RunId = Annotated[Name, Field(description="The thread, one conversation.", examples=["main"])]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
+FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
+FieldValue = (
+    Annotated[str, StringConstraints(max_length=LONGEST_VALUE)] | Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+)
+
+
+class OwnerBody(Body):
+    """Whose memory a body is about."""
+
+    user_id: UserId = DEFAULT
+    agent_id: AgentId = DEFAULT
+
+
+# ------------------------------------------------------------------------------------------------------------ adding
+
+
+class Message(Body):
+    """One message in OpenAI's format, with a time of its own where it has one."""
+
+    role: Literal["user", "assistant", "system", "developer", "tool", "function"]
+    content: Text | Annotated[list[Text | dict[str, Any]], Field(max_length=MOST_PARTS)] | None = None
+    name: Name | None = Field(default=None, description="The speaker, if not the user or the agent.")
+    at: Moment | None = None
+    tool_calls: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
+    tool_call_id: Name | None = None
+    function_call: dict[str, Any] | None = None
+    refusal: Text | None = None
+    audio: dict[str, Any] | None = None
+    annotations: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
+
+
+def _form(given: object) -> str:
+    return "text" if isinstance(given, str) else "list"
+
+
+Said = Annotated[
+    Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES), Tag("list")] | Annotated[Text, Tag("text")],
+    Discriminator(_form),  # so that what is wrong in a list is not also told as "not a text"
+    Field(description="Messages in OpenAI's format, or one text of the user."),
+]
+
+
+class AddBody(OwnerBody):
+    """Messages to keep."""
+
+    model_config = _example(
+        {
+            "messages": [
+                {"role": "user", "content": "I moved to Lyon.", "at": "2026-05-02T10:00:00+02:00"},
+                {"role": "assistant", "content": "How do you like it?"},
+            ],
+            "user_id": "alice",
+        }
+    )
+
+    messages: Said
+    run_id: RunId = MAIN
+    at: Moment | None = Field(
+        default=None, description="When they were said; now by default. A message's own `at` takes precedence."
+    )
+    fresh: bool | None = Field(
+        default=None,
+        description="Whether the first that the user says begins a page of its own. By default a text does, and a list "
+        "goes on with the page that is open.",
+    )
+    expires_at: Moment | None = Field(default=None, description="When the pages expire.")
+
+
+class BatchItem(Body):
+    """One addition of a batch. What it leaves out stands beside `items`."""
+
+    messages: Said
+    user_id: UserId | None = None
+    agent_id: AgentId | None = None
+    run_id: RunId | None = None
+    at: Moment | None = None
+    fresh: bool | None = None
+    key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
+        default=None, description="The same as the header Idempotency-Key, for this item."
+    )
+
+
+class RefusedItem:
+    """An item of a batch that cannot be read, and why."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+def _or_refused(given: object, read: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return read(given)
+    except ValidationError as error:
+        return RefusedItem(
+            "; ".join(
+                f"{'.'.join(ascii(part).strip(chr(39)) for part in one['loc']) or 'item'}: {one['msg']}"
+                for one in error.errors(include_input=False, include_url=False)[:5]
+            )
+        )
+
+
+class BatchBody(OwnerBody):
+    """Many additions, each kept or refused on its own."""
+
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "items": [
+                {"messages": "I moved to Lyon.", "run_id": "monday", "key": "import-1"},
+                {"messages": "My sister is called Ana.", "run_id": "tuesday", "key": "import-2"},
+            ],
+        }
+    )
+
+    run_id: RunId = MAIN
+    at: Moment | None = None
+    items: Annotated[list[Annotated[BatchItem, WrapValidator(_or_refused)]], Field(min_length=1, max_length=MOST_ITEMS)]
+
+    @property
+    def read(self) -> list[BatchItem | RefusedItem]:
+        """The items in order, those too that cannot be read."""
+        return [*self.items]
+
+
+# ---------------------------------------------------------------------------------------------------------- memories
+
+
+class UpdateBody(OwnerBody):
+    """The words that take a fact's place."""
+
+    model_config = _example({"text": "Alice lives in Paris", "user_id": "alice"})
+
+    text: Annotated[Text, StringConstraints(min_length=1)] = Field(validation_alias=AliasChoices("text", "memory"))
+
+
+# ------------------------------------------------------------------------------------------------------------ asking
+
+
+class Filters(Body):
+    """Whose memory, and which thread, said as other servers have it."""
+
+    user_id: UserId | None = None
+    agent_id: AgentId | None = None
+    run_id: RunId | None = None
+
+
+class _Question(OwnerBody):
+    query: Text = Field(examples=["Where does she live?"])
+    run_id: RunId | None = None
+
+
+class SearchBody(_Question):
+    """A query, and how many hits are wanted."""
+
+    model_config = _example({"query": "Where does she live?", "user_id": "alice", "top_k": 3})
+
+    run_id: RunId | None = Field(default=None, description="Search this thread only.")
+    top_k: Annotated[int, Field(ge=1, le=MOST_HITS)] = Field(
+        default=10,
+        validation_alias=AliasChoices("top_k", "k", "limit"),
+        description="Number of results; also called k or limit.",
+    )
+    as_of: Moment | None = Field(default=None, description="Read what was known at this time.")
+    valid_at: Moment | None = Field(default=None, description="Read what was true at this time.")
+    filters: Filters | None = None
+
+    @model_validator(mode="after")
+    def _one_owner(self) -> Self:
+        for name in ("user_id", "agent_id", "run_id"):
+            beside, inside = getattr(self, name), getattr(self.filters, name, None)
+            if inside is not None and name in self.model_fields_set and beside not in (None, inside):
+                raise PydanticCustomError("two_values", "{name} and filters.{name} differ", {"name": name})
+        return self
+
+    @property
+    def owner_asked(self) -> tuple[str, str]:
+        """(user, agent), wherever they were said."""
+        inside = self.filters or Filters()
+        return inside.user_id or self.user_id, inside.agent_id or self.agent_id
+
+    @property
+    def thread_asked(self) -> str | None:
+        """The thread, wherever it was said."""
+        return (None if self.filters is None else self.filters.run_id) or self.run_id
+
+
+class ContextBody(_Question):
+    """A query, and how long the text may be."""
+
+    model_config = _example({"query": "Where does she live?", "user_id": "alice", "budget": 300})
+
+    run_id: RunId | None = Field(default=None, description="The thread of the query; its open page is always included.")
+    budget: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = Field(
+        default=None,
+        validation_alias=AliasChoices("budget", "max_tokens"),
+        description="Most tokens; also called max_tokens. Default: the setting `budget`.",
+    )
+    at: Moment | None = Field(default=None, description="Time of the query; default: now.")
+    as_of: Moment | None = Field(default=None, description="Read what was known at this time. Counts no visit.")
+    valid_at: Moment | None = Field(default=None, description="Read what was true at this time. Counts no visit.")
+    explain: bool = Field(default=False, description="Include what was left out, and why.")
+
+
+# ----------------------------------------------------------------------------------------------------------- persona
+
+
+_Fields = Annotated[dict[FieldName, FieldValue | None], Field(min_length=1, max_length=MOST_FIELDS)]
+
+
+class ProfileBody(OwnerBody):
+    """Fields to set; null takes one away. All is one change: where a field is refused, none is set."""
+
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "user": {"name": "Alice", "birth_year": 1994},
+            "agent": {"description": "a patient tutor"},
+        }
+    )
+
+    user: _Fields | None = None
+    agent: _Fields | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.user is None and self.agent is None:
+            raise PydanticCustomError("nothing", "give at least one field of the user or the agent")
+        return self
+
+
+class PinBody(OwnerBody):
+    """Whether the cap may never take the fact."""
+
+    model_config = _example({"user_id": "alice", "pinned": True})
+
+    pinned: bool = True
+
+
+class CorrectBody(OwnerBody):
+    """What is so instead."""
+
+    model_config = _example({"user_id": "alice", "text": "Alice lives in Paris", "value": "Paris"})
+
+    text: Annotated[Text, StringConstraints(min_length=1)]
+    value: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)] | None = None
+
+
+class RetireBody(OwnerBody):
+    """Whose fact it is."""
+
+    model_config = _example({"user_id": "alice"})
+
+
+# ------------------------------------------------------------------- where memory comes from, and when it ends
+
+
+class SettleConflictBody(OwnerBody):
+    """Two facts of a conflict that may both stand."""
+
+    model_config = _example({"user_id": "alice", "fact_id": "f3-000", "other_id": "f7-001"})
+
+    fact_id: Name
+    other_id: Name
+
+
+class Brought(Body):
+    """A fact that the caller brings."""
+
+    text: Line
+    subject: Line | None = None
+    attribute: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
+    value: Line | None = None
+    about: About | None = None
+    valid_from: Moment | None = None
+    expires_at: Moment | None = None
+
+
+class LearnBody(OwnerBody):
+    """Facts to learn, all or none."""
+
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "facts": [{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon"}],
+        }
+    )
+
+    facts: Annotated[list[Brought], Field(min_length=1, max_length=MOST_FACTS)]
+
+
+class LinkBody(OwnerBody):
+    """Two memories to link, and why."""
+
+    model_config = _example({"user_id": "alice", "from_id": "f3-000", "to_id": "s5-0", "reason": "both are of Lyon"})
+
+    from_id: Name
+    to_id: Name
+    reason: Line
+
+
+class ExpireBody(OwnerBody):
+    """Until when it is kept; null takes that back."""
+
+    model_config = _example({"user_id": "alice", "at": "2030-01-01T00:00:00+00:00"})
+
+    at: Moment | None
+
+
+class FadeBody(OwnerBody):
+    """Whose memory fades."""
+
+    model_config = _example({"user_id": "alice", "dry_run": True})
+
+    dry_run: bool = False
+
+
+class VerifyBody(OwnerBody):
+    """A receipt, as forgetting gave it."""
+
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "receipt": {
+                "dry_run": False,
+                "pages": ["p06h018yk1qqyrstqwvz8981m1"],
+                "utterances": ["u06h018yk1qqyrstqwvz8981m2"],
+                "facts": [],
+                "segments": [],
+                "chains": [],
+                "traits": [],
+                "profile": [],
+                "rewritten": [],
+                "change_no": 4,
+                "recorded_at": "2026-05-02T10:00:00+00:00",
+                "scrubbed": True,
+                "sha256": "0" * 64,
+                "marks": [],
+                "backups": [],
+            },
+        }
+    )
+
+    receipt: Forgotten
+
+
+class UndoBody(OwnerBody):
+    """Whose change it is."""
+
+    model_config = _example({"user_id": "alice"})
+
+
+class SettleBody(OwnerBody):
+    """Whose memory is to be understood."""
+
+    model_config = _example({"user_id": "alice"})
