@@ -28,9 +28,9 @@ from fit_recall import Talk, prepared
 from embermem.bench import metrics
 from embermem.bench.datasets import LOCOMO_HEADLINE, load
 from embermem.core.config import Settings
-from embermem.core.text import terms
 from embermem.embedders.minilm import MiniLM
 from embermem.index.query_context import Query, View
+from embermem.languages.words import terms
 from embermem.memoryos.recall.confidence import Signs, signs
 from embermem.memoryos.recall.retrieval import rank
 

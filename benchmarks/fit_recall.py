@@ -27,7 +27,6 @@ import numpy as np
 from embermem.bench import metrics
 from embermem.bench.datasets import Conversation, Dataset, Question, load
 from embermem.core.config import Settings
-from embermem.core.text import terms
 from embermem.core.types import (
     About,
     Fact,
@@ -49,6 +48,7 @@ from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
+from embermem.languages.words import terms
 from embermem.memoryos.recall.retrieval import rank, recall
 from embermem.protocols import Delta, PageMark, Scope
 

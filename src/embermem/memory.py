@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from embermem import telemetry
+from embermem import languages, telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
 from embermem.core import ids, injected_blocks, messages, sensitive
@@ -71,7 +71,7 @@ class Memory:
         named = model if isinstance(model, str) else None
         self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
         self.read_only = read_only
-        self.finders = sensitive.finders(self.settings.redact, filter)
+        self.finders = sensitive.finders(self.settings.redact, languages.secret_words, filter)
         clock = clock or bootstrap.wall_clock
         store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:

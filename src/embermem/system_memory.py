@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from embermem import languages
 from embermem.arguments import checked
 from embermem.core import config as configuration
 from embermem.core import ids, messages, sensitive
@@ -196,5 +197,5 @@ class OwnerSystem:
             zone=zone,
             now=memory._clock(),
             max_chars=memory.settings.max_text_chars,
-            finders=sensitive.finders(memory.settings.redact),
+            finders=sensitive.finders(memory.settings.redact, languages.secret_words),
         )

@@ -14,18 +14,20 @@ from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from embermem import languages
 from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.baselines.numbers import Mem0Numbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
 from embermem.baselines.records import Record, RecordId, Written
-from embermem.core.text import is_chinese_like, sentences, terms
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
+from embermem.languages.words import sentences, terms
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector
+    from embermem import languages
+from embermem.core.types import Vector
 
 Operation = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 
@@ -455,6 +457,6 @@ def _of_fact(fact: FactProposal, of: Mapping[int, Utterance], limit: int) -> Can
     if fact.subject not in (*_SELF, said[0].speaker):
         text = f"{speaker}: {text}"
     else:
-        text = f"{speaker}{'' if is_chinese_like(text) else ' '}{text}"
+        text = languages.of(text).of_subject(speaker, text)
     candidate = Candidate.told(one_line(text, limit), said)
     return replace(candidate, slot=_slot(fact), value=fact.value, single=fact.single)

@@ -22,8 +22,9 @@ from embermem.baselines.recorded import Kit, Piece, RecordedSystem, only_shown, 
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core import equations as eq
 from embermem.core.errors import ConfigError
-from embermem.core.text import fold, has_cjk, runs, sentences, terms
+from embermem.core.text import fold
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
+from embermem.languages.words import runs, sentences, terms, unspaced
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -200,7 +201,7 @@ class ThinkInMemory(RecordedSystem):
         seqs = tuple(sorted({source.seq for source in fact.sources}))
         last = said[seqs[-1]]
         head = one_line(last.speaker if fact.subject in _SPEAKERS else fact.subject, n.entity_chars)
-        gap = "" if has_cjk(fact.text[:1]) else " "
+        gap = "" if unspaced(fact.text[:1]) else " "
         text = fact.text if fact.text.startswith(head) else f"{head}{gap}{fact.text}"
         return Draft(
             head=head,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.dates import DateSpan, date_spans
 from embermem.index.growable_array import Column
+from embermem.languages.dates.engine import DateSpan, date_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

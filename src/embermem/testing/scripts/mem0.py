@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import fold, sentences, terms
+from embermem.core.text import fold
+from embermem.languages.words import sentences, terms
 
 _NEW = re.compile(r"(\d+) \d{4}-\d\d-\d\d ([^:]*): (.*)")
 _SAID = re.compile(r"\d{4}-\d\d-\d\d ([^:]*: .*)")

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import fold, sentences, terms
+from embermem.core.text import fold
+from embermem.languages.words import sentences, terms
 
 _LINE = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]{1,80}): (?P<text>.*)")
 _THOUGHT = re.compile(r"(?P<number>\d+) \d{4}-\d\d-\d\d(?: new)? \[(?P<head>.*?)\] (?P<text>.*)")
