@@ -20,7 +20,7 @@ from embermem.baselines.numbers import Mem0Numbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
-from embermem.languages.words import sentences, terms
+from embermem.languages.words import asks, sentences, terms
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -338,7 +338,7 @@ class Mem0(RecordedSystem):
                 sentence = utterance.text[start:end]
                 inside = [utterance.text[first:last] for first, last in own if _within(first, last, start, end)]
                 rest = reduce(lambda text, part: text.replace(part, " ", 1), inside, sentence)
-                states = len(set(terms(sentence))) >= _STATED and not sentence.endswith(("?", "？"))
+                states = len(set(terms(sentence))) >= _STATED and not asks(sentence)
                 if states and terms(rest):
                     line = f"{one_line(utterance.speaker, _SPEAKER_CHARS)}: "
                     yield Candidate.told(line + one_line(sentence, self.numbers.fact_chars), [utterance])

@@ -24,7 +24,7 @@ from embermem.core import equations as eq
 from embermem.core.errors import ConfigError
 from embermem.core.text import fold
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
-from embermem.languages.words import runs, sentences, terms, unspaced
+from embermem.languages.words import asks, runs, sentences, terms, unspaced
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -221,7 +221,7 @@ class ThinkInMemory(RecordedSystem):
         for start, end in sentences(utterance.text[: n.thoughts_most * n.thought_chars])[: n.thoughts_most]:
             sentence = one_line(utterance.text[start:end], n.thought_chars)
             whole = any(first <= start and end <= last + 1 for first, last in told)  # but for its full stop
-            if not (whole or sentence.endswith(("?", "？")) or len(set(terms(sentence))) < 2):
+            if not (whole or asks(sentence) or len(set(terms(sentence))) < 2):
                 draft = Draft(
                     head=head,
                     relation="said",

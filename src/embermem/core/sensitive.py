@@ -50,6 +50,8 @@ class SecretWords:
     """Between name and value."""
     hints: tuple[str, ...] = ()
     """In lower case; one of them stands wherever a name is found."""
+    ends: str = ""
+    """The class of characters that end a value with no blank behind it."""
 
 
 _LONGEST_KIND = 64
@@ -241,9 +243,6 @@ _NAMED = r"""
 _HINTS = ("authorization", "bearer", "basic", "://")
 _BEARER = re.compile(r"(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}(?=[A-Za-z0-9._~+/=-]{16})", re.IGNORECASE)
 _URL_PASSWORD = re.compile(r"(?<=://)[^\s/:@\"'<>]{0,64}:(?=[^\s/@\"'<>]{3,128}@)")
-_ENDS_VALUE = "\\s\"'`<>，。；、！？（）【】《》“”\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Blanks, quotes, and signs that need no blank behind a value."""
-_VALUE = re.compile(rf"(?=[^{_ENDS_VALUE}])[^{_ENDS_VALUE}&]*(?:&(?![A-Za-z0-9_.-]{{1,40}}=)[^{_ENDS_VALUE}&]*)*")
 _TO_AT = re.compile(r"[^\s/@]+")
 _AFTER_VALUE = ".,;:!?)]}\\"
 _NO_VALUE = ("$", "{", "<", "(", "[", "%", "*", "&", "os.", "process.", "env.")
@@ -265,6 +264,8 @@ class _Assigned:
     def __init__(self, words: SecretWords) -> None:
         pattern = _NAMED.format(password=words.password, key=words.key, equals=words.equals)
         self._named = re.compile(pattern, re.VERBOSE | re.IGNORECASE)
+        ends = f"\\s\"'`<>{words.ends}"
+        self._value = re.compile(rf"(?=[^{ends}])[^{ends}&]*(?:&(?![A-Za-z0-9_.-]{{1,40}}=)[^{ends}&]*)*")
         self._hints = (*words.hints, *_HINTS)
         """One of these stands in every text in which anything is found; most texts have none."""
 
@@ -276,7 +277,7 @@ class _Assigned:
         for match in self._named.finditer(text):
             if match.end() < done:
                 continue
-            span = _value(text, match.end(), match["quote"])
+            span = self._span(text, match.end(), match["quote"])
             if span is None:
                 continue
             is_password = match["password"] is not None
@@ -284,7 +285,7 @@ class _Assigned:
                 done = span[1]
                 yield Found(kind="password" if is_password else "token", start=span[0], end=span[1])
         for match in _BEARER.finditer(text):
-            span = _value(text, match.end(), None)
+            span = self._span(text, match.end(), None)
             if span is not None and _telling(text[span[0] : min(span[1], span[0] + _LONGEST_VALUE)], False):
                 yield Found(kind="token", start=span[0], end=span[1])
         for match in _URL_PASSWORD.finditer(text):
@@ -292,25 +293,24 @@ class _Assigned:
             if value is not None and not value[0].startswith(_NO_VALUE):
                 yield Found(kind="password", start=value.start(), end=value.end())
 
-
-def _value(text: str, start: int, quote: str | None) -> tuple[int, int] | None:
-    """Where the value stands that begins here: to the closing quote, or to the next blank."""
-    if quote is not None:
-        end = text.find(quote, start, start + _LONGEST_VALUE)
-        if end > start and "\n" not in text[start:end]:
-            return start, end
-    match = _VALUE.match(text, start, start + _LONGEST_VALUE)
-    if match is None:
-        return None
-    end = match.end()
-    if end == start + _LONGEST_VALUE:
-        if not _telling(match[0], False):
+    def _span(self, text: str, start: int, quote: str | None) -> tuple[int, int] | None:
+        """Where the value stands that begins here: to the closing quote, or to the next blank."""
+        if quote is not None:
+            end = text.find(quote, start, start + _LONGEST_VALUE)
+            if end > start and "\n" not in text[start:end]:
+                return start, end
+        match = self._value.match(text, start, start + _LONGEST_VALUE)
+        if match is None:
             return None
-        rest = _VALUE.match(text, end)
-        end = end if rest is None else rest.end()
-    while end > start and text[end - 1] in _AFTER_VALUE:
-        end -= 1
-    return (start, end) if end > start else None
+        end = match.end()
+        if end == start + _LONGEST_VALUE:
+            if not _telling(match[0], False):
+                return None
+            rest = self._value.match(text, end)
+            end = end if rest is None else rest.end()
+        while end > start and text[end - 1] in _AFTER_VALUE:
+            end -= 1
+        return (start, end) if end > start else None
 
 
 def _telling(value: str, is_password: bool) -> bool:

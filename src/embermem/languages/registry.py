@@ -127,6 +127,7 @@ def secret_words() -> SecretWords:
         password=alternatives(lambda one: one.secrets.password),
         key=alternatives(lambda one: one.secrets.key),
         equals=alternatives(lambda one: one.secrets.equals),
+        ends="".join(language.secrets.ends for language in all()),
         hints=tuple(dict.fromkeys(hint for language in all() for hint in language.secrets.hints)),
     )
 

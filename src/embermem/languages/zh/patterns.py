@@ -97,5 +97,6 @@ SECRETS: Final = SecretWords(
     password="密码 | 口令",
     key="密钥 | 令牌",
     equals=r"\s{0,4} (?: 是 | 为 ) \s{0,4}",
+    ends="，。；、！？（）【】《》“”\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af",
     hints=("密码", "口令", "密钥", "令牌"),
 )

@@ -6,7 +6,6 @@ Which attributes stand is said in core/attributes.py; docs/retrieval.md has the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.core.attributes import standing as kind_of
+from embermem.core.equations import fading
 from embermem.core.types import About, Fact
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_of_the_past
@@ -96,7 +96,7 @@ def _nearness(view: View, seen: Mapping[int, Sequence[int]]) -> Floats:
 def _newness(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> float:
     if now is None:
         return 0.0
-    return math.exp(-max(0.0, _age_days(fact, rows, view, now)) / view.settings.standing_recency_days)
+    return fading(max(0.0, _age_days(fact, rows, view, now)), view.settings.standing_recency_days)
 
 
 def _age_days(fact: Fact, rows: Sequence[int], view: View, now: datetime) -> float:

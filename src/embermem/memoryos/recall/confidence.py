@@ -144,14 +144,9 @@ def _whose(near: Floats, named: int, settings: Settings) -> float:
     """How much nearer the first `named` come than the others: the difference of their soft maxima."""
     if len(near) == 0:
         return 0.0
-    ours, others = (_soft_maximum(side, settings.confidence_tau) for side in (near[:named], near[named:]))
+    sides = (near[:named].tolist(), near[named:].tolist())
+    ours, others = (equations.soft_maximum(side, settings.confidence_tau, _EACH_SIDE) for side in sides)
     return ours - others
-
-
-def _soft_maximum(near: Floats, tau: float) -> float:
-    """τ · ln of the mean of exp(near / τ) over `_EACH_SIDE` utterances; one that is missing comes near nothing."""
-    missing = _EACH_SIDE - len(near)
-    return tau * math.log((float(np.exp(near / tau).sum()) + missing) / _EACH_SIDE)
 
 
 # ----------------------------------------------------------------------------------------------------- nearness
