@@ -24,8 +24,10 @@ def keywords(text: str, limit: int = 8, *, max_chars: int = 20_000) -> tuple[str
     total = 0
     otherwise = languages.spelled(text)
     for run, start, _ in runs(text):
-        for word, bonus in _words(run, text, start, otherwise):
+        language = otherwise if run.isascii() else language_of_run(run, otherwise)
+        for word in language.keywords_of(run):
             total += 1
+            bonus = _bonus(word, run, text, start, language)
             if word not in counts:
                 weight[word] = bonus + 0.3 / (1.0 + total / 20.0)
             else:
@@ -35,15 +37,12 @@ def keywords(text: str, limit: int = 8, *, max_chars: int = 20_000) -> tuple[str
     return tuple(order[:limit])
 
 
-def _words(run: str, text: str, start: int, otherwise: Language) -> list[tuple[str, float]]:
-    language = language_of_run(run, otherwise)
-    words = language.keywords_of(run)
-    if not words:
-        return []
+def _bonus(word: str, run: str, text: str, start: int, language: Language) -> float:
+    """What a word is worth where it stands: long words more, and names where words are spelled."""
     if not language.spaced:
-        return [(word, 1.0 + 0.1 * min(len(word), 4)) for word in words]
+        return 1.0 + 0.1 * min(len(word), 4)
     named = run[0].isupper() and _inside_sentence(text, start)
-    return [(word, 1.0 + (0.7 if named else 0.0) + 0.05 * min(len(word), 10)) for word in words]
+    return 1.0 + (0.7 if named else 0.0) + 0.05 * min(len(word), 10)
 
 
 _INSIDE = re.compile(r"[\w,;]\s?$")

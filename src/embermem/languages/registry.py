@@ -68,9 +68,10 @@ def default() -> Language:
 
 def of(text: str) -> Language:
     """The language in which a text is mostly written; a sign of a language's own counts as two letters."""
-    for language, signs in _signed():
-        if 2 * len(signs.findall(text)) > len(_LATIN.findall(text)):
-            return language
+    if not text.isascii():
+        for language, signs in _signed():
+            if 2 * len(signs.findall(text)) > len(_LATIN.findall(text)):
+                return language
     return spelled(text)
 
 

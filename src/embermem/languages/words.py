@@ -68,8 +68,11 @@ def terms(text: str) -> list[str]:
     folded = fold(text)
     language = spelled(folded)
     found: list[str] = []
-    for match in _RUN.finditer(folded):
-        run = match.group()
+    if folded.isascii():
+        for run in _RUN.findall(folded):
+            found += language.terms_of(run)
+        return found
+    for run in _RUN.findall(folded):
         found += (language if run.isascii() else language_of_run(run, language)).terms_of(run)
     return found
 
@@ -83,8 +86,8 @@ def words_to_match(text: str) -> Iterator[str]:
     """
     folded = visible(fold(text))
     language = spelled(folded)
-    for match in _RUN.finditer(folded):
-        yield from language_of_run(match.group(), language).terms_to_match(match.group())
+    for run in _RUN.findall(folded):
+        yield from (language if run.isascii() else language_of_run(run, language)).terms_to_match(run)
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

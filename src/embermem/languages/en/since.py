@@ -18,7 +18,7 @@ _PATTERN = re.compile(
       (?P<near>yesterday|today|last\ night|last\ weekend|this\ morning|(?P<which>last|this)\ (?P<unit>week|month|year))
     | (?:last\ (?P<season>{"|".join(SEASON)}))
     | (?:(?:last|on)\ (?P<weekday>{DAY_WORDS.replace(" ", "|")}))
-    | (?P<n>\d{{1,3}}|a\ couple\ of|an?|one|{_NUMBERS})\ (?P<ago>{_UNITS})s?\ ago
+    | (?P<n>\d{{1,3}}|an?|one|{_NUMBERS})\ (?P<ago>{_UNITS})s?\ ago
     | for\ (?:the\ (?:last|past)\ )?(?:over\ |about\ |almost\ )?(?P<k>\d{{1,3}}|{_NUMBERS})\ (?P<span>{_UNITS})s?
     | (?:in|since|back\ in)\ (?:the\ year\ )?(?P<year>(?:19|20)\d\d)\b
     | (?:in|since|last|on|this|back\ in)\ (?:(?:early|late|mid)[ -])?(?:(?:the\ )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\ (?:of\ )?)?(?P<month>{MONTH_WORDS.replace(" ", "|")})\b\.?(?:\ (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?(?:,?\ (?:of\ )?(?P<year2>(?:19|20)\d\d)\b)?
