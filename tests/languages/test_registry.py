@@ -18,12 +18,14 @@ SAID = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
 def test_english_is_the_default_and_comes_first() -> None:
-    assert [language.code for language in languages.all()] == ["en", "zh"]
+    codes = [language.code for language in languages.all()]
+    assert codes[0] == "en"
+    assert codes[1:] == sorted(set(codes[1:]))
     assert languages.default() is languages.named("en")
 
 
 def test_a_language_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(LookupError, match="no language 'xx'; known: en, zh"):
+    with pytest.raises(LookupError, match="no language 'xx'; known: en, "):
         languages.named("xx")
 
 
@@ -114,7 +116,7 @@ from datetime import UTC, datetime
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.words import name_of, terms
 text = "Mi estas en la ĝardeno kun mi amiko, 2026-05-02."
-print([language.code for language in languages.all()], languages.of(text).code, name_of(text))
+print(languages.named("eo").name, languages.of(text).code, name_of(text))
 print(terms(text), [str(span.first) for span in date_spans(text, datetime(2026, 11, 21, tzinfo=UTC))])
 print(languages.of("The garden is in the town, and I like it.").code, terms("The gardens"))
 """
@@ -127,7 +129,7 @@ def test_a_folder_is_a_language_and_nothing_else_lists_it(tmp_path: Path) -> Non
         [sys.executable, "-c", _ASKED, str(tmp_path)], capture_output=True, text=True, check=True, encoding="utf-8"
     )
     assert run.stdout.splitlines() == [
-        "['en', 'eo', 'zh'] eo Esperanto",
+        "Esperanto eo Esperanto",
         "['gardeno', 'amiko', '2026', '05', '02'] ['2026-05-02']",
         "en ['garden']",
     ]
