@@ -51,6 +51,16 @@ _LIKED_TO = re.compile(
 _WATCHES = re.compile(
     r"(?:watching|making|taking|trying|going on|going to|living)\s+(?!it\b|you|that\b|this\b|the\b|them\b|my\b|her\b|him\b|to\b|in\b|here\b|with\b|sure\b)[a-z]"
 )
+_CUTS = frozenset("in at with for on by about during from every and or".split())
+"""Words before which a long phrase may be cut."""
+_NO_END = frozenset("and or to of the a my with in is was".split())
+_PRIVATE = re.compile(r"\s+(?:my|me|him|her|them|you|us|our|the (?:morning|evening|afternoon|weekend))\b")
+"""What follows "with" or "in" where more is said than what is liked: "with my sister", "in my free time"."""
+_CAPITAL = re.compile(r"\s+[A-Z]")
+_CLAUSE = re.compile(
+    r"\s+(?:i|i'm|i've|we|you|he|she|it|it's|they|my|that|this|would|have|want|am|is|was|had|also|then|my|our|how|what|hate|love|like|don't|do|did|can|could|the|so|not)\b",
+    re.IGNORECASE,
+)
 
 
 def listed(sentence: str, pos: int, end: int, subject: str, attribute: str, first: str) -> Iterator[Finding]:
@@ -74,88 +84,63 @@ def listed(sentence: str, pos: int, end: int, subject: str, attribute: str, firs
 
 
 def read_noun_phrase(sentence: str, pos: int, first: str | None = None) -> Value | None:
+    """What is liked, up to where the phrase ends. With `first` it may begin with a word that begins no other."""
     the = _THE.match(sentence, pos)
     if the is not None:
         return the.group(), the.end()
     if liked := _LIKED_TO.match(sentence, pos):
         pos = liked.end()
         first = "to"
-    tokens: list[str] = []
-    end = at = pos
-    trimmed = False
-    prepositions = []
-    while True:
-        token = _TOKEN.match(sentence, at)
-        if token is None:
-            if at < len(sentence) and sentence[at] in "\ue000":
-                return None
-            break
-        word = token[1].lower()
-        if tokens and (
-            word in _BOUNDARY
-            or (word in ("any", "these") and GONE.match(sentence, end))
-            or (word in ("a", "very", "so") and _MEASURE.match(sentence, token.end()))
-            or (word in ("with", "for", "in", "at") and _private(sentence, token.end()))
-        ):
-            break
-        if tokens and word == "like" and not re.compile(r"\s+[A-Z]").match(sentence, token.end()):
-            break
-        if word in ("and", "or") and tokens and _clause_follows(sentence, token.end()):
-            break
-        if len(tokens) == _MAX_WORDS:
-            trimmed = True
-            break
-        if word in ("in", "at", "with", "for", "on", "by", "about", "during", "from", "every", "and", "or"):
-            prepositions.append((len(tokens), end))
-        tokens.append(word)
-        at = end = token.end()
-    if trimmed:
-        usable = [p for p in prepositions if p[0] > 0]
-        if not usable:
-            return None
-        count, end = usable[-1]
-        tokens = tokens[:count]
-    if not tokens or (first is None and tokens[0] in NP_FIRST_DENIED and not _WATCHES.match(sentence, pos)):
+    found = _words(sentence, pos)
+    if found is None:
         return None
-    if any(t in _NP_DENIED for t in tokens) or tokens[-1] in (
-        "and",
-        "or",
-        "to",
-        "of",
-        "the",
-        "a",
-        "my",
-        "with",
-        "in",
-        "is",
-        "was",
-    ):
+    words, end = found
+    if not words or (first is None and words[0] in NP_FIRST_DENIED and not _WATCHES.match(sentence, pos)):
         return None
-    if tokens in (["activities"], ["hobbies"]):
-        return None
-    if len(tokens) == 1 and not any(c.isalpha() for c in tokens[0]):
-        return None
-    if _RESTRICTED.match(sentence, end) or (
-        len(tokens) > 1 and tokens[-2] in ("a", "an") and sentence[end : end + 1] == ","
-    ):
+    unfinished = len(words) > 1 and words[-2] in ("a", "an") and sentence[end : end + 1] == ","
+    if _is_denied(words) or unfinished or _RESTRICTED.match(sentence, end):
         return None
     end = pos + len(_INTENSITY.sub("", sentence[pos:end]))
     value = sentence[pos:end].strip().strip("\"'“”‘’*_~")
     return (value, end) if len(value) > 1 and value[0].isalnum() else None
 
 
-def _private(sentence: str, pos: int) -> bool:
-    """Whether a phrase such as "with my sister" or "in my free time" begins: it says more than what is liked."""
+def _words(sentence: str, pos: int) -> tuple[list[str], int] | None:
+    """The words of a phrase in lower case, and where it ends; a long one ends before its last preposition. None where
+    something hidden follows, or a long one has none."""
+    words: list[str] = []
+    cuts: list[tuple[int, int]] = []
+    end = pos
+    while token := _TOKEN.match(sentence, end):
+        word = token[1].lower()
+        if words and _ends(word, sentence, end, token.end()):
+            return words, end
+        if len(words) == _MAX_WORDS:
+            usable = [cut for cut in cuts if cut[0] > 0]
+            return (words[: usable[-1][0]], usable[-1][1]) if usable else None
+        if word in _CUTS:
+            cuts.append((len(words), end))
+        words.append(word)
+        end = token.end()
+    return None if sentence[end : end + 1] == "\ue000" else (words, end)
+
+
+def _ends(word: str, sentence: str, start: int, end: int) -> bool:
+    """Whether a phrase ends before this word, which stands there with the space before it."""
     return (
-        re.compile(r"\s+(?:my|me|him|her|them|you|us|our|the (?:morning|evening|afternoon|weekend))\b").match(
-            sentence, pos
-        )
-        is not None
+        word in _BOUNDARY
+        or (word in ("any", "these") and GONE.match(sentence, start) is not None)
+        or (word in ("a", "very", "so") and _MEASURE.match(sentence, end) is not None)
+        or (word in ("with", "for", "in", "at") and _PRIVATE.match(sentence, end) is not None)
+        or (word == "like" and _CAPITAL.match(sentence, end) is None)
+        or (word in ("and", "or") and _CLAUSE.match(sentence, end) is not None)
     )
 
 
-def _clause_follows(sentence: str, pos: int) -> bool:
-    return re.compile(
-        r"\s+(?:i|i'm|i've|we|you|he|she|it|it's|they|my|that|this|would|have|want|am|is|was|had|also|then|my|our|how|what|hate|love|like|don't|do|did|can|could|the|so|not)\b",
-        re.IGNORECASE,
-    ).match(sentence, pos) is not None  # fmt: skip
+def _is_denied(words: list[str]) -> bool:
+    return (
+        any(word in _NP_DENIED for word in words)
+        or words[-1] in _NO_END
+        or words in (["activities"], ["hobbies"])
+        or (len(words) == 1 and not any(c.isalpha() for c in words[0]))
+    )
