@@ -6,7 +6,7 @@ A folder beside this module that is named by a language's code and holds a `LANG
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -29,7 +29,7 @@ __all__ = [
     "of",
     "readable",
     "secret_words",
-    "signs",
+    "signed",
     "spelled",
 ]
 
@@ -69,7 +69,7 @@ def default() -> Language:
 def of(text: str) -> Language:
     """The language in which a text is mostly written; a sign of a language's own counts as two letters."""
     if not text.isascii():
-        for language, signs in _signed():
+        for language, signs in signed():
             if 2 * len(signs.findall(text)) > len(_LATIN.findall(text)):
                 return language
     return spelled(text)
@@ -78,7 +78,7 @@ def of(text: str) -> Language:
 def by_signs(text: str) -> Language:
     """The first language one of whose own signs stands in a text, be it a name only; `spelled`, if there is none."""
     if not text.isascii():
-        for language, signs in _signed():
+        for language, signs in signed():
             if signs.search(text) is not None:
                 return language
     return spelled(text)
@@ -97,7 +97,7 @@ def spelled(text: str) -> Language:
 
 def readable(text: str, code: str) -> float:
     """The share of a text's letters that are no signs of other languages than this; such a sign counts as two."""
-    others = sum(2 * len(signs.findall(text)) for language, signs in _signed() if language.code != code)
+    others = sum(2 * len(signs.findall(text)) for language, signs in signed() if language.code != code)
     return 1.0 - others / (others + len(_LATIN.findall(text))) if others else 1.0
 
 
@@ -144,10 +144,6 @@ def _sharing() -> tuple[Language, ...]:
 
 
 @cache
-def _signed() -> tuple[tuple[Language, re.Pattern[str]], ...]:
-    return tuple((language, re.compile(f"[{language.signs}]")) for language in all() if language.signs)
-
-
-def signs() -> Iterator[tuple[Language, re.Pattern[str]]]:
+def signed() -> tuple[tuple[Language, re.Pattern[str]], ...]:
     """The languages that have signs of their own, each with the pattern of one sign."""
-    yield from _signed()
+    return tuple((language, re.compile(f"[{language.signs}]")) for language in all() if language.signs)

@@ -13,7 +13,7 @@ from datetime import datetime
 from embermem.core.text import fold, visible
 from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
-from embermem.languages.registry import all, by_signs, default, signs, spelled
+from embermem.languages.registry import all, by_signs, default, signed, spelled
 
 __all__ = [
     "asks",
@@ -56,7 +56,7 @@ def runs(text: str) -> Iterator[tuple[str, int, int]]:
 def language_of_run(run: str, otherwise: Language) -> Language:
     """The language of what `runs` gives: that of its signs, or `otherwise`."""
     if not run.isascii():
-        for language, sign in signs():
+        for language, sign in signed():
             if sign.match(run):
                 return language
     return otherwise
@@ -131,8 +131,8 @@ def asks(text: str) -> bool:
 def name_of(text: str) -> str | None:
     """What to call the language of a text to a model that is to answer in it; None for one that is not known."""
     words = [fold(run) for run, _, _ in runs(text) if language_of_run(run, default()).signs == ""]
-    signed = (name for language, _ in signs() if (name := language.name_for(text, words)))
-    return next(signed, None) or spelled(text).name_for(text, words)
+    names = (name for language, _ in signed() if (name := language.name_for(text, words)))
+    return next(names, None) or spelled(text).name_for(text, words)
 
 
 def date_words(text: str, moment: datetime) -> str:
