@@ -607,7 +607,7 @@ _LANGUAGES = (
     Fault(
         name="next-friday-today",
         breaks='"next Friday", said on a Friday, is taken for today',
-        file="dates/days.py",
+        file="languages/dates/days.py",
         was="dates/days.py",
         old="off = off % 7 or 7",
         new="off = off % 7",
@@ -616,7 +616,7 @@ _LANGUAGES = (
     Fault(
         name="chinese-by-pairs",
         breaks="a Chinese word of one character does not find a longer one that holds it",
-        file="core/text.py",
+        file="languages/zh/words.py",
         was="text.py",
         old="return (*pairs, *characters)",
         new="return tuple(pairs)",

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from embermem import languages
+from embermem.core import sensitive
 from embermem.core.config import THETA, THETA_OTHER, Settings
 from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
+from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
 from embermem.memoryos.ingest.pipeline import Clock, Parts
 from embermem.memoryos.system import MemoryOS
@@ -281,6 +284,12 @@ def make_asker(model: LanguageModel | None, store: Ledger, settings: Settings, c
     from embermem.llms.asking import ModelAsker
 
     return ModelAsker(model, store, settings, clock)
+
+
+def finders(settings: Settings, own: Finder | None = None) -> tuple[Finder, ...]:
+    """What finds sensitive parts of a text: what the setting `redact` names, in all languages, and the caller's own.
+    Raises InputError for one of the caller's that cannot be called."""
+    return sensitive.finders(settings.redact, languages.secret_words, own)
 
 
 def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import injected_blocks, messages, sensitive
+from embermem.core import injected_blocks, messages
 from embermem.core.config import Settings
 from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
@@ -72,7 +72,7 @@ class Memory:
         named = model if isinstance(model, str) else None
         self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
         self.read_only = read_only
-        self.finders = sensitive.finders(self.settings.redact, filter)
+        self.finders = bootstrap.finders(self.settings, filter)
         clock = clock or bootstrap.wall_clock
         store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:

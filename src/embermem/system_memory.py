@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import messages, sensitive
+from embermem.core import messages
 from embermem.core.messages import At, Inbox
 from embermem.core.types import Added, Context, Hit, Owner
 from embermem.protocols import Scope
@@ -75,6 +75,7 @@ class SystemMemory:
 
         self.settings = settings
         self._clock = clock or bootstrap.wall_clock
+        self.finders = bootstrap.finders(settings)
         self._store = bootstrap.open_store(place, settings)
         try:
             self._system: MemorySystem = bootstrap.make_named_system(
@@ -199,5 +200,5 @@ class OwnerSystem:
             zone=zone,
             now=memory._clock(),
             max_chars=memory.settings.max_text_chars,
-            finders=sensitive.finders(memory.settings.redact),
+            finders=memory.finders,
         )

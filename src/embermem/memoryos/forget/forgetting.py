@@ -33,8 +33,7 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.errors import ForgottenKeyLost, InputError, NotFound, RevisionMoved
-from embermem.core.quote_matcher import probes_of
-from embermem.core.text import fold, words_to_match
+from embermem.core.text import fold
 from embermem.core.types import (
     About,
     Chain,
@@ -53,6 +52,8 @@ from embermem.core.types import (
     Verified,
 )
 from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain
+from embermem.languages.quote_matcher import probes_of
+from embermem.languages.words import words_to_match
 from embermem.memoryos.forget.redacting import Going, Pieces, Redacted, Traces, changed_facts, redacted
 from embermem.memoryos.ingest import mid_term
 from embermem.protocols import Erasure, Store, Trail

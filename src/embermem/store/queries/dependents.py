@@ -14,9 +14,9 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change
-from embermem.core.quote_matcher import Probes
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, PageId, SegmentId, ThreadId
+from embermem.languages.quote_matcher import Probes
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
 from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
