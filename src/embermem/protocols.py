@@ -22,7 +22,6 @@ from embermem.core.types import (
     Fact,
     FactId,
     Hit,
-    ItemId,
     Link,
     LinkId,
     Message,
@@ -315,12 +314,55 @@ class Delta:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """What a read of the past goes by. `seq` and `revision`: what was known when the logs stood there, the last
-    utterance and the last change. `valid_at`: what was true then. None: as it stands now, and true at any time."""
+    """What every read goes by. `seq` and `revision`: what was known when the logs stood there, the last utterance and
+    the last change (see Store.moment). `valid_at`: what was true then. None: as it stands now, and true at any time.
+
+    A read of the past gives what a copy taken then would give, without counters, and without what was forgotten since.
+    """
 
     seq: int | None = None
     revision: int | None = None
     valid_at: datetime | None = None
+
+    @property
+    def is_now(self) -> bool:
+        """Whether it asks for what stands now."""
+        return self.seq is None and self.revision is None and self.valid_at is None
+
+
+NOW = Moment()
+"""As it stands now: what a read goes by that names no other moment."""
+
+
+class FactState(StrEnum):
+    """Whether a fact is held: in the persona, in the archive that the cap moved it to, or no longer."""
+
+    HELD = "held"
+    ARCHIVED = "archived"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactSelection:
+    """Which facts a read gives: those for which all of this holds. None: whatever it is.
+
+    `states` are those of the moment; at a `valid_at`, HELD and ARCHIVED mean that a fact was true then, superseded
+    since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
+    one of these took the place; `expired_by`: those that expired by then.
+    """
+
+    states: frozenset[FactState] | None = None
+    about: About | None = None
+    ids: frozenset[FactId] | None = None
+    resting_on: frozenset[int] | None = None
+    superseded_by: frozenset[FactId] | None = None
+    expired_by: datetime | None = None
+
+
+HELD = FactSelection(states=frozenset({FactState.HELD}))
+ARCHIVED = FactSelection(states=frozenset({FactState.ARCHIVED}))
+ENDED = FactSelection(states=frozenset({FactState.ENDED}))
+ALL_FACTS = FactSelection()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -654,7 +696,15 @@ class Store(KeyStore, Protocol):
 
     def set_timezone(self, owner: Owner, timezone: str, now: datetime) -> None: ...
 
-    def utterances(self, owner_id: OwnerId, after_seq: int, limit: int) -> tuple[Utterance, ...]: ...
+    def utterances(
+        self,
+        owner_id: OwnerId,
+        after_seq: int = 0,
+        limit: int | None = None,
+        *,
+        ids: Collection[UtteranceId] | None = None,
+    ) -> tuple[Utterance, ...]:
+        """What was said, in order: the next `limit` after a seq; of some ids."""
 
     # -- work
 
@@ -747,9 +797,6 @@ class Store(KeyStore, Protocol):
     def segments_without_vector(self, owner_id: OwnerId, embedder: str) -> tuple[SegmentId, ...]:
         """Segments, archived ones too, whose vector is not of this embedder."""
 
-    def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
-        """The chains named, as they stand; `page_ids` is left empty."""
-
     def unembedded(self, owner_id: OwnerId) -> int:
         """How many utterances have no vector yet."""
 
@@ -768,31 +815,15 @@ class Store(KeyStore, Protocol):
     def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
         """How each held fact, and each segment of mid-term memory (without its pages), was used."""
 
-    def expired_pages(self, owner_id: OwnerId, now: datetime) -> tuple[PageId, ...]:
-        """Pages that have expired and are still there, in order."""
-
     def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
-        """These pages again, and the seqs of their utterances. One indexed read where there are none."""
-
-    def expired_facts(self, owner_id: OwnerId, now: datetime) -> tuple[Fact, ...]:
-        """Facts, archived ones too, that have expired and are still held."""
+        """Pages that have expired and are still there, and the seqs of their utterances. One indexed read where there
+        are none."""
 
     def next_expiry(self, owner_id: OwnerId) -> datetime | None:
         """When the next page or held fact expires, or the first one did that is still there; None: none does."""
 
     def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
         """When a page expires from now on (None: never). False for no such page. Readers are told, and it is due."""
-
-    def pages_named(
-        self,
-        owner_id: OwnerId,
-        *,
-        ids: Collection[PageId] = (),
-        thread: ThreadId | None = None,
-        segment: SegmentId | None = None,
-        before: datetime | None = None,
-    ) -> tuple[Page, ...]:
-        """The pages of these ids, or all of a thread, of a segment, or wholly said before a time; in order."""
 
     def trail(
         self,
@@ -904,79 +935,81 @@ class Store(KeyStore, Protocol):
         owner_id: OwnerId,
         short: int,
         *,
-        tier: Tier | None,
-        before: int | None,
-        limit: int | None,
+        moment: Moment = NOW,
+        tier: Tier | None = None,
+        ids: Collection[PageId] | None = None,
         thread: ThreadId | None = None,
+        segment: SegmentId | None = None,
+        said_before: datetime | None = None,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int | None = None,
     ) -> tuple[Page, ...]:
-        """Pages in order, the newest `limit` of those with a number below `before`; of one thread."""
+        """Pages in order: those of a tier (short-term memory has `short` pages), of some ids, of a thread, of a
+        segment, wholly said before a time; the newest `limit` of those with a number above `after` and below `before`.
+        At a moment, each has what of it was said by then."""
 
-    def page(self, owner_id: OwnerId, page_id: PageId, short: int) -> Page | None: ...
+    def segments(
+        self,
+        owner_id: OwnerId,
+        *,
+        moment: Moment = NOW,
+        archived: bool | None = None,
+        only: SegmentId | None = None,
+    ) -> tuple[Segment, ...]:
+        """Segments with their pages and sources, oldest first. At a moment, without vectors and counters; with
+        `valid_at` those of which something was said by then, with those pages, and with the newest summary that tells
+        of nothing later, an empty one where there is none."""
 
-    def segments(self, owner_id: OwnerId, *, archived: bool | None, only: SegmentId | None) -> tuple[Segment, ...]: ...
+    def chains(
+        self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
+    ) -> tuple[Chain, ...]:
+        """Chains with their pages; those of some ids, among them such as lost their pages to others. With `valid_at` as
+        `segments`."""
 
-    def chains(self, owner_id: OwnerId) -> tuple[Chain, ...]: ...
+    def persona(self, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
+        """Profiles, traits and the facts that are held. With `valid_at`: the traits and lines as the newest change that
+        reaches back to then says, and the facts that were true."""
 
-    def persona(self, owner_id: OwnerId) -> Persona: ...
-
-    def facts(self, owner_id: OwnerId, *, about: About | None, archived: bool) -> tuple[Fact, ...]:
-        """Current facts, or with `archived` those the cap moved out, oldest first."""
-
-    def history(self, owner_id: OwnerId) -> tuple[Fact, ...]:
-        """Facts that are no longer held: superseded or retired."""
-
-    def fact(self, owner_id: OwnerId, fact_id: FactId) -> Fact | None:
-        """One fact, held, archived or past."""
-
-    def utterance(self, owner_id: OwnerId, utterance_id: UtteranceId) -> Utterance | None: ...
-
-    def facts_resting_on(self, owner_id: OwnerId, seqs: Sequence[int]) -> tuple[Fact, ...]:
-        """Facts, held or not, that rest on one of these utterances."""
+    def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
+        """Facts, those confirmed last at the end."""
 
     def changes(
         self,
         owner_id: OwnerId,
-        since: int,
         *,
-        limit: int | None = None,
+        since: int | datetime = 0,
         before: int | None = None,
-        cause: Cause | None = None,
+        limit: int | None = None,
+        causes: Collection[Cause] | None = None,
+        naming: str | None = None,
+        kinds: Collection[type[Decision]] | None = None,
     ) -> tuple[Change, ...]:
-        """Changes in order: the next `limit` after `since`, or with `before` the last `limit` below it; all of them, or
-        those of one cause."""
+        """Changes in order: the next `limit` after `since`, a number or the time by which others were recorded, or with
+        `before` the last `limit` below it; those of some causes; those in whose decisions the id `naming` stands. With
+        `kinds` each has its decisions of these kinds alone: the others are not even decoded."""
 
-    def changes_of(self, owner_id: OwnerId, causes: Collection[Cause]) -> tuple[Change, ...]:
-        """The changes of some causes, in order."""
+    def links(
+        self,
+        owner_id: OwnerId,
+        *,
+        moment: Moment = NOW,
+        of: Collection[str] | None = None,
+        ids: Collection[LinkId] | None = None,
+        standing: bool = True,
+    ) -> tuple[Link, ...]:
+        """The links both of whose ends stand, in the order in which they were made; those of some facts and segments,
+        of some ids. Not only `standing`: those too that were taken back, or lost an end; of one that was made again all
+        versions. Of a moment its revision counts."""
 
-    def changes_naming(self, owner_id: OwnerId, item_id: str) -> tuple[Change, ...]:
-        """The changes in whose decisions an id stands, in order."""
-
-    def decisions(self, owner_id: OwnerId, kinds: Collection[type[Decision]]) -> tuple[Change, ...]:
-        """All changes in order, each with its decisions of these kinds alone. The others are not even decoded."""
-
-    def links(self, owner_id: OwnerId, item_id: str | None = None, moment: Moment = ...) -> tuple[Link, ...]:
-        """The links both of whose ends stand, in the order in which they were made; all, or those of one fact or
-        segment. Of a moment its revision counts."""
-
-    def link(self, owner_id: OwnerId, link_id: LinkId) -> Link | None:
-        """One link, whether it stands or was taken back."""
-
-    def linked_pairs(self, owner_id: OwnerId, item_ids: Sequence[str]) -> tuple[tuple[ItemId, ItemId], ...]:
-        """Both ends of each link that one of these items has, or had before it was taken back."""
-
-    def conflicts(self, owner_id: OwnerId, moment: Moment = ...) -> tuple[Conflict, ...]:
+    def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
         """The open conflicts: both facts are held, and nobody has settled it. Of a moment its revision counts."""
-
-    def superseded(self, owner_id: OwnerId, fact_ids: Sequence[FactId]) -> tuple[Fact, ...]:
-        """The facts of which one of these took the place, the last one ended first."""
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats: ...
 
-    # -- reading the past: what a copy taken then would give, without counters, and without what was forgotten since
-
-    def moment(self, owner_id: OwnerId, as_of: datetime) -> tuple[int, int]:
-        """The seq and the revision at which the logs stood at a time: those of the last utterance and the last change
-        recorded at or before it; 0 and 0 before the first. Where clocks disagreed, the time counts, not the number.
+    def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
+        """Where the logs stood at a time: the seq and revision of the last utterance and the last change recorded at or
+        before it; 0 and 0 before the first. Where clocks disagreed, the time counts, not the number.
 
         Raises InputError where what was derived by then was put away since (`rebuild --anew`).
         """
@@ -986,49 +1019,6 @@ class Store(KeyStore, Protocol):
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
         """The same of facts, traits and profiles."""
-
-    def revision_at(self, owner_id: OwnerId, at: datetime) -> int:
-        """The number of the last change recorded at or before a time, whatever of it is kept."""
-
-    def page_marks_at(self, owner_id: OwnerId, moment: Moment) -> tuple[PageMark, ...]:
-        """Where each page stood, in order: those of which something was said by then."""
-
-    def pages_at(
-        self,
-        owner_id: OwnerId,
-        short: int,
-        moment: Moment,
-        *,
-        tier: Tier | None = None,
-        before: int | None = None,
-        limit: int | None = None,
-        thread: ThreadId | None = None,
-    ) -> tuple[Page, ...]:
-        """As `pages`, each with what of it was said by then."""
-
-    def page_at(self, owner_id: OwnerId, page_id: PageId, short: int, moment: Moment) -> Page | None: ...
-
-    def segments_at(
-        self, owner_id: OwnerId, moment: Moment, *, archived: bool | None, only: SegmentId | None = None
-    ) -> tuple[Segment, ...]:
-        """As `segments`, without vectors. With `valid_at`: those of which something was said by then, with those pages,
-        and with the newest summary that tells of nothing later; an empty one where there is none."""
-
-    def chains_at(self, owner_id: OwnerId, moment: Moment) -> tuple[Chain, ...]:
-        """As `chains`; with `valid_at` as `segments_at`."""
-
-    def persona_at(self, owner_id: OwnerId, moment: Moment) -> Persona:
-        """As `persona`. With `valid_at`: the traits and lines as the newest change that reaches back to then says, and
-        the facts that were true."""
-
-    def facts_at(self, owner_id: OwnerId, moment: Moment, *, about: About | None, archived: bool) -> tuple[Fact, ...]:
-        """As `facts`. With `valid_at`: those that were true then, superseded since or not."""
-
-    def history_at(self, owner_id: OwnerId, moment: Moment) -> tuple[Fact, ...]:
-        """As `history`; `valid_at` counts for nothing."""
-
-    def fact_at(self, owner_id: OwnerId, fact_id: FactId, moment: Moment) -> Fact | None:
-        """As `fact`; None if it was not known then. `valid_at` counts for nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

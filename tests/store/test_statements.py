@@ -26,7 +26,7 @@ from embermem.core.config import load
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
-from embermem.protocols import Call, Limits, Purpose
+from embermem.protocols import Call, FactSelection, Limits, Purpose
 from embermem.store import schema
 from embermem.store.sql import SqlStore
 from embermem.testing import scripts
@@ -258,11 +258,11 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.read_by(owner.id, "extractive-v1", now)
     store.redo_since(owner.id, "extractive-v1")
     store.chain_ends(owner.id, [chain.id for chain in mine.chains()], segment.id)
-    store.chain_summaries(owner.id, [chain.id for chain in mine.chains()])
-    store.facts_resting_on(owner.id, [1, 2, 3])
-    store.decisions(owner.id, ())
+    store.chains(owner.id, ids=[chain.id for chain in mine.chains()])
+    store.facts(owner.id, FactSelection(resting_on=frozenset([1, 2, 3])))
+    store.changes(owner.id, kinds=())
     store.visit(owner.id, {SegmentId(segment.id): 1}, now)
-    store.page(owner.id, PageId(pages[0]), 3)
+    store.pages(owner.id, 3, ids=[PageId(pages[0])])
     store.records(owner.id, (Thought,), since=1)
     store.due(now, 5)
     store.replica_lag_s()
@@ -284,8 +284,8 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     mine.fade(dry_run=True)
     mine.expire(fact_id=fact.id, at=now + timedelta(days=1))
     mine.expire(page_id=pages[0], at=now + timedelta(days=1))
-    store.linked_pairs(owner.id, [fact.id])
-    store.superseded(owner.id, [fact.id])
+    store.links(owner.id, of=[fact.id], standing=False)
+    store.facts(owner.id, FactSelection(superseded_by=frozenset([fact.id])))
 
 
 def test_every_statement_names_one_owner_but_for_those_named_here(

@@ -55,7 +55,7 @@ from embermem.core.types import (
     Tier,
     UtteranceId,
 )
-from embermem.protocols import Delta, Erasure, Lease, Store, VectorBatch
+from embermem.protocols import ARCHIVED, ENDED, Delta, Erasure, FactSelection, Lease, Store, VectorBatch
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from proofs import bounded
@@ -174,10 +174,10 @@ def test_a_key_given_again_gives_what_it_gave_and_other_content_is_refused(store
 
 def test_an_unknown_owner_has_nothing(store: Store) -> None:
     assert store.owner_state(BOB.id) is None
-    assert store.pages(BOB.id, 7, tier=None, before=None, limit=None) == ()
-    assert store.page(BOB.id, PageId("p"), 7) is None
-    assert store.segments(BOB.id, archived=None, only=None) == ()
-    assert store.facts(BOB.id, about=None, archived=False) == store.history(BOB.id) == ()
+    assert store.pages(BOB.id, 7) == ()
+    assert store.pages(BOB.id, 7, ids=[PageId("p")]) == ()
+    assert store.segments(BOB.id) == ()
+    assert store.facts(BOB.id) == store.facts(BOB.id, ENDED) == ()
     assert store.claim(BOB.id, "w", NOW, 60) is None
     assert store.owner_stats(BOB.id, 7).utterances == 0
     assert store.delta(BOB.id, 0, 0, "e1", 2).utterances == ()
@@ -232,7 +232,7 @@ def test_a_stale_token_is_refused_everywhere_and_its_release_does_nothing(store:
     store.release(stale, due_at=None, error="late")
     assert store.claim(ALICE.id, "w3", NOW + MINUTE, 60) is None
     assert apply(store, fact(), lease=held) == 1
-    assert store.facts(ALICE.id, about=None, archived=False)[0].change_no == 1
+    assert store.facts(ALICE.id)[0].change_no == 1
 
 
 def test_a_lease_that_ran_out_and_that_nobody_took_still_counts(store: Store) -> None:
@@ -314,19 +314,19 @@ def test_a_change_is_refused_when_another_came_first_and_nothing_of_it_is_writte
     apply(store, fact("f1"))
     with pytest.raises(RevisionMoved):
         store.apply(ALICE, Cause.PROMOTION, "", [fact("f2")], now=NOW, revision=0, lease=None)
-    assert [f.id for f in store.facts(ALICE.id, about=None, archived=False)] == ["f1"]
-    assert [c.no for c in store.changes(ALICE.id, 0)] == [1]
+    assert [f.id for f in store.facts(ALICE.id)] == ["f1"]
+    assert [c.no for c in store.changes(ALICE.id)] == [1]
 
 
 def test_the_log_gives_back_each_change_as_it_was_applied(store: Store) -> None:
     added = append(store)
     decisions = (*noted(added.page_ids[0], 1), *placed(added.page_ids[0]), fact(), Evicted(segment_id=SegmentId("s1")))
     apply(store, *decisions)
-    (change,) = store.changes(ALICE.id, 0)
+    (change,) = store.changes(ALICE.id)
     assert (change.no, change.cause, change.analyst, change.recorded_at) == (1, Cause.CONSOLIDATION, "test", NOW)
     assert change.decisions == decisions
-    assert store.changes(ALICE.id, 1) == ()
-    assert store.changes(BOB.id, 0) == ()
+    assert store.changes(ALICE.id, since=1) == ()
+    assert store.changes(BOB.id) == ()
 
 
 def test_changes_are_found_by_the_ids_that_stand_in_them_whole(store: Store) -> None:
@@ -336,19 +336,19 @@ def test_changes_are_found_by_the_ids_that_stand_in_them_whole(store: Store) -> 
     apply(store, FactRetired(fact_id=FactId("f1"), superseded_by=FactId("f11"), valid_to=None))
     apply(store, replace(fact("f2"), text='says "f1"'))
     apply(store, *noted(added.page_ids[0], 1))
-    assert [c.no for c in store.changes_naming(ALICE.id, "f1")] == [1, 3]
-    assert [c.no for c in store.changes_naming(ALICE.id, "f11")] == [2, 3]
-    assert [c.no for c in store.changes_naming(ALICE.id, added.page_ids[0])] == [5]
+    assert [c.no for c in store.changes(ALICE.id, naming="f1")] == [1, 3]
+    assert [c.no for c in store.changes(ALICE.id, naming="f11")] == [2, 3]
+    assert [c.no for c in store.changes(ALICE.id, naming=added.page_ids[0])] == [5]
     for nothing in ("f", "%", '"', "f1\x00", "\\", 'says "f1"x'):
-        assert store.changes_naming(ALICE.id, nothing) == ()
-    assert store.changes_naming(BOB.id, "f1") == ()
+        assert store.changes(ALICE.id, naming=nothing) == ()
+    assert store.changes(BOB.id, naming="f1") == ()
 
 
 def test_of_all_changes_the_decisions_of_some_kinds_are_read(store: Store) -> None:
     added = append(store)
     apply(store, *noted(added.page_ids[0], 1), fact("f1"))
     apply(store, *placed(added.page_ids[0]))
-    assert [c.decisions for c in store.decisions(ALICE.id, (FactAdded, FactRetired))] == [(fact("f1"),), ()]
+    assert [c.decisions for c in store.changes(ALICE.id, kinds=(FactAdded, FactRetired))] == [(fact("f1"),), ()]
 
 
 def test_vectors_of_another_embedder_than_the_store_s_are_refused(store: Store) -> None:
@@ -356,7 +356,7 @@ def test_vectors_of_another_embedder_than_the_store_s_are_refused(store: Store) 
     vectors = VectorBatch(embedder="e2", seqs=[1], vectors=np.ones((1, 2), dtype=np.float32))
     with pytest.raises(EmbedderMismatch, match=r"'e1'.*'e2'"):
         apply(store, Embedded(first_seq=1, last_seq=1, embedder="e2"), vectors=vectors)
-    assert store.changes(ALICE.id, 0) == ()
+    assert store.changes(ALICE.id) == ()
 
 
 def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: Store) -> None:
@@ -443,11 +443,11 @@ def test_a_postponed_page_waits_with_its_error_and_those_behind_it_wait_too(stor
     assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[:1]
     assert [p.attempts for p in store.pending(ALICE.id, 2, 9, NOW + MINUTE)] == [0, 1, 0]
     assert store.pending_since(ALICE.id, 2) == (1, NOW, NOW + MINUTE)
-    page = store.page(ALICE.id, pages[1], 2)
+    (page,) = store.pages(ALICE.id, 2, ids=[pages[1]])
     assert page is not None
     assert (page.error, page.tier) == ("the model said no", Tier.PENDING)
     apply(store, *placed(pages[0]), *placed(pages[1]))
-    page = store.page(ALICE.id, pages[1], 2)
+    (page,) = store.pages(ALICE.id, 2, ids=[pages[1]])
     assert page is not None
     assert (page.error, page.tier) == (None, Tier.MID)
 
@@ -481,7 +481,7 @@ def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wa
     assert store.read_by(ALICE.id, "test", NOW) == {"s1": 1, "s2": 1}
     store.postpone_redo(lease, pages[1:3], "", NOW + MINUTE)
     assert store.redo_since(ALICE.id, "test") == NOW + MINUTE
-    page = store.page(ALICE.id, pages[0], 2)
+    (page,) = store.pages(ALICE.id, 2, ids=[pages[0]])
     assert page is not None
     assert page.error == "the model said no"
     again, _ = noted(pages[0], 2)
@@ -575,8 +575,12 @@ def test_facts_are_found_by_what_they_rest_on_whether_held_or_not(store: Store) 
     apply(store, fact("f1", 1), fact("f2", 2), fact("f3", 3))
     apply(store, FactArchived(fact_id=FactId("f1")))
     apply(store, FactRetired(fact_id=FactId("f2"), superseded_by=None, valid_to=None))
-    assert {found.id for found in store.facts_resting_on(ALICE.id, [1, 2])} == {"f1", "f2"}
-    assert store.facts_resting_on(ALICE.id, [4]) == store.facts_resting_on(BOB.id, [1]) == ()
+    assert {found.id for found in store.facts(ALICE.id, FactSelection(resting_on=frozenset([1, 2])))} == {"f1", "f2"}
+    assert (
+        store.facts(ALICE.id, FactSelection(resting_on=frozenset([4])))
+        == store.facts(BOB.id, FactSelection(resting_on=frozenset([1])))
+        == ()
+    )
 
 
 steps = st.lists(
@@ -596,7 +600,7 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
         for n, step in enumerate([*plan, "read"]):
             state = store.owner_state(ALICE.id)
             seq, embedded = (0, 0) if state is None else (state.seq, state.embedded_seq)
-            pages = store.pages(ALICE.id, 0, tier=None, before=None, limit=None)
+            pages = store.pages(ALICE.id, 0)
             if step == "add":
                 append(store, message(f"said {n}"), fresh=True)
             elif step == "reply" and pages:
@@ -691,7 +695,7 @@ def test_a_batch_whose_tokens_are_too_few_is_refused_whole(store: Store) -> None
     append(store, message("a"), message("b"))
     with pytest.raises(ValueError, match="shorter"):
         embed(store, 1, 2, tokens=[b"a"])
-    assert store.changes(ALICE.id, 0) == ()
+    assert store.changes(ALICE.id) == ()
     assert len(store.delta(ALICE.id, 0, 0, "e1", 2).vector_seqs) == 0
 
 
@@ -730,9 +734,9 @@ def test_a_fact_that_was_retired_or_archived_holds_again_when_restored(store: St
     assert store.persona(ALICE.id).facts == ()
     apply(store, Undone(no=2), FactRestored(fact_id=FactId("f1")), FactRestored(fact_id=FactId("f2")))
     assert store.persona(ALICE.id).facts == before
-    assert store.history(ALICE.id) == ()
+    assert store.facts(ALICE.id, ENDED) == ()
     apply(store, FactRestored(fact_id=FactId("f1")), FactArchived(fact_id=FactId("f1")))
-    assert [f.id for f in store.facts(ALICE.id, about=None, archived=True)] == ["f1"]
+    assert [f.id for f in store.facts(ALICE.id, ARCHIVED)] == ["f1"]
 
 
 def test_a_trait_that_is_cleared_is_unknown_and_can_be_set_again(store: Store) -> None:
@@ -826,13 +830,13 @@ def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(st
     first, second = (append(store, message(text), fresh=True, key=text, digest="d").page_ids[0] for text in "ab")
     made = ProfileSet(whose=About.USER, name="town", value="Lyon", sources=(), set_by="caller")
     apply(store, made)
-    before = store.changes(ALICE.id, 0)
+    before = store.changes(ALICE.id)
     after = tuple(replace(one, decisions=()) for one in before)
     change = store.forget(ALICE, erasure((first, 1), before=before, after=after), now=NOW, revision=1)
     assert (change.no, change.cause) == (2, Cause.FORGETTING)
-    assert [page.id for page in store.pages(ALICE.id, SHORT, tier=None, before=None, limit=None)] == [second]
-    assert [one.decisions for one in store.changes(ALICE.id, 0)] == [(), change.decisions]
-    assert store.changes_of(ALICE.id, (Cause.FORGETTING,)) == (change,)
+    assert [page.id for page in store.pages(ALICE.id, SHORT)] == [second]
+    assert [one.decisions for one in store.changes(ALICE.id)] == [(), change.decisions]
+    assert store.changes(ALICE.id, causes=(Cause.FORGETTING,)) == (change,)
     assert store.persona(ALICE.id).profile == ()
     assert append(store, message("a"), key="a", digest="d") == Added(page_ids=(), utterance_ids=())
     with pytest.raises(KeyReused):
@@ -853,7 +857,7 @@ def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: Sto
     apply(store)
     with pytest.raises(RevisionMoved):
         store.forget(ALICE, erasure((page, 1)), now=NOW, revision=0)
-    assert store.page(ALICE.id, page, SHORT) is not None
+    assert store.pages(ALICE.id, SHORT, ids=[page])
 
 
 def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(store: Store) -> None:
@@ -881,8 +885,7 @@ def test_the_key_lies_outside_the_file_and_is_the_same_for_all(store: Store) -> 
 
 def test_facts_and_utterances_are_found_by_id_by_their_owner_alone(store: Store) -> None:
     said = append(store).utterance_ids[0]
-    found = store.utterance(ALICE.id, said)
-    assert found is not None
+    (found,) = store.utterances(ALICE.id, ids=[said])
     assert (found.id, found.text) == (said, "Hello")
-    assert store.utterance(BOB.id, said) is None
-    assert store.fact(ALICE.id, FactId("f1")) is None
+    assert store.utterances(BOB.id, ids=[said]) == ()
+    assert store.facts(ALICE.id, FactSelection(ids=frozenset({FactId("f1")}))) == ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from embermem.core.types import OwnerId, Utterance
 from embermem.index.past import PersonaHistory, SegmentHistory
 from embermem.index.snapshot import Snapshot
-from embermem.protocols import Delta, Moment, PersonaTimeline, SegmentTimeline
+from embermem.protocols import NOW, Delta, Moment, PersonaTimeline, SegmentTimeline
 
 if TYPE_CHECKING:
     from embermem.core.types import Vectors
@@ -50,14 +50,9 @@ class Residents:
         """What they hold, as it was last weighed."""
         return self._bytes
 
-    def snapshot(self, owner_id: OwnerId) -> Snapshot:
-        """The owner's snapshot, as new as the store is now."""
-        held = self._renewed(owner_id, self._resident(owner_id))
-        self._leave(owner_id)
-        return held
-
-    def snapshot_at(self, owner_id: OwnerId, moment: Moment) -> Snapshot:
-        """What the owner's snapshot was at a moment, or of what was true then."""
+    def snapshot(self, owner_id: OwnerId, moment: Moment = NOW) -> Snapshot:
+        """The owner's snapshot, as new as the store is now; at another moment, what it was then, or of what was true
+        then."""
         resident = self._resident(owner_id)
         with resident.lock:
             before, held = resident.snapshot, self._newest(owner_id, resident)

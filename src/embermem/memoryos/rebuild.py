@@ -22,7 +22,7 @@ from embermem.core.errors import RevisionMoved
 from embermem.core.types import About, Conflict, Fact, FactId, Owner, Persona, ProfileField, Segment, Tier, Trait
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
 from embermem.memoryos.history.diff import pairs
-from embermem.protocols import MemorySystem, Store
+from embermem.protocols import ARCHIVED, ENDED, MemorySystem, Store
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
 
@@ -99,8 +99,8 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         state = store.owner_state(owner.id)
         revision = 0 if state is None else state.revision
         persona = store.persona(owner.id)
-        rulings = rulings_of(store.changes_of(owner.id, RULING), store.secret)
-        archived, past = store.facts(owner.id, about=None, archived=True), store.history(owner.id)
+        rulings = rulings_of(store.changes(owner.id, causes=RULING), store.secret)
+        archived, past = store.facts(owner.id, ARCHIVED), store.facts(owner.id, ENDED)
         conflicts = store.conflicts(owner.id)
         kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
         try:
@@ -197,12 +197,12 @@ def _kept_by_callers(
 def picture(store: Store, owner: Owner, short: int) -> Picture:
     """What is derived of an owner now. `short` is the length of short-term memory in pages."""
     waiting = store.owner_stats(owner.id, short).pending
-    held_up = store.pages(owner.id, short, tier=Tier.PENDING, before=None, limit=None) if waiting else ()
+    held_up = store.pages(owner.id, short, tier=Tier.PENDING) if waiting else ()
     return Picture(
         persona=store.persona(owner.id),
-        archived_facts=store.facts(owner.id, about=None, archived=True),
-        past_facts=store.history(owner.id),
-        segments=store.segments(owner.id, archived=None, only=None),
+        archived_facts=store.facts(owner.id, ARCHIVED),
+        past_facts=store.facts(owner.id, ENDED),
+        segments=store.segments(owner.id),
         waiting=waiting,
         errors=tuple(dict.fromkeys(page.error for page in held_up if page.error)),
     )

@@ -26,7 +26,7 @@ from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Parts, Progress, consolidate, due_at, pause
 from embermem.memoryos.recall import retrieval
-from embermem.protocols import Moment, Scope, TokenEmbedder, TokenVectors
+from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -244,7 +244,7 @@ class MemoryOS:
         thread: ThreadId | None = None,
         scope: Scope | None = None,
         preset: Preset | None = None,
-        moment: Moment | None = None,
+        moment: Moment = NOW,
     ) -> Context:
         """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
         then. Reads only."""
@@ -263,7 +263,7 @@ class MemoryOS:
         *,
         at: datetime | None = None,
         scope: Scope | None = None,
-        moment: Moment | None = None,
+        moment: Moment = NOW,
     ) -> tuple[Hit, ...]:
         """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
         snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment)
@@ -278,20 +278,20 @@ class MemoryOS:
         budget: int | None,
         thread: ThreadId | None,
         scope: Scope | None,
-        moment: Moment | None,
+        moment: Moment,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
-        snapshot = self._snapshot(owner.id, moment)
+        snapshot = self._residents.snapshot(owner.id, moment)
         vector, tokens, notes = None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
                 snapshot = self._residents.with_vectors(owner.id, missing, self._embed)
-                if moment is not None:
-                    snapshot = self._snapshot(owner.id, moment)
+                if not moment.is_now:
+                    snapshot = self._residents.snapshot(owner.id, moment)
             vector, tokens = self._embedded_query(query)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
-        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment is None)
+        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
         asked = retrieval.Query(
             text=query,
             vector=vector,
@@ -301,21 +301,16 @@ class MemoryOS:
             at=self._parts.clock() if at is None and scope is None else at,
             thread=thread,
             scope=scope,
-            valid_at=None if moment is None else moment.valid_at,
+            valid_at=moment.valid_at,
             links=self._links(owner.id, moment),
         )
         return snapshot, asked, tuple(notes)
 
-    def _links(self, owner_id: OwnerId, moment: Moment | None) -> tuple[Link, ...]:
+    def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
         """The links that a recall may follow: none, unless the setting says that it does."""
         if self._settings.recall_links == 0.0:
             return ()
-        return self._store.links(owner_id, None, moment or Moment())
-
-    def _snapshot(self, owner_id: OwnerId, moment: Moment | None) -> Snapshot:
-        if moment is None:
-            return self._residents.snapshot(owner_id)
-        return self._residents.snapshot_at(owner_id, moment)
+        return self._store.links(owner_id, moment=moment)
 
     def _embed(self, utterances: Sequence[Utterance]) -> tuple[Vectors, list[bytes]]:
         return embedded(self._parts.embedder, utterances)

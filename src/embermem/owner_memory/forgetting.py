@@ -103,7 +103,7 @@ class Forgetting(Handle):
         from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
-        pages = self._store.pages(self.owner.id, 0, tier=None, before=None, limit=None)
+        pages = self._store.pages(self.owner.id, 0)
         own = (self.owner.user, self.owner.agent, *Role)
         found: set[str] = {*forgetting.matching(pages, query, own)}
         if limit is not None:

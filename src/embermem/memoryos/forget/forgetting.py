@@ -55,7 +55,7 @@ from embermem.core.types import (
 from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain
 from embermem.memoryos.forget.redacting import Going, Pieces, Redacted, Traces, changed_facts, redacted
 from embermem.memoryos.ingest import mid_term
-from embermem.protocols import Erasure, Store, Trail
+from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Store, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]
 """The summary of a chain with one page more, from that before, and where its new sentences stand."""
@@ -116,16 +116,8 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
     """Forget a whole memory. Raises NotFound where there is none."""
     if store.owner_state(owner.id) is None:
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
-    pages, persona = store.pages(owner.id, 0, tier=None, before=None, limit=None), store.persona(owner.id)
-    facts = [
-        fact
-        for facts in (
-            store.facts(owner.id, about=None, archived=False),
-            store.facts(owner.id, about=None, archived=True),
-            store.history(owner.id),
-        )
-        for fact in facts
-    ]
+    pages, persona = store.pages(owner.id, 0), store.persona(owner.id)
+    facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.facts(owner.id, state)]
     said = [u for page in pages for u in page.utterances]
     key = b"" if dry_run else store.secret()
     forgotten = _forgotten(
@@ -133,7 +125,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
         pages=[page.id for page in pages],
         utterances=said,
         facts=[fact.id for fact in facts],
-        segments=[segment.id for segment in store.segments(owner.id, archived=None, only=None)],
+        segments=[segment.id for segment in store.segments(owner.id)],
         chains=[chain.id for chain in store.chains(owner.id)],
         traits=[trait.dimension for trait in persona.traits],
         profile=[f"{line.whose.value}.{line.name}" for line in (*persona.profile, *persona.agent_profile)],
@@ -175,12 +167,8 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     if receipt.key_mark and receipt.key_mark != store.key_mark():
         raise ForgottenKeyLost("the receipt was made with another key than the store has now")
     found = sorted(marks & {mark_of_text(key, text) for text in store.texts(owner_id).values()})
-    for facts in (
-        store.facts(owner_id, about=None, archived=False),
-        store.facts(owner_id, about=None, archived=True),
-        store.history(owner_id),
-    ):
-        found += sorted(marks & {_mark(key, fact) for fact in facts})
+    for state in (HELD, ARCHIVED, ENDED):
+        found += sorted(marks & {_mark(key, fact) for fact in store.facts(owner_id, state)})
     return found
 
 
@@ -291,15 +279,15 @@ class _Deciding:
         if named.fact is not None:
             return ()
         if named.pages is not None:
-            return self._store.pages_named(owner_id, ids=[PageId(one) for one in named.pages])
+            return self._store.pages(owner_id, 0, ids=[PageId(one) for one in named.pages])
         if named.before is not None:
-            return self._store.pages_named(owner_id, before=named.before)
+            return self._store.pages(owner_id, 0, said_before=named.before)
         if named.page is not None:
-            pages = self._store.pages_named(owner_id, ids=[PageId(named.page)])
+            pages = self._store.pages(owner_id, 0, ids=[PageId(named.page)])
         elif named.segment is not None:
-            pages = self._store.pages_named(owner_id, segment=SegmentId(named.segment))
+            pages = self._store.pages(owner_id, 0, segment=SegmentId(named.segment))
         else:
-            pages = self._store.pages_named(owner_id, thread=ThreadId(named.thread or ""))
+            pages = self._store.pages(owner_id, 0, thread=ThreadId(named.thread or ""))
         if not pages:
             raise self._none_such()
         return pages
@@ -309,16 +297,12 @@ class _Deciding:
         if self._named.fact is None:
             return {}
         owner_id = self._owner.id
-        fact = self._store.fact(owner_id, FactId(self._named.fact))
+        known = [fact for state in (HELD, ARCHIVED, ENDED) for fact in self._store.facts(owner_id, state)]
+        fact = next((one for one in known if one.id == self._named.fact), None)
         if fact is None:
             raise self._none_such()
         said = _said(fact)
-        others = (
-            *self._store.facts(owner_id, about=fact.about, archived=False),
-            *self._store.facts(owner_id, about=fact.about, archived=True),
-            *self._store.history(owner_id),
-        )
-        return {fact.id: fact, **{one.id: one for one in others if _said(one) == said}}
+        return {fact.id: fact, **{one.id: one for one in known if _said(one) == said}}
 
     def _none_such(self) -> NotFound:
         kind, name = next(
@@ -440,9 +424,8 @@ class _Deciding:
     ) -> tuple[SummaryPart, ...]:
         """The summaries of the chains of a segment's newest pages, where its text lost everything."""
         stay = self._pages_left(segment_id, left)[-_NEWEST:]
-        known = self._store.chain_summaries(
-            self._owner.id, sorted({page.chain_id for page in stay if page.chain_id is not None})
-        )
+        told = {page.chain_id for page in stay if page.chain_id is not None}
+        known = {chain.id: chain for chain in self._store.chains(self._owner.id, ids=told)}
         parts: tuple[SummaryPart, ...] = ()
         for chain_id in dict.fromkeys(page.chain_id for page in stay if page.chain_id is not None):
             chain = fresh.get(chain_id) or (known.get(chain_id) if chain_id not in left.chains else None)
@@ -455,7 +438,7 @@ class _Deciding:
 
     def _pages_left(self, segment_id: SegmentId, left: Redacted) -> Sequence[Page]:
         """The pages that a segment keeps."""
-        pages = self._store.pages_named(self._owner.id, segment=segment_id)
+        pages = self._store.pages(self._owner.id, 0, segment=segment_id)
         return [page for page in pages if page.id not in left.placed]
 
     def _chains_in(
@@ -474,9 +457,9 @@ class _Deciding:
         if not left.reopened:
             return []
         owner_id, gone = self._owner.id, {*left.facts}
-        past = {fact.id: fact for fact in self._store.history(owner_id)}
+        past = {fact.id: fact for fact in self._store.facts(owner_id, ENDED)}
         again = [replace(past[one], retired_at=None) for one in sorted(left.reopened) if one in past]
-        known = [fact for archived in (True, False) for fact in self._facts_held(archived=archived)]
+        known = [*self._store.facts(owner_id, ARCHIVED), *self._store.facts(owner_id, HELD)]
         again.sort(key=lambda fact: fact.change_no)  # those that hold again are the oldest: the first to be archived
         standing = _as_told(
             {fact.id: fact for fact in (*again, *known) if fact.id not in gone}, _told_anew(trail, left)
@@ -494,9 +477,6 @@ class _Deciding:
             queue = [fact for fact in held if fact.about is about]
             archived += [FactArchived(fact_id=fact.id) for fact in queue[: max(0, len(queue) - cap)]]
         return [*ended.values(), *archived]
-
-    def _facts_held(self, *, archived: bool) -> tuple[Fact, ...]:
-        return self._store.facts(self._owner.id, about=None, archived=archived)
 
     def _forgotten(
         self,

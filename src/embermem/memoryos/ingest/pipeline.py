@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,6 +34,7 @@ from embermem.core.types import (
     Annotation,
     ChainId,
     ChainTail,
+    Fact,
     Owner,
     Page,
     PageId,
@@ -53,6 +54,8 @@ from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import (
     Analyst,
     Embedder,
+    FactSelection,
+    FactState,
     Lease,
     NotedPage,
     ProfileRequest,
@@ -78,6 +81,7 @@ _PROFILED_AT_ONCE = 32
 _REDO_DOUBLES = 10
 """The pause before pages are read again doubles so often: from `retry_max_s`, an hour, to six weeks."""
 _LINKS = LinkNumbers()
+_STANDING = frozenset({FactState.HELD, FactState.ARCHIVED})
 _NO_LIMIT = 2**31 - 1
 """Above every change's number."""
 _TRIES = 8
@@ -165,7 +169,7 @@ def due_at(parts: Parts, owner: Owner, began: datetime, done: Done) -> datetime 
 
 def faded_at(store: Store, owner: Owner) -> datetime | None:
     """When memories last faded."""
-    last = store.changes(owner.id, 0, before=_NO_LIMIT, limit=1, cause=Cause.RETENTION)
+    last = store.changes(owner.id, before=_NO_LIMIT, limit=1, causes=[Cause.RETENTION])
     return last[0].recorded_at if last else None
 
 
@@ -291,7 +295,7 @@ class _Consolidation:
     def _knowledge(self) -> Knowledge:
         """Long-term memory, read once a claim, when it is first needed."""
         if self._held.knowledge is None:
-            rulings = rulings_of(self._store.changes_of(self._owner.id, RULING), self._store.secret)
+            rulings = rulings_of(self._store.changes(self._owner.id, causes=RULING), self._store.secret)
             self._held.knowledge = Knowledge(self._store.persona(self._owner.id), rulings, self._said_at)
         return self._held.knowledge
 
@@ -329,7 +333,7 @@ class _Consolidation:
         """Another change came first. What was embedded or read ahead stays good, but not where something was forgotten:
         it may say that."""
         since, self._held = self._held.revision, self._read_state()
-        fresh = self._store.changes(self._owner.id, since)
+        fresh = self._store.changes(self._owner.id, since=since)
         if not fresh or fresh[0].no != since + 1 or any(one.cause is Cause.FORGETTING for one in fresh):
             self._ahead = self._annotated = None
 
@@ -526,7 +530,7 @@ class _Consolidation:
         noted = {d.page_id: d.chain_id for d in decisions if isinstance(d, Noted)}
         fresh = {d.chain_id: d for d in decisions if isinstance(d, ChainSummarised)}
         of = {n.view.page.id: noted.get(n.view.page.id, n.chain_id or ChainId("")) for n in notes}
-        known = self._store.chain_summaries(self._owner.id, sorted(set(of.values())))
+        known = {chain.id: chain for chain in self._store.chains(self._owner.id, ids=set(of.values()))}
         parts: dict[PageId, SummaryPart] = {}
         for page_id, chain_id in of.items():
             chain = fresh.get(chain_id) or known.get(chain_id)
@@ -665,7 +669,8 @@ class _Consolidation:
         links = made(())
         if links:  # those that are there, or were taken back, are not made again
             ends = {segment.id, *(fact.id for fact in around.fresh), *(p.from_id for p in change.links if p.from_id)}
-            links = made(linking.pairs(self._store.linked_pairs(self._owner.id, sorted(ends))))
+            known = self._store.links(self._owner.id, of=ends, standing=False)
+            links = made(linking.pairs((one.from_id, one.to_id) for one in known))
         return [*links, *(linking.evolved(change.evolutions, around) if change.evolutions else ())]
 
     def _learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
@@ -675,11 +680,15 @@ class _Consolidation:
         return self._knowledge.learn(
             change,
             said=said,
-            known=self._store.facts_resting_on(self._owner.id, sorted(said)) if change.facts else (),
+            known=self._resting_on(said) if change.facts else (),
             no=self._next_no,
             at=self._parts.clock(),
             settings=self._settings,
         )
+
+    def _resting_on(self, seqs: Iterable[int]) -> list[Fact]:
+        found = self._store.facts(self._owner.id, FactSelection(resting_on=frozenset(seqs)))
+        return sorted(found, key=lambda fact: fact.id)
 
     # ------------------------------------------------------------------------------------------------------- evict
 
@@ -716,7 +725,7 @@ class _Consolidation:
         self._deciding(self._end_expired)
 
     def _end_expired(self) -> bool:
-        facts = self._store.expired_facts(self._owner.id, self._parts.clock())
+        facts = self._store.facts(self._owner.id, FactSelection(states=_STANDING, expired_by=self._parts.clock()))
         if facts:
             self._apply(Cause.EXPIRY, "", ended(facts, self._store.persona(self._owner.id)))
             self._held.knowledge = None

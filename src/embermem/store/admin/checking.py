@@ -23,7 +23,8 @@ from embermem.store.admin.store_admin import Whole
 from embermem.store.codec import decisions_from, from_json, json_text, micros
 from embermem.store.erasing import GONE, Erasing
 from embermem.store.queries import reads
-from embermem.store.statements import changes, due_from, locked_owner, setting
+from embermem.store.queries.changes import changes
+from embermem.store.statements import due_from, locked_owner, setting
 from embermem.store.transactions import Undo, damage_told
 
 _TOLD = 200

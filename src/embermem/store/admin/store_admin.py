@@ -6,17 +6,17 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from sqlalchemy import and_, case, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.types import Owner, OwnerId
-from embermem.protocols import Stats
+from embermem.core.types import About, Owner, OwnerId
+from embermem.protocols import OwnerStats, Stats
 from embermem.store import migrations, schema
 from embermem.store.codec import micros
 from embermem.store.queries import reads
-from embermem.store.statements import remember, remember_once, unclaimed
+from embermem.store.statements import owner_state, remember, remember_once, unclaimed
 from embermem.store.transactions import Transactions
 
 
@@ -88,6 +88,43 @@ class Whole(Transactions):
             dim=int(settings.get("dim", 0)),
             schema=migrations.HEAD,
         )
+
+    def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
+        """Counts of one owner."""
+        page, segment, fact, trait, chain = schema.page, schema.segment, schema.fact, schema.trait, schema.chain
+        with self._read() as c:
+            state = owner_state(c, owner_id)
+
+            def count(table: Any, *conditions: Any) -> int:
+                query = select(func.count()).select_from(table).where(table.c.owner_id == owner_id, *conditions)
+                return c.scalar(query) or 0
+
+            evicted = select(segment.c.segment_id).where(
+                segment.c.owner_id == owner_id, segment.c.evicted_no.is_not(None)
+            )
+            pages = 0 if state is None else state.pages
+            archive = count(page, page.c.segment_id.in_(evicted))
+            mid = count(page, page.c.segment_id.is_not(None)) - archive
+            in_short = count(page, page.c.segment_id.is_(None), page.c.no > pages - short)
+            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
+            return OwnerStats(
+                utterances=count(schema.utterance),
+                pages=count(page),
+                short=in_short,
+                pending=count(page, page.c.segment_id.is_(None)) - in_short,
+                mid=mid,
+                archive=archive,
+                segments=count(segment, segment.c.evicted_no.is_(None)),
+                archived_segments=count(segment, segment.c.evicted_no.is_not(None)),
+                chains=count(chain, chain.c.retired_no.is_(None)),
+                facts=count(fact, held, fact.c.about == About.USER.value),
+                agent_facts=count(fact, held, fact.c.about == About.AGENT.value),
+                archived_facts=count(fact, fact.c.retired_no.is_(None), fact.c.archived_no.is_not(None)),
+                traits=count(trait, trait.c.retired_no.is_(None)),
+                changes=0 if state is None else state.revision,
+                without_vector=reads.unembedded(c, owner_id),
+                failed=count(page, page.c.error.is_not(None)),
+            )
 
     def replica_lag_s(self) -> float | None:
         """Of a replica, in seconds."""

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, func, select
@@ -16,7 +15,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause, Change
 from embermem.core.quote_matcher import Probes
 from embermem.core.text import fold
-from embermem.core.types import ChainId, FactId, OwnerId, Page, PageId, SegmentId, ThreadId
+from embermem.core.types import ChainId, FactId, OwnerId, Page, SegmentId
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
 from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
@@ -69,35 +68,6 @@ _RETOLD = 24
 
 class Trails(Transactions):
     """Looking for what rests on pages and facts."""
-
-    def pages_named(
-        self,
-        owner_id: OwnerId,
-        *,
-        ids: Collection[PageId] = (),
-        thread: ThreadId | None = None,
-        segment: SegmentId | None = None,
-        before: datetime | None = None,
-    ) -> tuple[Page, ...]:
-        """Pages by what names them; see protocols.Store."""
-        page, said = schema.page, schema.utterance
-        with self._read() as c:
-            query = reads.select_pages(owner_id)
-            if thread is not None:
-                rows = c.execute(query.where(page.c.thread == thread)).all()
-            elif segment is not None:
-                rows = c.execute(query.where(page.c.segment_id == segment)).all()
-            else:
-                if before is not None:
-                    newest = func.max(said.c.said_at) < micros(before)
-                    told = select(said.c.page_id).where(said.c.owner_id == owner_id).group_by(said.c.page_id)
-                    ids = [PageId(one) for one in c.scalars(told.having(newest))]
-                rows = [
-                    row
-                    for some in reads.chunks(sorted(set(ids)))
-                    for row in c.execute(query.where(page.c.page_id.in_(some)))
-                ]
-            return tuple(sorted(reads.pages_from(c, owner_id, rows, 0), key=lambda one: one.no))
 
     def wrote(self, owner_id: OwnerId, others: Collection[str]) -> bool:
         """Whether there is a change of another analyst."""

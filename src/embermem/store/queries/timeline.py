@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -11,9 +10,7 @@ from sqlalchemy import Select, Table, and_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount
-from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
-    About,
     Fact,
     FactId,
     OwnerId,
@@ -27,7 +24,7 @@ from embermem.core.types import (
 from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
 from embermem.store import schema
 from embermem.store.codec import from_json, moment
-from embermem.store.queries import reads
+from embermem.store.queries.persona import fact_from, field_from, trait_from
 from embermem.store.transactions import Transactions
 
 _SourcesOf = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
@@ -186,7 +183,7 @@ def _facts(c: Connection, owner_id: OwnerId, told: _SourcesOf) -> tuple[Version[
         by_change = told.get(("fact", fact_id), {})
         for row in some:
             sources = dict.fromkeys(one for no, of in by_change.items() if no <= row.state_no for one in of)
-            known = reads.fact_from(row, {fact_id: tuple(sources)})
+            known = fact_from(row, {fact_id: tuple(sources)})
             made.append(Version(item=known, no=row.state_no, until=row.state_until, order=row.confirmed_no))
     return tuple(made)
 
@@ -205,36 +202,10 @@ def _conflicts(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[FactId, 
 
 
 def _line(row: Row[Any], told: _SourcesOf) -> Version[ProfileField]:
-    line = ProfileField(
-        whose=About(row.whose),
-        name=row.name,
-        value=row.value or "",
-        sources=told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ()),
-        recorded_at=moment(row.recorded_at),
-        valid_from=_when(row.valid_from, row.valid_from_offset),
-        change_no=row.change_no,
-        set_by=row.set_by,
-        retired_at=_when(row.retired_at, 0),
-    )
+    line = field_from(row, told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ()))
     return Version(item=line, no=row.change_no, until=row.retired_no, gone=row.value is None)
 
 
 def _trait(row: Row[Any], told: _SourcesOf) -> Version[Trait]:
-    dimension = dimensions_by_name()[row.dimension]
-    trait = Trait(
-        dimension=row.dimension,
-        category=dimension.category,
-        level=row.level,
-        confidence=row.confidence,
-        pole=dimension.pole(row.level),
-        sources=told.get(("trait", row.dimension), {}).get(row.change_no, ()),
-        recorded_at=moment(row.recorded_at),
-        valid_from=_when(row.valid_from, row.valid_from_offset),
-        change_no=row.change_no,
-        retired_at=_when(row.retired_at, 0),
-    )
+    trait = trait_from(row, told.get(("trait", row.dimension), {}).get(row.change_no, ()))
     return Version(item=trait, no=row.change_no, until=row.retired_no)
-
-
-def _when(value: int | None, minutes: int | None) -> datetime | None:
-    return None if value is None else moment(value, minutes or 0)

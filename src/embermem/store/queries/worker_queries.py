@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires, Moves, kind_of
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
-from embermem.core.types import Chain, ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PageView, SegmentId, ThreadId
+from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PageView, SegmentId, ThreadId
 from embermem.protocols import (
     Lease,
     NotedPage,
@@ -25,7 +25,7 @@ from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros, moment, vector_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
-from embermem.store.statements import chains, due_from, ensure_owner, locked_owner, remember, setting, unclaimed
+from embermem.store.statements import due_from, ensure_owner, locked_owner, remember, setting, unclaimed
 from embermem.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -313,11 +313,6 @@ class Work(Transactions):
                     view=view, chain_id=chain_id, summary=told.summary, sources=sources.get(chain_id, ())
                 )
         return found
-
-    def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
-        """The chains named, as they stand, without their pages."""
-        with self._read() as c:
-            return {chain.id: chain for chain in chains(c, owner_id, chain_ids)}
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
         """The segments of mid-term memory, oldest first."""
