@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from embermem.core.changes import Cause, Change, Decision, KeywordCount, SummaryPart
@@ -21,6 +20,7 @@ from embermem.core.types import (
     Context,
     Fact,
     FactId,
+    Forgotten,
     Hit,
     Link,
     LinkId,
@@ -315,7 +315,8 @@ class Delta:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
     """What every read goes by. `seq` and `revision`: what was known when the logs stood there, the last utterance and
-    the last change (see Store.moment). `valid_at`: what was true then. None: as it stands now, and true at any time.
+    the last change (see ChangeLog.moment). `valid_at`: what was true then. None: as it stands now, and true at any
+    time.
 
     A read of the past gives what a copy taken then would give, without counters, and without what was forgotten since.
     """
@@ -457,6 +458,71 @@ class NotedPage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Unread:
+    """Pages with utterances no analyst has read yet, all embedded; open ones (not answered, not followed in their
+    thread, in short-term memory of `short` pages) only if asked for."""
+
+    short: int
+    open_too: bool
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pending:
+    """Pages that left short-term memory of `short` pages, are read, have no segment and need not wait `now`: those
+    before the first that is not read yet, or must wait."""
+
+    short: int
+    now: datetime
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InSegment:
+    """The pages of a segment; with `unanalysed` those with something not yet analysed."""
+
+    segment_id: SegmentId
+    unanalysed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadBy:
+    """The pages of a segment that an analyst read last and that may be read again `now`; their `attempts` are those at
+    reading them again."""
+
+    segment_id: SegmentId
+    analyst: str
+    now: datetime
+    limit: int
+
+
+PagesToRead = Unread | Pending | InSegment | ReadBy
+"""Which pages a step of consolidation works on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backlog:
+    """What waits of an owner's work.
+
+    `unembedded` utterances have no vector yet. `pending` pages need not wait for one that failed, the oldest of them
+    since `pending_since` (when the page came that took its place in short-term memory); `retry_at` is when the first
+    failed page, pending or placed, may be tried again. `expires_at` is when the next page or held fact expires, or the
+    first one did that is still there. `to_redo` are segments of mid-term memory with pages that the analyst named read
+    last, and how many of these may be read again by now; `redo_at` is from when on the first of all may be.
+    `stale_segments` have no vector of the embedder named, archived ones too.
+    """
+
+    unembedded: int
+    pending: int
+    pending_since: datetime | None
+    retry_at: datetime | None
+    expires_at: datetime | None
+    to_redo: Mapping[SegmentId, int]
+    redo_at: datetime | None
+    stale_segments: tuple[SegmentId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentState:
     """A segment as placing, promotion and eviction see it. `vector_sum` is the sum of its pages' unit vectors."""
 
@@ -537,24 +603,6 @@ class ApiKey:
     revoked_at: datetime | None
 
 
-class KeyStore(Protocol):
-    """The keys of the service. They belong to no owner."""
-
-    def all_keys(self) -> tuple[ApiKey, ...]:
-        """All of them, oldest first; those that were revoked too."""
-
-    def key(self, key_id: str) -> ApiKey | None:
-        """One key, by one indexed read."""
-
-    def add_key(self, key: ApiKey) -> None: ...
-
-    def revoke_key(self, key_id: str, now: datetime) -> ApiKey:
-        """From now on the key no longer holds, in all processes; one that was revoked before stays as it is.
-
-        Raises NotFound.
-        """
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
     """One thing that `doctor` looked at. `level` is ok, warning or error; mended, for what a repair put right."""
@@ -595,7 +643,8 @@ class Trail:
     `changes` are those that may tell of them, whole and in order. `begun` is the change that began memory anew last
     (0: none): what came before stands in the log only. `chains` are those of the pages, each with the pages that it
     keeps, in order; `segments` those that hold them or their chains' summaries; `facts` all that rest on them;
-    `repeated` the texts, in lower case, that pages which stay say too.
+    `repeated` the texts, in lower case, that pages which stay say too. `verbatim`: whoever wrote of the pages wrote
+    what was said as it was said.
     """
 
     begun: int
@@ -604,6 +653,28 @@ class Trail:
     segments: Mapping[SegmentId, SegmentImpact]
     facts: frozenset[FactId]
     repeated: frozenset[str]
+    verbatim: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wiped:
+    """What came of wiping a store's files: whether they hold no byte of what was deleted, and the paths of backups and
+    copies, as far as the store knows them, that still hold one of some utterances or facts."""
+
+    scrubbed: bool
+    backups: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remains:
+    """Where something that is to be gone is found: those of its ids that stand in any table, or in the log but for what
+    says that they were forgotten; those of its utterances in the bytes of the store's files, in use or not, where they
+    were scrubbed and can be read; and what `Wiped` says."""
+
+    rows: tuple[str, ...]
+    bytes: frozenset[str]
+    scrubbed: bool
+    backups: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -630,50 +701,28 @@ class Erasure:
     segments: tuple[SegmentId, ...]
 
 
-class Store(KeyStore, Protocol):
-    """Where both logs and what is derived from them are kept. Every method names one owner, but for a few.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VectorBatch:
+    """Vectors of utterances: seqs (n,), vectors (n, dim), whose they are, and packed token vectors (n) if any."""
 
-    Each call is one transaction. Every failure is a StoreError.
-    """
+    embedder: str
+    seqs: Sequence[int]
+    vectors: Vectors
+    tokens: Sequence[bytes] = ()
 
-    # -- the store as a whole (these name no owner)
 
-    def close(self) -> None: ...
+class StoredSettings(Protocol):
+    """What a store remembers of itself, such as its embedder. It belongs to no owner."""
 
     def setting(self, key: str) -> str | None:
         """What the store remembers under a key, such as its embedder."""
 
-    def remember(self, values: Mapping[str, str]) -> None:
-        """Keep values under their keys."""
-
     def remember_once(self, key: str, value: str) -> str:
         """What stands under a key; this value, if nothing did. Whoever asks, at whatever moment, is told the same."""
 
-    def owners(self) -> tuple[Owner, ...]: ...
 
-    def due(self, now: datetime, limit: int, *, lease_s: float = ...) -> tuple[Owner, ...]:
-        """Owners with work to do whom no one holds, the longest waiting first. `lease_s` is how long leases are: one
-        that ends much later does not hold, as for `claim`."""
-
-    def stats(self, now: datetime, short: int) -> Stats: ...
-
-    def replica_lag_s(self) -> float | None:
-        """How far what is read is behind the primary, in seconds, where this is a replica of one; else None."""
-
-    def check(
-        self, *, now: datetime | None = None, bounds: Bounds | None = None, deep: bool = False
-    ) -> tuple[Finding, ...]:
-        """What is sound, and every invariant that is broken, owner by owner. Nothing is written.
-
-        What has to do with the time or with settings is looked at where they are given. `deep`: whether what was
-        derived is, row by row, what the log of changes gives; each owner waits for as long as that takes.
-        """
-
-    def repair(self, *, now: datetime, bounds: Bounds | None = None) -> tuple[Finding, ...]:
-        """Put right what can be without losing a word: what was derived, from the log; pages, from their utterances;
-        vectors and work, by making them due. Neither log is touched. What was mended, and what is left."""
-
-    # -- what was said
+class ConversationLog(Protocol):
+    """The first log: what was said."""
 
     def append(
         self,
@@ -706,23 +755,9 @@ class Store(KeyStore, Protocol):
     ) -> tuple[Utterance, ...]:
         """What was said, in order: the next `limit` after a seq; of some ids."""
 
-    # -- work
 
-    def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
-        """The owner's lease, or None while another holds it.
-
-        A lease that ends more than twice `seconds` ahead was given by a clock that runs ahead, and does not hold.
-        """
-
-    def renew(self, lease: Lease, now: datetime, seconds: float) -> None:
-        """A sign of life. Raises StaleLease."""
-
-    def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
-        """Give the lease back, and say when the owner is due again.
-
-        Where something came in since the claim, the owner is due since then, unless the work failed (`error`): then it
-        waits until `due_at`, whatever comes in. A stale lease is ignored.
-        """
+class ChangeLog(Protocol):
+    """The second log: what was decided, and all that it derives."""
 
     def apply(
         self,
@@ -742,193 +777,31 @@ class Store(KeyStore, Protocol):
         Raises StaleLease if the lease no longer holds, RevisionMoved if another change came first.
         """
 
-    def postpone(
-        self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime, *, tried: bool = True
-    ) -> None:
-        """An analyst failed on these pages: count the attempt, keep the error, wait until `retry_at`. Not `tried`: it
-        was not asked, and no attempt is counted."""
-
-    def postpone_redo(self, lease: Lease, page_ids: Sequence[PageId], error: str, redo_at: datetime) -> None:
-        """Placed pages are to be read again, but not before `redo_at`: an analyst failed on them, with this error. An
-        empty one: its tries at placing them were used up, and a first try at reading them again is yet to come."""
-
-    def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
-        """Pages with utterances no analyst has read yet, all embedded, oldest first, with their vectors; open ones (not
-        answered, not followed in their thread, in short-term memory) only if asked for."""
-
-    def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
-        """Pages that left short-term memory, are read, have no segment and need not wait, oldest first."""
-
-    def pending_since(
-        self, owner_id: OwnerId, short: int, after: datetime | None = None
-    ) -> tuple[int, datetime | None, datetime | None]:
-        """How many pages are pending that need not wait for one that failed, since when the oldest of them is pending
-        (when the page came that took its place in short-term memory), and when the first failed page, pending or
-        placed, may be tried again (the first time later than `after`, if given)."""
-
-    def read_by(self, owner_id: OwnerId, analyst: str, now: datetime) -> Mapping[SegmentId, int]:
-        """Segments of mid-term memory with pages that this analyst read last, and how many need not wait."""
-
-    def pages_read_by(
-        self, owner_id: OwnerId, segment_id: SegmentId, analyst: str, limit: int, now: datetime
-    ) -> tuple[NotedPage, ...]:
-        """Those pages of one segment, oldest first, with their vectors; `attempts` are those at reading them again."""
-
-    def redo_since(self, owner_id: OwnerId, analyst: str) -> datetime | None:
-        """From when on a page of mid-term memory that this analyst read last may be read again; None if none is."""
-
-    def chain_ends(
-        self, owner_id: OwnerId, chain_ids: Sequence[ChainId], within: SegmentId | None
-    ) -> Mapping[ChainId, int]:
-        """The number of each chain's newest page, in all or in one segment."""
-
-    def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
-        """For each thread the newest read page with a number below the one named, and its chain."""
-
-    def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
-        """The segments of mid-term memory (not the archive), oldest first."""
-
-    def unanalysed(self, owner_id: OwnerId, segment_id: SegmentId) -> tuple[NotedPage, ...]:
-        """The segment's pages with something not yet analysed, oldest first, with their vectors."""
-
-    def page_vectors(self, owner_id: OwnerId, segment_id: SegmentId) -> Vectors:
-        """The vectors of the segment's pages, shape (n, dim)."""
-
-    def segments_without_vector(self, owner_id: OwnerId, embedder: str) -> tuple[SegmentId, ...]:
-        """Segments, archived ones too, whose vector is not of this embedder."""
-
-    def unembedded(self, owner_id: OwnerId) -> int:
-        """How many utterances have no vector yet."""
-
-    def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
-        """From now on the store is of this embedder; every owner's vectors are to be made again."""
-
-    def visit(
+    def changes(
         self,
         owner_id: OwnerId,
-        segments: Mapping[SegmentId, int],
-        now: datetime,
-        facts: Mapping[FactId, int] | None = None,
-    ) -> None:
-        """Count visits; the owner is due, since heat may have passed τ."""
-
-    def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
-        """How each held fact, and each segment of mid-term memory (without its pages), was used."""
-
-    def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
-        """Pages that have expired and are still there, and the seqs of their utterances. One indexed read where there
-        are none."""
-
-    def next_expiry(self, owner_id: OwnerId) -> datetime | None:
-        """When the next page or held fact expires, or the first one did that is still there; None: none does."""
-
-    def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
-        """When a page expires from now on (None: never). False for no such page. Readers are told, and it is due."""
-
-    def trail(
-        self,
-        owner_id: OwnerId,
-        pages: Sequence[Page],
-        facts: Collection[FactId],
         *,
-        said: Collection[tuple[str, str]],
-        probes: Collection[str],
-        whole: bool,
-    ) -> Trail:
-        """What the log says of pages and facts. `said` are attributes and values whose every proposal is meant,
-        `probes` texts that give a page away in a summary. With `whole` all changes since the pages were read."""
+        since: int | datetime = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        causes: Collection[Cause] | None = None,
+        naming: str | None = None,
+        kinds: Collection[type[Decision]] | None = None,
+    ) -> tuple[Change, ...]:
+        """Changes in order: the next `limit` after `since`, a number or the time by which others were recorded, or with
+        `before` the last `limit` below it; those of some causes; those in whose decisions the id `naming` stands. With
+        `kinds` each has its decisions of these kinds alone: the others are not even decoded."""
 
-    def wrote(self, owner_id: OwnerId, others: Collection[str]) -> bool:
-        """Whether an analyst that is none of `others` wrote anything of this owner's."""
+    def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
+        """Where the logs stood at a time: the seq and revision of the last utterance and the last change recorded at or
+        before it; 0 and 0 before the first. Where clocks disagreed, the time counts, not the number.
 
-    def texts(self, owner_id: OwnerId) -> Mapping[int, str]:
-        """Everything that was said, by seq, in order."""
-
-    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
-        """Take out of both logs what is to be forgotten, bring the tables to what the logs now say, and write the
-        change that says so.
-
-        One transaction; it remembers that a scrub is due. Counters, vectors and waits of what stays are kept. Raises
-        RevisionMoved if another change came first, or if a page that is to go has grown.
+        Raises InputError where what was derived by then was put away since (`rebuild --anew`).
         """
 
-    def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
-        """Delete every row of an owner, in one transaction; it remembers that a scrub is due.
 
-        Keyed hashes of the messages and of the keys of `add` are kept apart, so that `append` stores neither again.
-        """
-
-    def readmit(self, owner_id: OwnerId) -> int:
-        """Throw away the keyed hashes that `forget_owner` kept of an owner; how many."""
-
-    def scrub(self) -> bool:
-        """Bring the store's files to where they hold no byte of what was deleted, and look at them to see that it is
-        so. False: somebody was in the way, or it would have held up others; the store remembers that it is due."""
-
-    def scrub_after_forgetting(self) -> bool:
-        """As `scrub`, where that holds others up for a moment at most; False, with nothing done, where it does not."""
-
-    def scrub_due(self) -> bool:
-        """Whether something was deleted since the last scrub that was whole."""
-
-    def remains(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of some ids that stand anywhere in the bytes of the store's files, in use or not; none where the engine
-        does not let its files be read."""
-
-    def remember_copy(self, place: Path) -> None:
-        """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
-
-    def backups(self, ids: Collection[str]) -> tuple[str, ...]:
-        """The paths of backups and copies, as far as this store knows them, that still hold one of these utterances or
-        facts."""
-
-    def bars(self, owner_id: OwnerId) -> bool:
-        """Whether any words of this owner's were forgotten."""
-
-    def barred(self, owner_id: OwnerId, marks: Collection[str]) -> frozenset[str]:
-        """Those of the marks that are keyed hashes of what was forgotten."""
-
-    def said_of(self, owner_id: OwnerId, ids: Collection[str]) -> tuple[str, ...]:
-        """Those of the ids that stand in any table, or in the log but for what says that they were forgotten."""
-
-    def secret(self) -> bytes:
-        """The key of what the store keeps as keyed hashes. It lies outside the database; made when it is first asked
-        for, and its mark remembered. Raises ForgottenKeyLost where the key of that mark is not there any more."""
-
-    def renew_secret(self) -> None:
-        """Put a new key in place of one that is lost for good. A file that lies in its place is kept under another
-        name. What was hashed with the lost key compares with nothing any more."""
-
-    def key_mark(self) -> str | None:
-        """What tells the key from another, and says nothing of it; None where there is none yet."""
-
-    def replay(self, owner_id: OwnerId) -> None:
-        """Throw away all that was derived and apply every change again, in order."""
-
-    def copy(self, place: Path) -> None:
-        """The whole store as it stands now, in a new file that only its maker may read."""
-
-    def in_memory(self, owner_id: OwnerId) -> Store:
-        """One owner's memory as it stands now, in a store that lies in this process's memory and ends with it. It is
-        to be closed."""
-
-    # -- the ledger of model calls
-
-    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
-        """Write a call as "started", with its tokens estimated, if the day's limits have room for it.
-
-        One transaction, so that no number of processes goes over a limit. Raises BudgetSpent.
-        """
-
-    def end_call(self, call: Call) -> None:
-        """What came of a call that was begun."""
-
-    def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]:
-        """The ledger from a time on, of one owner or (None) of all, oldest first."""
-
-    # -- reading
-
-    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta: ...
+class MemoryReads(Protocol):
+    """What is derived, now and at any moment."""
 
     def pages(
         self,
@@ -974,21 +847,6 @@ class Store(KeyStore, Protocol):
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
         """Facts, those confirmed last at the end."""
 
-    def changes(
-        self,
-        owner_id: OwnerId,
-        *,
-        since: int | datetime = 0,
-        before: int | None = None,
-        limit: int | None = None,
-        causes: Collection[Cause] | None = None,
-        naming: str | None = None,
-        kinds: Collection[type[Decision]] | None = None,
-    ) -> tuple[Change, ...]:
-        """Changes in order: the next `limit` after `since`, a number or the time by which others were recorded, or with
-        `before` the last `limit` below it; those of some causes; those in whose decisions the id `naming` stands. With
-        `kinds` each has its decisions of these kinds alone: the others are not even decoded."""
-
     def links(
         self,
         owner_id: OwnerId,
@@ -1005,14 +863,15 @@ class Store(KeyStore, Protocol):
     def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
         """The open conflicts: both facts are held, and nobody has settled it. Of a moment its revision counts."""
 
-    def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats: ...
+    def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
+        """Pages that have expired and are still there, and the seqs of their utterances. One indexed read where there
+        are none."""
 
-    def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
-        """Where the logs stood at a time: the seq and revision of the last utterance and the last change recorded at or
-        before it; 0 and 0 before the first. Where clocks disagreed, the time counts, not the number.
 
-        Raises InputError where what was derived by then was put away since (`rebuild --anew`).
-        """
+class WorkingSetSource(Protocol):
+    """What an index holds of an owner, and what is new of it."""
+
+    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta: ...
 
     def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
         """All versions of what a recall looks at of segments: any moment is a choice among them."""
@@ -1021,14 +880,164 @@ class Store(KeyStore, Protocol):
         """The same of facts, traits and profiles."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VectorBatch:
-    """Vectors of utterances: seqs (n,), vectors (n, dim), whose they are, and packed token vectors (n) if any."""
+class WorkQueue(Protocol):
+    """Whose turn it is, and who works on it."""
 
-    embedder: str
-    seqs: Sequence[int]
-    vectors: Vectors
-    tokens: Sequence[bytes] = ()
+    def due(self, now: datetime, limit: int, *, lease_s: float = ...) -> tuple[Owner, ...]:
+        """Owners with work to do whom no one holds, the longest waiting first. `lease_s` is how long leases are: one
+        that ends much later does not hold, as for `claim`."""
+
+    def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
+        """The owner's lease, or None while another holds it.
+
+        A lease that ends more than twice `seconds` ahead was given by a clock that runs ahead, and does not hold.
+        """
+
+    def renew(self, lease: Lease, now: datetime, seconds: float) -> None:
+        """A sign of life. Raises StaleLease."""
+
+    def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
+        """Give the lease back, and say when the owner is due again.
+
+        Where something came in since the claim, the owner is due since then, unless the work failed (`error`): then it
+        waits until `due_at`, whatever comes in. A stale lease is ignored.
+        """
+
+
+class PageWork(Protocol):
+    """What consolidation reads, and what it puts off."""
+
+    def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
+        """The pages that a step works on, oldest first, with their vectors."""
+
+    def backlog(
+        self,
+        owner_id: OwnerId,
+        short: int,
+        *,
+        now: datetime,
+        embedder: str,
+        analyst: str | None = None,
+        retry_after: datetime | None = None,
+    ) -> Backlog:
+        """What waits of an owner's work. Without an `analyst` named, nothing is to be read again; of pages that failed
+        only those count that wait until later than `retry_after`, if it is given."""
+
+    def postpone(
+        self,
+        lease: Lease,
+        page_ids: Sequence[PageId],
+        error: str,
+        until: datetime,
+        *,
+        tried: bool = True,
+        redo: bool = False,
+    ) -> None:
+        """Pages wait until a time to be read, or with `redo` to be read again: an analyst failed on them, with this
+        error. Not `tried`: it was not asked, and no attempt is counted."""
+
+    def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
+        """For each thread the newest read page with a number below the one named, and its chain."""
+
+    def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
+        """The segments of mid-term memory (not the archive), oldest first."""
+
+    def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
+        """How each held fact, and each segment of mid-term memory (without its pages), was used."""
+
+
+class Marks(Protocol):
+    """What is counted or set without a decision."""
+
+    def visit(
+        self,
+        owner_id: OwnerId,
+        segments: Mapping[SegmentId, int],
+        now: datetime,
+        facts: Mapping[FactId, int] | None = None,
+    ) -> None:
+        """Count visits; the owner is due, since heat may have passed τ."""
+
+    def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
+        """When a page expires from now on (None: never). False for no such page. Readers are told, and it is due."""
+
+
+class Forgetting(Protocol):
+    """What goes for good, and what knows it again."""
+
+    def trail(
+        self,
+        owner_id: OwnerId,
+        pages: Sequence[Page],
+        facts: Collection[FactId],
+        *,
+        said: Collection[tuple[str, str]],
+        probes: Collection[str],
+        verbatim: Collection[str],
+    ) -> Trail:
+        """What the log says of pages and facts. `said` are attributes and values whose every proposal is meant,
+        `probes` texts that give a page away in a summary, `verbatim` the analysts whose every text says what it was
+        taken from: where another wrote of the pages, all changes since they were read are given."""
+
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
+        """Take out of both logs what is to be forgotten, bring the tables to what the logs now say, and write the
+        change that says so.
+
+        One transaction; it remembers that a scrub is due. Counters, vectors and waits of what stays are kept. Raises
+        RevisionMoved if another change came first, or if a page that is to go has grown.
+        """
+
+    def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
+        """Delete every row of an owner, in one transaction; it remembers that a scrub is due.
+
+        Keyed hashes of the messages and of the keys of `add` are kept apart, so that `append` stores neither again.
+        """
+
+    def wipe(self, ids: Collection[str] = ()) -> Wiped:
+        """Bring the store's files to where they hold no byte of what was deleted, where something was and that holds
+        others up for a moment at most; else it stays due. `backups` are those that hold one of the ids."""
+
+    def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
+        """Where what a receipt says is gone is found."""
+
+    def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
+        """Those of the texts that were forgotten."""
+
+    def secret(self) -> bytes:
+        """The key of what the store keeps as keyed hashes. It lies outside the database; made when it is first asked
+        for, and its mark remembered. Raises ForgottenKeyLost where the key of that mark is not there any more."""
+
+
+class UsageLog(Protocol):
+    """The log of model calls."""
+
+    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
+        """Write a call as "started", with its tokens estimated, if the day's limits have room for it.
+
+        One transaction, so that no number of processes goes over a limit. Raises BudgetSpent.
+        """
+
+    def end_call(self, call: Call) -> None:
+        """What came of a call that was begun."""
+
+
+class KeyStore(Protocol):
+    """The keys of the service, as requests are checked by them."""
+
+    def key(self, key_id: str) -> ApiKey | None:
+        """One key of the service, by one indexed read; they belong to no owner."""
+
+
+class History(ConversationLog, ChangeLog, MemoryReads, Protocol):
+    """Both logs, and what is derived from them."""
+
+
+class Store(History, WorkingSetSource, WorkQueue, PageWork, Marks, Forgetting, Protocol):
+    """Where MemoryOS keeps both logs and what is derived from them.
+
+    Every method names one owner, but for `due` and `wipe`. Each call is one transaction. Every failure is a StoreError.
+    What those who run a store ask of it is in `embermem.store.admin`.
+    """
 
 
 # ------------------------------------------------------------------------------------------------------- memory systems
@@ -1050,7 +1059,7 @@ class MemorySystem(Protocol):
         digest: str = "",
         fresh: bool = False,
     ) -> Added:
-        """Keep messages; see Store.append."""
+        """Keep messages; see ConversationLog.append."""
 
     def settle(self, owner: Owner, progress: Callable[[int, int], None] | None = None) -> int:
         """Understand all that is pending; the number of pages placed."""

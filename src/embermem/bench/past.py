@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -24,7 +24,7 @@ from embermem.bench.synthetic import Exchange, exchanges, queries
 if TYPE_CHECKING:
     from embermem.core.types import FactId
     from embermem.memory import Memory, OwnerMemory
-    from embermem.protocols import Store
+    from embermem.protocols import Store, Wiped
 
 EMBEDDER = "hashed"
 """What is measured is no embedder's work."""
@@ -274,9 +274,9 @@ class _Scrubs:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def scrub_after_forgetting(self) -> bool:
+    def wipe(self, ids: Collection[str] = ()) -> Wiped:
         began = time.perf_counter()
-        done = self._store.scrub_after_forgetting()
+        done = self._store.wipe(ids)
         self.ms.append(1000 * (time.perf_counter() - began))
         return done
 

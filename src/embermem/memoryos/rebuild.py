@@ -19,7 +19,19 @@ from embermem.core.changes import (
     ProfileSet,
 )
 from embermem.core.errors import RevisionMoved
-from embermem.core.types import About, Conflict, Fact, FactId, Owner, Persona, ProfileField, Segment, Tier, Trait
+from embermem.core.types import (
+    About,
+    Conflict,
+    Fact,
+    FactId,
+    Owner,
+    OwnerId,
+    Persona,
+    ProfileField,
+    Segment,
+    Tier,
+    Trait,
+)
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
 from embermem.memoryos.history.diff import pairs
 from embermem.protocols import ARCHIVED, ENDED, MemorySystem, Store
@@ -66,10 +78,10 @@ class Difference:
     errors: tuple[str, ...]
 
 
-def replay(store: Store, owner: Owner, short: int) -> Difference:
-    """Apply all changes of an owner again, in order. Nothing may differ: `same` says so."""
+def replay(store: Store, owner: Owner, short: int, again: Callable[[OwnerId], None]) -> Difference:
+    """Apply all changes of an owner `again`, in order. Nothing may differ: `same` says so."""
     before = picture(store, owner, short)
-    store.replay(owner.id)
+    again(owner.id)
     return difference(owner, before, picture(store, owner, short))
 
 
@@ -196,14 +208,13 @@ def _kept_by_callers(
 
 def picture(store: Store, owner: Owner, short: int) -> Picture:
     """What is derived of an owner now. `short` is the length of short-term memory in pages."""
-    waiting = store.owner_stats(owner.id, short).pending
-    held_up = store.pages(owner.id, short, tier=Tier.PENDING) if waiting else ()
+    held_up = store.pages(owner.id, short, tier=Tier.PENDING)
     return Picture(
         persona=store.persona(owner.id),
         archived_facts=store.facts(owner.id, ARCHIVED),
         past_facts=store.facts(owner.id, ENDED),
         segments=store.segments(owner.id),
-        waiting=waiting,
+        waiting=len(held_up),
         errors=tuple(dict.fromkeys(page.error for page in held_up if page.error)),
     )
 

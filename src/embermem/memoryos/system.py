@@ -66,7 +66,7 @@ class MemoryOS:
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
-        self._leases = Leases(parts.store, parts.clock, parts.settings.lease_s)
+        self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
         self._placed = 0
         self._placed_lock = threading.Lock()
 
@@ -345,22 +345,23 @@ class MemoryOS:
 
     # ----------------------------------------------------------------------------------------------------- reindex
 
-    def reindex(self, progress: Progress | None = None) -> int:
-        """Make the vectors of every owner again; goes on where it was interrupted. Utterances embedded."""
-        owners = self._store.owners()
-        states = [state for owner in owners if (state := self._store.owner_state(owner.id)) is not None]
-        missing = {state.owner.id: self._store.unembedded(state.owner.id) for state in states}
+    def reindex(self, owners: Iterable[Owner], progress: Progress | None = None) -> int:
+        """Make the vectors of owners again; goes on where it was interrupted. Utterances embedded."""
+        short, now, embedder = self._settings.short_term_pages, self._parts.clock(), self._parts.embedder.name
+        missing = {
+            owner: self._store.backlog(owner.id, short, now=now, embedder=embedder).unembedded for owner in owners
+        }
         total = sum(missing.values())
         done = 0
-        for state in states:
+        for owner, count in missing.items():
             before = done
 
             def counted(embedded: int, of: int, before: int = before) -> None:
                 if progress is not None:
                     progress(min(total, before + embedded), total)
 
-            self.settle(state.owner, counted)
-            done += missing[state.owner.id]
+            self.settle(owner, counted)
+            done += count
         if progress is not None:
             progress(total, total)
         return done

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from embermem.core.sensitive import Finder
     from embermem.memoryos.system import MemoryOS
     from embermem.protocols import Asker, Moment, Store
+    from embermem.store.sql import Administration
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +35,9 @@ _TRIES = 16
 @dataclass(kw_only=True, slots=True)
 class Parts:
     """What a memory works with: one object, which the memory and all of its handles share, since a reindex puts another
-    `system` in place. `added` lets the background thread know of work; `copied` gives a store and a system that hold
-    a copy of one owner's memory and write to no file."""
+    `system` in place. `admin` is the same store for those who run it. `added` lets the background thread know of work;
+    `copied` gives a store and a system that hold a copy of one owner's memory and write to no file.
+    """
 
     settings: Settings
     read_only: bool
@@ -43,6 +45,7 @@ class Parts:
     finders: tuple[Finder, ...]
     nonce_key: Callable[[], bytes]
     store: Store
+    admin: Administration
     system: MemoryOS
     asker: Asker | None
     done: telemetry.Done

@@ -337,7 +337,7 @@ class Reading(Handle):
 
     def stats(self) -> OwnerStats:
         """Counts of this memory."""
-        return self._store.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
+        return self._parts.admin.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
 
 
 def _first_given(*times: At) -> At:

@@ -15,9 +15,9 @@ from embermem.core.changes import Cause, Change
 from embermem.core.types import OwnerId, PersonaChange, SegmentId, Source
 from embermem.store import schema
 from embermem.store.codec import json_text, micros, offset, sum_bytes
+from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
-from embermem.store.statements import upsert
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector

@@ -21,14 +21,16 @@ from embermem.store.queries.worker_queries import Work
 from embermem.store.transactions import each_again
 
 
+class Administration(Checking, Ledger, Keys, Transferring):
+    """What those ask of a store who run it: its counts, its keys, its soundness, its copies."""
+
+
 @each_again
 class SqlStore(
-    Checking,
+    Administration,
     Trails,
     Log,
     Work,
-    Ledger,
-    Keys,
     Changes,
     Deltas,
     Pages,
@@ -38,6 +40,6 @@ class SqlStore(
     Links,
     Records,
     Retaining,
-    Transferring,
 ):
-    """protocols.Store and records.RecordStore on a database."""
+    """Store, StoredSettings, UsageLog and KeyStore of `protocols`, and RecordStore of the papers' other systems, on a
+    database."""

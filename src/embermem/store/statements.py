@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import BigInteger, Table, and_, case, cast, func, or_, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import BigInteger, and_, case, cast, func, or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import Owner, OwnerId, Utterance, UtteranceId
@@ -14,6 +13,7 @@ from embermem.protocols import (
     OwnerState,
 )
 from embermem.store import schema
+from embermem.store.engines.words import upsert
 from embermem.store.queries import reads
 
 BORN_AFTER = "born_after"
@@ -26,17 +26,6 @@ _LEASES_AHEAD = 2
 """A lease that ends so many times its length ahead, or more, was not given by this clock."""
 _NEVER = 2**62
 """A time in microseconds that no clock says."""
-
-
-def upsert(c: Connection, table: Table) -> Any:
-    """An insert that may say what happens where the row is there already; both engines have the same words for it."""
-    return postgresql.insert(table) if c.dialect.name == "postgresql" else sqlite.insert(table)
-
-
-def holds(c: Connection, column: Any, text: str) -> Any:
-    """Whether a text stands in a column, letter by letter."""
-    find = func.strpos if c.dialect.name == "postgresql" else func.instr
-    return find(column, text) > 0
 
 
 def setting(c: Connection, key: str) -> str:

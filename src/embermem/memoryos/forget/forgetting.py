@@ -52,10 +52,10 @@ from embermem.core.types import (
     Utterance,
     Verified,
 )
-from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain
+from embermem.core.user_overrides import mark_of, mark_of_key, mark_of_message, mark_of_text, plain
 from embermem.memoryos.forget.redacting import Going, Pieces, Redacted, Traces, changed_facts, redacted
 from embermem.memoryos.ingest import mid_term
-from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Store, Trail
+from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Forgetting, Store, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]
 """The summary of a chain with one page more, from that before, and where its new sentences stand."""
@@ -101,7 +101,7 @@ def forget(
         if dry_run:
             return decided.forgotten
         if not decided.erasure.pages and not decided.forgotten.facts:
-            return replace(decided.forgotten, dry_run=False, scrubbed=not store.scrub_due())
+            return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
         try:
             change = store.forget(owner, decided.erasure, now=now, revision=decided.revision)
         except RevisionMoved:
@@ -141,20 +141,18 @@ def verify(store: Store, owner: Owner, receipt: Forgotten) -> Verified:
     """Whether what a receipt says is gone is in no table, log or text any more. Raises InputError for a dry run's."""
     if receipt.dry_run:
         raise InputError("this receipt is of a dry run: nothing was forgotten")
-    ids = [*receipt.pages, *receipt.utterances, *receipt.facts, *receipt.segments, *receipt.chains]
-    found, unchecked = list(store.said_of(owner.id, ids)), ""
+    left = store.remains(owner.id, receipt)
+    marked, unchecked = list[str](), ""
     try:
-        found += _marks_found(store, owner.id, receipt)
+        marked = _marks_found(store, owner.id, receipt)
     except ForgottenKeyLost as error:
         unchecked = f"cannot be checked: {error}"
-    scrubbed = not store.scrub_due()
-    if scrubbed:  # else the bytes wait for it, and nothing more is to be found in them
-        found += sorted(store.remains(receipt.utterances))
+    found = tuple(dict.fromkeys([*left.rows, *marked, *sorted(left.bytes)]))
     return Verified(
-        ok=not found and scrubbed and not unchecked,
-        found=tuple(dict.fromkeys(found)),
-        scrubbed=scrubbed,
-        backups=store.backups([*receipt.utterances, *receipt.facts]),
+        ok=not found and left.scrubbed and not unchecked,
+        found=found,
+        scrubbed=left.scrubbed,
+        backups=left.backups,
         unchecked=unchecked,
     )
 
@@ -164,23 +162,19 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     if not receipt.marks:
         return []
     key, marks = store.secret(), {*receipt.marks}
-    if receipt.key_mark and receipt.key_mark != store.key_mark():
+    if receipt.key_mark and receipt.key_mark != mark_of_key(key):
         raise ForgottenKeyLost("the receipt was made with another key than the store has now")
-    found = sorted(marks & {mark_of_text(key, text) for text in store.texts(owner_id).values()})
+    found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.utterances(owner_id)}})
     for state in (HELD, ARCHIVED, ENDED):
         found += sorted(marks & {_mark(key, fact) for fact in store.facts(owner_id, state)})
     return found
 
 
-def taught_by(store: Store, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
+def taught_by(store: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
     """When the utterances were said from which something may be learnt: all, but for words that were forgotten."""
     said = [u for page in pages for u in page.utterances]
-    if not store.bars(owner_id):
-        return {u.seq: u.said_at for u in said}
-    key = store.secret()
-    marks = {u.seq: mark_of_text(key, u.text) for u in said}
-    gone = store.barred(owner_id, set(marks.values()))
-    return {u.seq: u.said_at for u in said if marks[u.seq] not in gone}
+    gone = store.barred(owner_id, {u.text for u in said})
+    return {u.seq: u.said_at for u in said if u.text not in gone}
 
 
 def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -> list[PageId]:
@@ -198,12 +192,11 @@ def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -
     return [page.id for page in pages if wanted <= held(page)]
 
 
-def _done(store: Store, forgotten: Forgotten) -> Forgotten:
+def _done(store: Forgetting, forgotten: Forgotten) -> Forgotten:
     """A receipt, once what went is gone."""
-    scrubbed = store.scrub_after_forgetting()
-    backups = store.backups([*forgotten.utterances, *forgotten.facts])
-    mark = (store.key_mark() or "") if forgotten.marks else ""
-    return replace(forgotten, dry_run=False, scrubbed=scrubbed, backups=backups, key_mark=mark)
+    wiped = store.wipe([*forgotten.utterances, *forgotten.facts])
+    mark = mark_of_key(store.secret()) if forgotten.marks else ""
+    return replace(forgotten, dry_run=False, scrubbed=wiped.scrubbed, backups=wiped.backups, key_mark=mark)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -320,13 +313,17 @@ class _Deciding:
     def _redacted(self, pages: Sequence[Page], facts: Mapping[FactId, Fact]) -> tuple[Trail, Redacted]:
         """The log without what goes. Where that tells of a fact otherwise that was not looked for, it is looked for.
         Where a model wrote of these pages, a sentence stays only if it stands in what was said and stays."""
-        exact = not pages or not self._store.wrote(self._owner.id, (*_AS_SAID, self._extractive))
         texts = [u.text for page in pages for u in page.utterances]
         said = {(fact.attribute, plain(fact.value)) for fact in facts.values()}
         wanted = frozenset(facts)
         while True:
             trail = self._store.trail(
-                self._owner.id, pages, wanted, said=said, probes=probes_of(texts), whole=not exact
+                self._owner.id,
+                pages,
+                wanted,
+                said=said,
+                probes=probes_of(texts),
+                verbatim=(*_AS_SAID, self._extractive),
             )
             near = (u.text for some in trail.chains.values() for page in some for u in page.utterances)
             going = Going(
@@ -334,8 +331,8 @@ class _Deciding:
                 seqs=frozenset(u.seq for page in pages for u in page.utterances),
                 facts=frozenset(facts),
                 traces=Traces(texts, lambda: self._left(pages)),
-                pieces=Pieces(texts, near if exact else self._left(pages), exact=exact),
-                exact=exact,
+                pieces=Pieces(texts, near if trail.verbatim else self._left(pages), exact=trail.verbatim),
+                exact=trail.verbatim,
             )
             left = redacted(trail, going, self._key)
             more = frozenset(changed_facts(trail.changes, left.changes)) - trail.facts
@@ -346,7 +343,7 @@ class _Deciding:
     @cached_property
     def _texts(self) -> Mapping[int, str]:
         """Everything that was said, by seq; read once."""
-        return self._store.texts(self._owner.id)
+        return {u.seq: u.text for u in self._store.utterances(self._owner.id)}
 
     def _left(self, pages: Iterable[Page]) -> list[str]:
         """Everything that was said, but for the pages."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from embermem.core.types import Conflict, Diff, Fact, Link, OwnerId, PageId, Persona, Segment
-from embermem.protocols import ARCHIVED, ENDED, Moment, Store
+from embermem.protocols import ARCHIVED, ENDED, History, Moment
 
 __all__ = ["diff", "pairs"]
 
@@ -28,7 +28,7 @@ class _Known:
     links: tuple[Link, ...]
 
 
-def diff(store: Store, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
+def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
     """What was known at the second time and not at the first, and the other way round. Raises InputError for times of
     which nothing derived is kept."""
     before, after = (_known(store, owner_id, store.moment(owner_id, at)) for at in (since, until))
@@ -78,7 +78,7 @@ def pairs(
     return tuple(found)
 
 
-def _known(store: Store, owner_id: OwnerId, moment: Moment) -> _Known:
+def _known(store: History, owner_id: OwnerId, moment: Moment) -> _Known:
     persona = store.persona(owner_id, moment)
     facts = (
         *persona.facts,
@@ -96,7 +96,7 @@ def _known(store: Store, owner_id: OwnerId, moment: Moment) -> _Known:
     )
 
 
-def _pages_added(store: Store, owner_id: OwnerId, before: Moment, after: Moment) -> tuple[PageId, ...]:
+def _pages_added(store: History, owner_id: OwnerId, before: Moment, after: Moment) -> tuple[PageId, ...]:
     """The pages that came after the newest one of the first moment."""
     newest = store.pages(owner_id, 0, moment=before, limit=1)
     return tuple(page.id for page in store.pages(owner_id, 0, moment=after, after=newest[0].no if newest else 0))

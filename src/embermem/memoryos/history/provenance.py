@@ -29,7 +29,7 @@ from embermem.core.types import (
     Why,
 )
 from embermem.memoryos.ingest.long_term import derived_traits, mirrors
-from embermem.protocols import FactSelection, Store
+from embermem.protocols import FactSelection, History
 
 _QUOTES = 8
 """Quotes of one item, the newest."""
@@ -39,14 +39,14 @@ _FACTS = 8
 """Facts behind an item, and facts in a chain of those that took each other's place."""
 
 
-def why(store: Store, owner_id: OwnerId, item_id: str, at: datetime) -> Why | None:
+def why(store: History, owner_id: OwnerId, item_id: str, at: datetime) -> Why | None:
     """Why there is a fact, segment, chain or link (by its id), a trait (by its dimension) or a profile line (such as
     "user.home"); None if there is none. `at` is now: an age counts from it."""
     return _ProvenanceQuery(store, owner_id, at).why(item_id)
 
 
 class _ProvenanceQuery:
-    def __init__(self, store: Store, owner_id: OwnerId, at: datetime) -> None:
+    def __init__(self, store: History, owner_id: OwnerId, at: datetime) -> None:
         self._store = store
         self._owner_id = owner_id
         self._at = at

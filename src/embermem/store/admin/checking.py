@@ -17,10 +17,11 @@ from embermem.core.errors import StoreCorrupt, StoreError
 from embermem.core.types import Owner, OwnerId, PersonaChange
 from embermem.protocols import Bounds, Finding
 from embermem.store import schema
-from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
+from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, broken
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.store_admin import Whole
 from embermem.store.codec import decisions_from, from_json, json_text, micros
+from embermem.store.engines.vector_type import are_halves, vector_length
 from embermem.store.erasing import GONE, Erasing
 from embermem.store.queries import reads
 from embermem.store.queries.changes import changes
@@ -53,7 +54,11 @@ class Checking(Whole, Erasing):
     def check(
         self, *, now: datetime | None = None, bounds: Bounds | None = None, deep: bool = False
     ) -> tuple[Finding, ...]:
-        """What is sound and what is not; see protocols.Store."""
+        """What is sound, and every invariant that is broken, owner by owner. Nothing is written.
+
+        What has to do with the time or with settings is looked at where they are given. `deep`: whether what was
+        derived is, row by row, what the log of changes gives; each owner waits for as long as that takes.
+        """
         with self._read() as c:
             findings = list(self._database.soundness(c))
         seen: list[_Seen] = []
@@ -76,7 +81,8 @@ class Checking(Whole, Erasing):
         return (*findings, *self._of_all(self._of_nobody, self._of_scrub, self._waiting))
 
     def repair(self, *, now: datetime, bounds: Bounds | None = None) -> tuple[Finding, ...]:
-        """What was put right, and what cannot be; see protocols.Store."""
+        """Put right what can be without losing a word: what was derived, from the log; pages, from their utterances;
+        vectors and work, by making them due. Neither log is touched. What was mended, and what is left."""
         done = self._of_all(self._reindexed)
         for owner in self._owners_to_check(done):
             try:
@@ -504,7 +510,7 @@ def _forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
     vector, said, owner, segment = schema.embedding, schema.utterance, schema.owner, schema.segment
     embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
     of_nothing = ~exists().where(said.c.owner_id == owner_id, said.c.seq == vector.c.seq)
-    wrong = or_(vector.c.embedder != embedder, vector_length(are_halves(c)) != dim * 2, of_nothing)
+    wrong = or_(vector.c.embedder != embedder, vector_length(vector.c.data, are_halves(c)) != dim * 2, of_nothing)
     c.execute(delete(vector).where(vector.c.owner_id == owner_id, wrong))
     bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
     upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()

@@ -16,7 +16,7 @@ from embermem.protocols import Moment
 from embermem.store import schema
 from embermem.store.codec import decisions_from, json_text, micros
 from embermem.store.codec import moment as time_of
-from embermem.store.statements import holds
+from embermem.store.engines.words import holds
 from embermem.store.transactions import Transactions
 
 

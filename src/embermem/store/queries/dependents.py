@@ -19,8 +19,8 @@ from embermem.core.types import ChainId, FactId, OwnerId, Page, SegmentId
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
 from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
+from embermem.store.engines.words import holds
 from embermem.store.queries import reads
-from embermem.store.statements import holds
 from embermem.store.transactions import Transactions
 
 
@@ -69,24 +69,6 @@ _RETOLD = 24
 class Trails(Transactions):
     """Looking for what rests on pages and facts."""
 
-    def wrote(self, owner_id: OwnerId, others: Collection[str]) -> bool:
-        """Whether there is a change of another analyst."""
-        table = schema.change
-        query = (
-            select(table.c.no)
-            .where(table.c.owner_id == owner_id, table.c.cause.in_([cause.value for cause in _READING]))
-            .where(table.c.analyst.not_in(sorted(others)))
-        )
-        with self._read() as c:
-            return c.scalar(query.limit(1)) is not None
-
-    def texts(self, owner_id: OwnerId) -> Mapping[int, str]:
-        """Everything that was said, by seq."""
-        said = schema.utterance
-        with self._read() as c:
-            rows = c.execute(select(said.c.seq, said.c.text).where(said.c.owner_id == owner_id).order_by(said.c.seq))
-            return {row.seq: row.text for row in rows}
-
     def trail(
         self,
         owner_id: OwnerId,
@@ -95,11 +77,23 @@ class Trails(Transactions):
         *,
         said: Collection[tuple[str, str]],
         probes: Collection[str],
-        whole: bool,
+        verbatim: Collection[str],
     ) -> Trail:
-        """The changes that may tell of them; see protocols.Store."""
+        """The changes that may tell of them; see protocols."""
         with self._read() as c:
-            return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, whole=whole)
+            exact = not pages or not _wrote(c, owner_id, verbatim)
+            return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, verbatim=exact)
+
+
+def _wrote(c: Connection, owner_id: OwnerId, others: Collection[str]) -> bool:
+    """Whether there is a change of another analyst."""
+    table = schema.change
+    query = (
+        select(table.c.no)
+        .where(table.c.owner_id == owner_id, table.c.cause.in_([cause.value for cause in _READING]))
+        .where(table.c.analyst.not_in(sorted(others)))
+    )
+    return c.scalar(query.limit(1)) is not None
 
 
 class _Following:
@@ -130,7 +124,7 @@ class _Following:
         self._words: set[str] = set()
         self._emptied: set[ChainId] = set()
 
-    def follow(self, said: Collection[tuple[str, str]], *, whole: bool) -> Trail:
+    def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
         begun = self._scalar(select(func.max(schema.change.c.no)), schema.change, cause=Cause.ANEW.value) or 0
         self._notes_and_places()
         chains = self._pages_left()
@@ -146,11 +140,12 @@ class _Following:
         read_from = min((*self._chains.values(), *self._segments.values()), default=None)
         return Trail(
             begun=begun,
-            changes=self._changes(begun, read_from if whole else None),
+            changes=self._changes(begun, None if verbatim else read_from),
             chains=chains,
             segments=losing,
             facts=frozenset(FactId(fact_id) for fact_id in self._facts),
             repeated=self._repeated(),
+            verbatim=verbatim,
         )
 
     # ----------------------------------------------------------------------------------------------------- pages

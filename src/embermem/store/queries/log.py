@@ -42,7 +42,7 @@ class Log(Erasing):
         fresh: bool,
         expires_at: datetime | None = None,
     ) -> Added:
-        """Store messages in one transaction; see protocols.Store."""
+        """Store messages in one transaction; see protocols."""
         at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
@@ -22,7 +22,7 @@ class Retaining(Transactions):
     """Uses and expiry of one owner's memories."""
 
     def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
-        """How each held fact and each segment of mid-term memory was used; see protocols.Store."""
+        """How each held fact and each segment of mid-term memory was used; see protocols."""
         segment = schema.segment
         with self._read() as c:
             used = _fact_uses(c, owner_id)
@@ -53,24 +53,6 @@ class Retaining(Transactions):
                 for seq in c.scalars(select(said.c.seq).where(said.c.owner_id == owner_id, said.c.page_id.in_(ids)))
             )
         return pages, seqs
-
-    def next_expiry(self, owner_id: OwnerId) -> datetime | None:
-        """When the next page or fact expires, or the first has."""
-        page, fact = schema.page, schema.fact
-        with self._read() as c:
-            times = (
-                c.scalar(
-                    select(func.min(page.c.expires_at)).where(
-                        page.c.owner_id == owner_id, page.c.expires_at.is_not(None)
-                    )
-                ),
-                c.scalar(
-                    select(func.min(fact.c.expires_at)).where(
-                        fact.c.owner_id == owner_id, fact.c.retired_no.is_(None), fact.c.expires_at.is_not(None)
-                    )
-                ),
-            )
-        return min((moment(at) for at in times if at is not None), default=None)
 
     def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
         """Set when a page expires, or (None) that it does not; False for a page that there is not.
