@@ -7,8 +7,8 @@ import math
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -34,6 +34,7 @@ Name = tuple[str, str]
 Step = Callable[[Memory], object]
 
 OTHER = "other"
+LEASE_S = 60.0
 OWNERS: tuple[Name, ...] = ((ALICE.user, ALICE.agent), ("alice", "b:c"), ("alice:b", "c"), ("default", "alice"))
 """Names chosen to be confused; two of them share a user."""
 LINES = (
@@ -85,7 +86,7 @@ class StoreLife(RuleBasedStateMachine):
         self.place = place
         self.folder = tempfile.TemporaryDirectory(prefix="embermem-life-")
         self.clock = Clock()
-        self.settings: dict[str, Any] = {**SMALL, **own, "batch_wait_s": 60.0, "lease_s": 60.0, "retry_max_s": 100.0}
+        self.settings: dict[str, Any] = {**SMALL, **own, "batch_wait_s": 60.0, "lease_s": LEASE_S, "retry_max_s": 100.0}
         self.settings["forgotten_key_file"] = str(Path(self.folder.name) / "key")
         self.turns: list[Any] = []
         """Who makes the steps to come: this process (None), another one, or this one, which dies in its n-th
@@ -130,40 +131,44 @@ class StoreLife(RuleBasedStateMachine):
         turn = self.turns.pop() if self.turns else None
         if isinstance(turn, tuple):
             self.store.left, self.store.after = turn
-        before = self.hidden(), stored(self.place, without=self.id_of(forgets)) if forgets else {}
-        with suppress(InputError, NotFound):
+        others = stored(self.place, without=self.id_of(forgets)) if forgets else {}
+        with self.losing_what_is_due(forgets), suppress(InputError, NotFound):
             try:
                 step(self.other if turn == OTHER else self.memory)
             except Struck:
                 event(f"struck {'after' if self.store.after else 'before'} a commit")
                 self.store.close()
-                self.clock.go(61)
+                self.clock.go(LEASE_S + 1)
                 self.open()
                 step(self.memory)
         self.store.left = None
-        hidden, others = before
         if forgets:
             assert_same_rows(others, stored(self.place, without=self.id_of(forgets)))
-        lost = self.lose()
-        assert forgets or hidden or not lost
         self.assert_well(deep=forgets is not None)
+
+    @contextmanager
+    def losing_what_is_due(self, forgets: Name | None = None) -> Iterator[None]:
+        """A step in which pages may go that have expired by its end; others only where it forgets."""
+        due = self.hidden(within_s=LEASE_S + 1)
+        yield
+        assert self.lose() <= due or forgets
 
     def id_of(self, owner: Name) -> str:
         return self.of(owner).owner.id
 
-    def hidden(self) -> list[str]:
-        """Stored pages that are shown no more: a worker is to forget them."""
-        now = self.clock.now.timestamp() * 1e6
+    def hidden(self, *, within_s: float = 0.0) -> set[str]:
+        """Stored pages that are shown no more, by now or within some seconds: a worker is to forget them."""
+        now = (self.clock.now.timestamp() + within_s) * 1e6
         found = rows(self.place, "SELECT page_id, expires_at FROM page WHERE expires_at IS NOT NULL")
-        return [row["page_id"] for row in found if row["expires_at"] <= now]
+        return {row["page_id"] for row in found if row["expires_at"] <= now}
 
     def lose(self) -> set[str]:
-        """Words of pages that are there no more are to be nowhere."""
+        """Words of pages that are there no more are to be nowhere. Which pages these are."""
         there = {row["page_id"] for row in rows(self.place, "SELECT page_id FROM page")}
-        lost = {one.word for said in self.said.values() for one in said if one.page_id not in there}
+        lost = {one.page_id for said in self.said.values() for one in said} - there
         if lost:
-            self.gone |= lost
-            self.said = {owner: [one for one in said if one.word not in lost] for owner, said in self.said.items()}
+            self.gone |= {one.word for said in self.said.values() for one in said if one.page_id in lost}
+            self.said = {owner: [one for one in said if one.page_id not in lost] for owner, said in self.said.items()}
             self.forgotten += 1
             if self.store.scrub_due():  # it was struck down before it was scrubbed
                 assert self.store.scrub()

@@ -120,7 +120,7 @@ class Life(StoreLife):
         analyst = ScriptedAnalyst() if better else ScriptedAnalyst(failures=10**6)
         own = {name: value for name, value in self.settings.items() if name != "embedder"}
         bench = Bench(self.place, self.clock, analyst, None, **own, attempts=2)
-        with closing(bench.store):
+        with self.losing_what_is_due(), closing(bench.store):
             bench.system.settle(ALICE)
         self.assert_well()
 
@@ -128,7 +128,8 @@ class Life(StoreLife):
     def settle_with_a_model(self, owner: Name) -> None:
         self.clock.go(7)
         own: dict[str, Any] = {"model": "scripted", "model_url": self.server.url, "model_key": "none"}
-        with Memory(self.place, clock=self.clock, **self.settings, **own) as understanding:
+        memory = Memory(self.place, clock=self.clock, **self.settings, **own)
+        with self.losing_what_is_due(), memory as understanding:
             understanding.of(*owner).settle()
         self.assert_well()
 

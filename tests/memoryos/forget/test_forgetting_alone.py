@@ -55,7 +55,8 @@ def stored(place: str | Path) -> Rows:
 
 
 def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str]]:
-    """By table, the ids of what rests on some pages: by its sources, as their chain or segment, or by a fact's end."""
+    """By table, the ids of what rests on some pages: by its sources, as their chain or segment, as a link to what goes
+    whole, or by a fact's end."""
     seqs = {row["seq"] for row in said if row["page_id"] in pages}
     found: dict[str, set[str]] = {"note": pages, "membership": pages}
     found["chain"] = {row["chain_id"] for row in before["note"] if row["page_id"] in pages}
@@ -71,7 +72,11 @@ def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str
     found["chain"] |= items["chain"]
     found["segment"] = found["segment_text"] = found["evolution"] = segments | items["segment"]
     found["fact"] = found["fact_state"] = facts
-    found["trait"], found["profile"], found["link"] = items["trait"], items["profile"], items["link"]
+    found["trait"], found["profile"] = items["trait"], items["profile"]
+    held = {row["segment_id"] for row in before["membership"] if row["page_id"] not in pages}
+    held |= {row["item_id"] for row in before["source"] if row["item"] == "fact" and row["seq"] not in seqs}
+    ended = (segments | facts) - held  # of these nothing is left to be linked
+    found["link"] = items["link"] | {r["link_id"] for r in before["link"] if ended & {r["from_id"], r["to_id"]}}
     return found
 
 
