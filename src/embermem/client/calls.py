@@ -27,6 +27,7 @@ from embermem.core.types import (
     Hit,
     Link,
     Owner,
+    OwnerStats,
     Page,
     PageId,
     Persona,
@@ -39,7 +40,6 @@ from embermem.core.types import (
     Verified,
     Why,
 )
-from embermem.protocols import OwnerStats
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""

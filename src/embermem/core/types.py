@@ -477,6 +477,28 @@ class Verified:
     unchecked: str = ""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerStats:
+    """Counts of one owner's memory."""
+
+    utterances: int
+    pages: int
+    short: int
+    pending: int
+    mid: int
+    archive: int
+    segments: int
+    archived_segments: int
+    chains: int
+    facts: int
+    agent_facts: int
+    archived_facts: int
+    traits: int
+    changes: int
+    without_vector: int
+    failed: int
+
+
 # ----------------------------------------------------------------------------------- why something is remembered
 
 

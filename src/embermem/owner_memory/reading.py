@@ -39,7 +39,8 @@ from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
-    from embermem.protocols import OwnerState, OwnerStats, Scope
+    from embermem.core.types import OwnerStats
+    from embermem.protocols import OwnerState, Scope
 
 
 @checked

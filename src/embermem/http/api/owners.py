@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from embermem.core.types import Owner
+from embermem.core.types import Owner, OwnerStats
 from embermem.http.access import Accessible
 from embermem.http.api import listing, models, serializers
 from embermem.http.api.dependencies import Asking, Reading, router
-from embermem.protocols import OwnerStats
 
 routes = router("owners")
 

@@ -9,11 +9,11 @@ from datetime import timedelta
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from embermem.core.types import Page, Tier
+from embermem.core.types import OwnerStats, Page, Tier
 from embermem.http.inspector import charts, reading, tiers
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.http.inspector.timeline import change_lines
-from embermem.protocols import Call, OwnerStats
+from embermem.protocols import Call
 from embermem.reports import cost
 
 RECENT = 8

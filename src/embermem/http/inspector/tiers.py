@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem.core.config import Settings
+from embermem.core.types import OwnerStats
 from embermem.http.inspector.charts import Heat
-from embermem.protocols import OwnerStats
 
 BARS = 28
 """Segments drawn inside the box of mid-term memory."""

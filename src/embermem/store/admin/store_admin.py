@@ -11,8 +11,8 @@ from sqlalchemy import and_, case, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
-from embermem.core.types import About, Owner, OwnerId
-from embermem.protocols import OwnerStats, Stats
+from embermem.core.types import About, Owner, OwnerId, OwnerStats
+from embermem.protocols import Stats
 from embermem.store import migrations, schema
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.statement_names import Statement, explain
