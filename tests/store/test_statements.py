@@ -290,7 +290,8 @@ def test_every_statement_is_one_of_those_named_and_can_be_explained(
     with sent() as heard:
         live_a_long_life(opened, place, clock, tmp_path)
     assert {one.name for one in heard} <= names()
-    store = store_of(opened())
+    store, engine = store_of(opened()), "postgresql" if "://" in str(place()) else "sqlite"
+    heard = [one for one in heard if one.engine == engine]  # a copy of any store is a file
     plans = {
         (one.name, one.text): store.explain(one)
         for one in heard

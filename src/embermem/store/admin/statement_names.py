@@ -32,11 +32,12 @@ _INNER = re.compile(r"\.<\w+>")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
-    """A statement as it was sent: its name, its text, its parameters as the driver takes them, and what SQLAlchemy made
-    it of and with which `values` (None where it was sent as text). `through` are the functions of the store that led to
-    it, the outermost first. It quotes what it was sent with."""
+    """A statement as it was sent: its name, the kind of engine, its text, its parameters as the driver takes them, and
+    what SQLAlchemy made it of and with which `values` (None where it was sent as text). `through` are the functions of
+    the store that led to it, the outermost first. It quotes what it was sent with."""
 
     name: str
+    engine: str
     text: str
     parameters: Any = field(repr=False)
     compiled: Any = field(repr=False)
@@ -62,6 +63,7 @@ def sent() -> Iterator[list[Statement]]:
             heard.append(
                 Statement(
                     name=through[-1],
+                    engine=connection.engine.name,
                     text=text,
                     parameters=parameters[0] if many and parameters else parameters,
                     compiled=compiled,
@@ -78,7 +80,7 @@ def sent() -> Iterator[list[Statement]]:
 
 
 def explain(c: Connection, statement: Statement) -> str:
-    """How the engine would run a statement. It is not run."""
+    """How the engine would run a statement that one of its kind was sent. It is not run."""
     rows = c.exec_driver_sql(f"{how_it_runs(c)} {statement.text}", statement.parameters)
     return "\n".join(str(row[-1]) for row in rows)
 

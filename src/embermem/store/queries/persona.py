@@ -24,13 +24,13 @@ from embermem.store.codec import moment as time_of
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
 
+_BESIDE = {"owner_id", "fact_id", "change_no", "recorded_at", "retired_no", "retired_at"}
 _OF_A_STATE = {
-    **{name: name for name in ("confirmed_no", "archived_no", "pinned", "superseded_by", "valid_to")},
-    **{name: name for name in ("valid_to_offset", "expires_at", "expires_offset")},
+    **{c.name: c.name for c in schema.fact.c if c.name in schema.fact_state.c and c.name not in _BESIDE},
     "retired_no": "ended_no",
     "retired_at": "ended_at",
 }
-"""Columns of `fact` that a state has too, by their names there."""
+"""Columns of `fact` that change, and what they are called in `fact_state`."""
 
 
 class Personas(Transactions):
@@ -106,21 +106,27 @@ def _named(c: Connection, owner_id: OwnerId, selection: FactSelection) -> list[s
 def select_facts(owner_id: OwnerId, revision: int | None = None) -> tuple[Select[Any], Mapping[str, Any]]:
     """Facts as they were, in order of their last confirmation (then of entry), in which the cap takes them, and whether
     the owner ever had a conflict; and the columns that change, by their names."""
-    fact, state = schema.fact, schema.fact_state
+    fact = schema.fact
     marked = exists().where(schema.conflict.c.owner_id == owner_id).label("marked")
     if revision is None:
         of = {name: fact.c[name] for name in _OF_A_STATE}
         query = select(fact, marked).where(fact.c.owner_id == owner_id)
     else:
-        of = {name: state.c[theirs] for name, theirs in _OF_A_STATE.items()}
-        fixed = [column for column in fact.c if column.name not in _OF_A_STATE]
-        query = (
-            select(*fixed, *(column.label(name) for name, column in of.items()), marked)
-            .select_from(state)
-            .join(fact, and_(fact.c.owner_id == state.c.owner_id, fact.c.fact_id == state.c.fact_id))
-            .where(state.c.owner_id == owner_id, reads.stood(state, revision))
-        )
+        of = {name: schema.fact_state.c[theirs] for name, theirs in _OF_A_STATE.items()}
+        query = select_states(owner_id).add_columns(marked).where(reads.stood(schema.fact_state, revision))
     return query.order_by(of["confirmed_no"], fact.c.change_no, fact.c.fact_id), of
+
+
+def select_states(owner_id: OwnerId) -> Select[Any]:
+    """Facts as rows of the table `fact`, one for each state that a change left them in."""
+    fact, state = schema.fact, schema.fact_state
+    fixed = [column for column in fact.c if column.name not in _OF_A_STATE]
+    return (
+        select(*fixed, *(state.c[theirs].label(name) for name, theirs in _OF_A_STATE.items()))
+        .select_from(state)
+        .join(fact, and_(fact.c.owner_id == state.c.owner_id, fact.c.fact_id == state.c.fact_id))
+        .where(state.c.owner_id == owner_id)
+    )
 
 
 def _in_state(state: FactState, of: Mapping[str, Any], moment: Moment) -> ColumnElement[bool]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Select, Table, and_, select
+from sqlalchemy import Table, and_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount
@@ -24,20 +24,11 @@ from embermem.core.types import (
 from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
 from embermem.store import schema
 from embermem.store.codec import from_json, moment
-from embermem.store.queries.persona import fact_from, field_from, trait_from
+from embermem.store.queries.persona import fact_from, field_from, select_states, trait_from
 from embermem.store.transactions import Transactions
 
 _SourcesOf = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
 """By an item's kind and id, the sources that each change gave it, in the order of the changes."""
-
-
-_BESIDE = {"owner_id", "fact_id", "change_no", "recorded_at", "retired_no", "retired_at"}
-_MOVES = {
-    **{c.name: c.name for c in schema.fact.c if c.name in schema.fact_state.c and c.name not in _BESIDE},
-    "retired_no": "ended_no",
-    "retired_at": "ended_at",
-}
-"""Columns of `fact` that change, and what they are called in `fact_state`."""
 
 
 class Timelines(Transactions):
@@ -165,17 +156,10 @@ def _sources(c: Connection, owner_id: OwnerId) -> _SourcesOf:
 
 def _facts(c: Connection, owner_id: OwnerId, told: _SourcesOf) -> tuple[Version[Fact], ...]:
     """Each fact as each change that told of it left it."""
-    fact, state = schema.fact.c, schema.fact_state.c
-    kept = [column for column in schema.fact.c if column.name not in _MOVES]
-    query: Select[Any] = (
-        select(
-            *kept,
-            *(state[there].label(here) for here, there in _MOVES.items()),
-            state.change_no.label("state_no"),
-            state.retired_no.label("state_until"),
-        )
-        .join(schema.fact, and_(fact.owner_id == state.owner_id, fact.fact_id == state.fact_id))
-        .where(state.owner_id == owner_id)
+    state = schema.fact_state.c
+    query = (
+        select_states(owner_id)
+        .add_columns(state.change_no.label("state_no"), state.retired_no.label("state_until"))
         .order_by(state.fact_id, state.change_no)
     )
     made: list[Version[Fact]] = []
