@@ -83,7 +83,7 @@ def facts(c: Connection, owner_id: OwnerId, selection: FactSelection, moment: Mo
     rows = [
         row
         for ids in reads.chunks(_named(c, owner_id, selection))
-        for row in c.execute(query.where(schema.fact.c.fact_id.in_(ids)))
+        for row in c.execute(query.where(reads.one_of(schema.fact.c.fact_id, ids)))
     ]
     rows.sort(key=lambda row: (row.confirmed_no, row.change_no, row.fact_id))
     return facts_from(c, owner_id, rows, moment.revision)

@@ -47,6 +47,11 @@ def chunks(items: Sequence[Any], size: int = CHUNK) -> Iterable[Sequence[Any]]:
         yield items[start : start + size]
 
 
+def one_of(column: Any, some: Sequence[Any]) -> Any:
+    """Whether a column has one of some values. For a single one SQLAlchemy need not write the statement anew."""
+    return column == some[0] if len(some) == 1 else column.in_(some)
+
+
 def owner_from(row: Row[Any]) -> Owner:
     """An owner's identity."""
     return Owner(id=OwnerId(row.owner_id), user=row.user, agent=row.agent)
@@ -116,7 +121,7 @@ def pages_from(
     for ids in chunks([row.page_id for row in rows]):
         found = connection.execute(
             select(schema.utterance)
-            .where(schema.utterance.c.owner_id == owner_id, schema.utterance.c.page_id.in_(ids), *said)
+            .where(schema.utterance.c.owner_id == owner_id, one_of(schema.utterance.c.page_id, ids), *said)
             .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)  # the index's order: by seq alone reads all
         )
         for row in found:
