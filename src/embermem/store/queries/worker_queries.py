@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, assert_never
 
-from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires, Moves, kind_of
@@ -233,7 +233,8 @@ class Work(Transactions):
             segment.owner_id == owner_id, or_(segment.embedder.is_(None), segment.embedder != embedder)
         )
         with self._read() as c:
-            row = c.execute(_select_backlog(owner_id, short, -1 if retry_after is None else micros(retry_after))).one()
+            after = -1 if retry_after is None else micros(retry_after)
+            row = c.execute(_BACKLOG, {"owner": owner_id, "short": short, "retry_after": after}).one()
             redo = [] if analyst is None else c.execute(_select_redo(owner_id, analyst, now)).all()
             return Backlog(
                 unembedded=row.unembedded,
@@ -368,7 +369,7 @@ def _may_be_placed(row: Any, now: datetime) -> bool:
     return row.read and (row.retry_at is None or row.retry_at <= micros(now))
 
 
-def _is_pending(short: int) -> Any:
+def _is_pending(short: Any) -> Any:
     page, owner = schema.page, schema.owner
     return and_(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
 
@@ -388,8 +389,9 @@ def _may_be_redone(now: datetime) -> Any:
     return or_(redo_at.is_(None), redo_at <= micros(now))
 
 
-def _select_backlog(owner_id: OwnerId, short: int, retry_after: int) -> Any:
-    """One row: counts and times of what waits."""
+def _select_backlog() -> Any:
+    """One row: counts and times of what waits of an `owner` with `short` pages of short-term memory."""
+    owner_id, short = bindparam("owner", type_=schema.owner.c.owner_id.type), bindparam("short", type_=Integer)
     owner, page, said, fact = schema.owner, schema.page, schema.utterance, schema.fact
     failed, left, waits, ends = (schema.page.alias(name) for name in ("failed", "left", "waits", "ends"))
     first_failed = select(func.min(failed.c.no)).where(
@@ -417,7 +419,7 @@ def _select_backlog(owner_id: OwnerId, short: int, retry_after: int) -> Any:
         "pending": pending.with_only_columns(func.count()),
         "pending_since": oldest,
         "retry_at": select(func.min(waits.c.retry_at)).where(
-            waits.c.owner_id == owner_id, waits.c.retry_at > retry_after
+            waits.c.owner_id == owner_id, waits.c.retry_at > bindparam("retry_after", type_=waits.c.retry_at.type)
         ),
         "page_expires_at": select(func.min(ends.c.expires_at)).where(
             ends.c.owner_id == owner_id, ends.c.expires_at.is_not(None)
@@ -427,6 +429,10 @@ def _select_backlog(owner_id: OwnerId, short: int, retry_after: int) -> Any:
         ),
     }
     return select(*(query.scalar_subquery().label(name) for name, query in of.items()))
+
+
+_BACKLOG = _select_backlog()
+"""Made once, because each claim asks it."""
 
 
 def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
