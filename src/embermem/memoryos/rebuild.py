@@ -34,7 +34,7 @@ from embermem.core.types import (
 )
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
 from embermem.memoryos.history.diff import pairs
-from embermem.protocols import ARCHIVED, ENDED, MemorySystem, Store
+from embermem.protocols import ARCHIVED, ENDED, MemoryReads, MemorySystem, Store
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
 
@@ -78,7 +78,7 @@ class Difference:
     errors: tuple[str, ...]
 
 
-def replay(store: Store, owner: Owner, short: int, again: Callable[[OwnerId], None]) -> Difference:
+def replay(store: MemoryReads, owner: Owner, short: int, again: Callable[[OwnerId], None]) -> Difference:
     """Apply all changes of an owner `again`, in order. Nothing may differ: `same` says so."""
     before = picture(store, owner, short)
     again(owner.id)
@@ -206,7 +206,7 @@ def _kept_by_callers(
     return made
 
 
-def picture(store: Store, owner: Owner, short: int) -> Picture:
+def picture(store: MemoryReads, owner: Owner, short: int) -> Picture:
     """What is derived of an owner now. `short` is the length of short-term memory in pages."""
     held_up = store.pages(owner.id, short, tier=Tier.PENDING)
     return Picture(

@@ -54,10 +54,8 @@ class MemoryOS:
         self._store = parts.store
         embedder = parts.embedder
         self._residents = Residents(
-            lambda owner_id, seq, revision, mark: parts.store.delta(
-                owner_id, seq, revision, embedder.name, embedder.dim, mark
-            ),
-            (parts.store.segment_timeline, parts.store.persona_timeline),
+            parts.store,
+            embedder.name,
             embedder.dim,
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
