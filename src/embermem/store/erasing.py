@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import and_, delete, exists, func, insert, select, update
+from sqlalchemy import and_, delete, exists, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Erased
@@ -29,6 +29,7 @@ from embermem.store.engines.words import upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
+from embermem.store.queries.changes import log
 from embermem.store.rewriting import rewrite
 from embermem.store.statements import (
     BORN_AFTER,
@@ -80,16 +81,7 @@ class Erasing(Transactions):
             _purge(c, owner.id, tuple(erasure.pages), key)
             rewrite(c, owner.id, erasure)
             at = micros(now)
-            c.execute(
-                insert(schema.change).values(
-                    owner_id=owner.id,
-                    no=change.no,
-                    cause=change.cause.value,
-                    analyst="",
-                    recorded_at=at,
-                    decisions=decisions_text(change.decisions),
-                )
-            )
+            log(c, owner.id, change)
             c.execute(
                 update(schema.owner)
                 .where(schema.owner.c.owner_id == owner.id)

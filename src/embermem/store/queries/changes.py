@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, literal, select
+from sqlalchemy import Select, bindparam, func, insert, literal, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change, Decision
@@ -14,7 +14,7 @@ from embermem.core.errors import InputError
 from embermem.core.types import OwnerId
 from embermem.protocols import Moment
 from embermem.store import schema
-from embermem.store.codec import decisions_from, json_text, micros
+from embermem.store.codec import decisions_from, decisions_text, json_text, micros
 from embermem.store.codec import moment as time_of
 from embermem.store.engines.words import holds
 from embermem.store.transactions import Transactions
@@ -93,6 +93,13 @@ def changes(
         )
         for row in rows
     )
+
+
+def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
+    """Write the next change."""
+    row = {"cause": change.cause.value, "analyst": change.analyst, "recorded_at": micros(change.recorded_at)}
+    said = decisions_text(change.decisions)
+    c.execute(insert(schema.change).values(owner_id=owner_id, no=change.no, decisions=said, **row))
 
 
 def _where_they_stood() -> Select[Any]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause
+from embermem.core.changes import Cause, Change
 from embermem.core.types import Owner, OwnerId, PageId
 from embermem.protocols import HELD, Use
 from embermem.store import schema
-from embermem.store.codec import decisions_text, micros, moment, offset
+from embermem.store.codec import micros, moment, offset
 from embermem.store.queries import reads
+from embermem.store.queries.changes import log
 from embermem.store.queries.persona import facts
 from embermem.store.statements import due_from, locked_owner, setting
 from embermem.store.transactions import Transactions
@@ -79,16 +80,8 @@ class Retaining(Transactions):
                 .values(revision=table.c.revision + 1, due_at=due_from(micros(now)))
                 .returning(table.c.revision)
             )
-            c.execute(
-                insert(schema.change).values(
-                    owner_id=owner.id,
-                    no=revision,
-                    cause=Cause.EXPIRY.value,
-                    analyst="",
-                    recorded_at=micros(now),
-                    decisions=decisions_text(()),
-                )
-            )
+            assert revision is not None  # the owner's row is held
+            log(c, owner.id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))
         return True
 
 

@@ -28,9 +28,10 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.store import schema
-from embermem.store.codec import decisions_text, micros, vector_bytes
+from embermem.store.codec import micros, vector_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
+from embermem.store.queries.changes import log
 from embermem.store.statements import due_from, ensure_owner, locked_owner, setting, unclaimed
 from embermem.store.transactions import Transactions
 
@@ -139,16 +140,7 @@ class Work(Transactions):
             )
             if moved.rowcount == 0:
                 raise _refusal(c, owner.id, revision, lease)
-            c.execute(
-                insert(schema.change).values(
-                    owner_id=owner.id,
-                    no=change.no,
-                    cause=cause.value,
-                    analyst=analyst,
-                    recorded_at=at,
-                    decisions=decisions_text(change.decisions),
-                )
-            )
+            log(c, owner.id, change)
             embedder = setting(c, "embedder")
             if vectors is not None:
                 if embedder and vectors.embedder != embedder:
