@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
 
-install: $(VENV)/.installed  ## Make .venv and install Ember in it, with locked dependencies and the embedder's weights.
+install: $(VENV)/.installed  ## Make .venv and install Ember and its bench in it, with locked dependencies and the embedder's weights.
 
 server: $(VENV)/.server  ## Also what `embermem serve` and `embermem mcp` need.
 
@@ -68,7 +68,7 @@ size:  ## Measure the default install, weights included, in an environment of it
 	@du -sm .venv-size/lib/python*/site-packages/* | sort -rn | head -8
 	@rm -rf .venv-size
 
-peers:  ## Make .venv-peers: Ember and the systems that benchmarks/peers.sh compares it with.
+peers:  ## Make .venv-peers: Ember and the systems that bench/scripts/peers.sh compares it with.
 	@$(MAKE) --no-print-directory .venv-peers/.peers VENV=.venv-peers
 
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.
@@ -86,8 +86,8 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	rm -rf .venv-lock
 
 clean:  ## Take away the virtual environments, caches and what was built.
-	rm -rf .venv .venv-* dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
-	find src tests scripts benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf .venv .venv-* dist build bench/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
+	find src bench tests scripts -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- stamps: what was done once is not done again until what it rests on changes
 
@@ -102,9 +102,9 @@ $(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
 	@touch $@
 
 # The build tools are locked too, so pip needs no environment of its own to build in.
-$(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml $(VENV)/.made $(VENV)/.weights
+$(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
 	$(PIP) install $(LOCKED) locks/run.txt -r locks/build.txt
-	$(PIP) install --no-deps --no-build-isolation --no-index -e .
+	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
 	@touch $@
 
 $(VENV)/.server: locks/server.txt $(VENV)/.installed
@@ -117,7 +117,7 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 	@touch $@
 
 # Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.
-$(VENV)/.peers: locks/peers.txt pyproject.toml $(VENV)/.made $(VENV)/.weights
+$(VENV)/.peers: locks/peers.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
 	$(PIP) install $(LOCKED) locks/peers.txt
-	$(PIP) install --no-deps --no-build-isolation --no-index -e .
+	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
 	@touch $@

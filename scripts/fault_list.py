@@ -530,6 +530,7 @@ _LOOKING_BACK = (
         old="log.c.recorded_at <= at)",
         new="log.c.recorded_at < at)",
         tests=("test_past_store.py", "test_past.py"),
+        once=True,
     ),
 )
 

@@ -199,7 +199,7 @@ class Copy:
         if tests is not None:
             chosen.write_text(json.dumps(tests))
         command += ["-x"] if stop else []
-        path = os.pathsep.join(str(self._root / name) for name in ("src", "tests"))
+        path = os.pathsep.join(str(self._root / name) for name in ("src", "bench/src", "tests"))
         environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(self._passing), "CI": "1"}
         code, said = self._ended([*command, *files], environment, limit_s)
         noted = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []

@@ -12,6 +12,7 @@ import pytest
 
 from embermem import AsyncMemory, Memory, OwnerMemory, Scope
 from embermem.core.errors import EmberError, InputError
+from embermem.core.types import Owner, OwnerId
 from embermem.system_memory import OwnerSystem
 from scripted import SMALL, Clock
 
@@ -34,6 +35,7 @@ FILLED: dict[str, Any] = {
         "since": datetime(2026, 5, 1, tzinfo=UTC),
         "earlier": "2026-05-01",
         "limit_s": 0.0,
+        "owner": Owner(id=OwnerId("o1"), user="alice", agent="default"),
     },
 }
 """Other arguments that a method needs."""

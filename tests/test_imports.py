@@ -6,12 +6,14 @@ What a type checker alone reads counts too, as does what a function imports when
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 import embermem
+import embermem_bench
 
 ROOT = Path(embermem.__file__).parent
 
@@ -32,7 +34,6 @@ ROOMS = (
     ("aio", "client"),
     ("__init__",),
     ("demo", "testing"),
-    ("bench",),
     ("transfer",),
     ("reports",),
     ("mcp",),
@@ -106,7 +107,7 @@ def test_the_client_stands_on_the_core_alone(arrows: Mapping[str, set[str]]) -> 
 def test_what_decides_knows_no_store_no_model_and_no_application(arrows: Mapping[str, set[str]]) -> None:
     for room in ("memoryos", "baselines", "index", "analysts"):
         found = {room_of(one) for name in arrows if room_of(name) == room for one in arrows[name]}
-        assert not found & {"store", "embedders", "llms", "bootstrap", "memory", "http", "mcp", "cli", "bench"}
+        assert not found & {"store", "embedders", "llms", "bootstrap", "memory", "http", "mcp", "cli"}
 
 
 def test_the_core_and_the_protocols_import_numpy_for_type_checkers_only() -> None:
@@ -117,6 +118,35 @@ def test_the_core_and_the_protocols_import_numpy_for_type_checkers_only() -> Non
         modules = [n.module for n in body if isinstance(n, ast.ImportFrom)]
         modules += [alias.name for n in body if isinstance(n, ast.Import) for alias in n.names]
         assert not [module for module in modules if module and module.startswith("numpy")]
+
+
+def test_the_bench_names_nothing_private_of_ember() -> None:
+    bench = Path(embermem_bench.__file__).parent
+    wrong = [
+        f"{file.name}:{line} names {name}"
+        for file in (*bench.rglob("*.py"), *bench.parents[1].joinpath("scripts").rglob("*.py"))
+        for line, name in private_names(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+    assert wrong == []
+
+
+def test_ember_imports_nothing_of_its_bench() -> None:
+    for file in files().values():
+        assert not re.search(r"^\s*(from|import) embermem_bench", file.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def private_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Names with one underscore that a file imports, or reads of anything but `self` and `cls`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
+        elif isinstance(node, ast.Attribute) and not (
+            isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+        ):
+            names = [node.attr]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name.startswith("_") and not name.startswith("__"))
 
 
 OF_ONE_ENGINE = {"sqlite3", "psycopg", "psycopg_pool", "pgvector", "asyncpg"}

@@ -19,13 +19,13 @@ import pytest
 from typer.main import get_command
 
 import embermem
+import embermem_bench
 from embermem import Memory, protocols
 from embermem.analysts import model
 from embermem.baselines import amem, mem0, mem0g, memorybank, readagent, tim
 from embermem.baselines.memgpt import functions
 from embermem.baselines.memgpt import system as memgpt
 from embermem.baselines.records import Record
-from embermem.bench import asking
 from embermem.cli.main import app
 from embermem.client import wire
 from embermem.core import changes, errors, types
@@ -42,6 +42,8 @@ from embermem.mcp.server import make_server
 from embermem.owner_memory import OwnerMemory
 from embermem.store.codec import decisions_from
 from embermem.transfer import lines
+from embermem_bench import asking
+from embermem_bench.commands import main
 
 DECISIONS = {
     "Embedded": ("embedded", "first_seq last_seq embedder"),
@@ -283,7 +285,7 @@ def test_errors_are_sent_under_these_names() -> None:
 
 
 def test_every_error_that_a_server_may_send_has_a_tag_of_its_own() -> None:
-    sent = [one for one in every_error() if not one.__module__.startswith("embermem.bench")]
+    sent = [one for one in every_error() if not one.__module__.startswith("embermem_bench")]
     assert [one for one in sent if "tag" not in vars(one)] == []
     assert len({one.tag for one in sent}) == len(set(sent))
 
@@ -301,7 +303,8 @@ def test_lines_of_an_export_have_these_names() -> None:
 
 def test_models_are_asked_under_these_names() -> None:
     assert {name: reply_schema(kind).name for name, kind in SCHEMAS.items()} == {name: name for name in SCHEMAS}
-    source = (file.read_text(encoding="utf-8") for file in Path(embermem.__file__).parent.rglob("*.py"))
+    folders = (Path(str(one.__file__)).parent for one in (embermem, embermem_bench))
+    source = (file.read_text(encoding="utf-8") for folder in folders for file in folder.rglob("*.py"))
     written = [name for text in source for name in re.findall(r'schema_name: ClassVar\[str\] = "(\w+)"', text)]
     assert sorted(written) == sorted(SCHEMAS)
 
@@ -330,7 +333,7 @@ def test_the_tools_have_these_names() -> None:
 
 
 def test_the_commands_have_these_names() -> None:
-    commands = vars(get_command(app))["commands"]
+    commands = vars(get_command(app))["commands"] | {"bench": get_command(main.app)}
     assert {*commands} == {*COMMANDS.split()}
     groups = {
         name: " ".join(sorted(vars(one)["commands"])) for name, one in commands.items() if "commands" in vars(one)

@@ -231,6 +231,11 @@ class AsyncMemory(_Async[Memory]):
         """The time, by this memory's clock."""
         return self._reached().now()
 
+    def is_resident(self, owner: Owner) -> bool:
+        """Whether an owner's index is in memory now."""
+        return self._reached().is_resident(owner)
+
+    better_embedder = _reading(Memory.better_embedder)
     owners = _reading(Memory.owners)
     embed = _working(Memory.embed)
     marked = _reading(Memory.marked)

@@ -174,6 +174,8 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
     embedder = make_embedder(wanted, settings, known_dim or None)
     if known is None:
         remember(store, embedder)
+        if settings.embedder == AUTO and wanted == HASHED:
+            store.remember({_FOR_WANT_OF_BETTER: embedder.name})
     elif reindex:
         return embedder
     elif known != embedder.name:
@@ -189,6 +191,23 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
     if wanted == HASHED and settings.embedder == AUTO and _best() == HASHED:
         logger.warning("no embedding model: the hashed n-gram embedder serves; `embermem model install` adds MiniLM")
     return embedder
+
+
+def better_embedder(store: SqlStore, settings: Settings) -> str | None:
+    """The setting of the embedder that takes the place of the store's own: of the hashed one that was chosen since no
+    weights were there, MiniLM when they are. None where the setting names an embedder, or somebody chose the store's.
+    """
+    if settings.embedder != AUTO:
+        return None
+    known = store.setting("embedder")
+    if known is None or known != store.setting(_FOR_WANT_OF_BETTER) or _best() == HASHED:
+        return None
+    return MINILM
+
+
+def remember_choice(store: SqlStore) -> None:
+    """The store's embedder was chosen by somebody: none takes its place by itself."""
+    store.remember({_FOR_WANT_OF_BETTER: ""})
 
 
 def remember(store: SqlStore, embedder: Embedder) -> None:
@@ -300,6 +319,8 @@ SYSTEMS: Mapping[str, tuple[str, str, str]] = {
 }
 """The nine memory systems: module, class, and its numbers in baselines/numbers.py (MemoryOS's are settings)."""
 
+_FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
+"""The store's setting that names its embedder where that was chosen since no weights were there."""
 _SYSTEM = "system"
 """The store's setting that names the system it was made by; MemoryOS sets none."""
 
@@ -371,9 +392,14 @@ def _own(name: str) -> tuple[str, str]:
 
 
 def make_system(
-    store: SqlStore, embedder: Embedder, settings: Settings, clock: Clock, asker: Asker | None = None
+    store: SqlStore,
+    embedder: Embedder,
+    settings: Settings,
+    clock: Clock,
+    asker: Asker | None = None,
+    analyst: Analyst | None = None,
 ) -> MemoryOS:
-    """MemoryOS with the analyst that asks the model, or without an asker with the extractive one."""
+    """MemoryOS with an analyst; else with the one that asks the model, or without an asker the extractive one."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
     extractive = ExtractiveAnalyst()
@@ -381,7 +407,7 @@ def make_system(
         Parts(
             store=store,
             embedder=embedder,
-            analyst=make_analyst(asker, settings) or extractive,
+            analyst=analyst or make_analyst(asker, settings) or extractive,
             extractive=extractive,
             keywords=keywords,
             theta=theta_of(store, embedder, settings),

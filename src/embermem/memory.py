@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -79,6 +80,8 @@ class Memory:
         try:
             bootstrap.claim(store, "memoryos")
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
+            self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO
+            self._embedder_changes = threading.Lock()
             made = bootstrap.make_model(model, self.settings)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
@@ -98,8 +101,11 @@ class Memory:
             done=telemetry.Done(),
             added=self._added,
             copied=self._copied,
+            renew_embedder=self._renew_embedder,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
+        if self.better_embedder() is not None:
+            self._added()
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
         """The memory of one (user, agent) pair: the handle through which everything goes.
@@ -126,6 +132,17 @@ class Memory:
         """The embedder whose vectors this store holds."""
         return self._embedder.name
 
+    def better_embedder(self) -> str | None:
+        """The embedder that takes the place of the one in use at the next `settle` or `work`, or in the background;
+        None for none.
+
+        That is `minilm` where the store began without the weights of MiniLM, with the hashed embedder that no setting
+        named, and they are here now.
+        """
+        from embermem import bootstrap
+
+        return None if self._embedder_stays else bootstrap.better_embedder(self._store, self.settings)
+
     @property
     def keys(self) -> Keys:
         """The keys of the service; see docs/server.md."""
@@ -140,6 +157,10 @@ class Memory:
     def resident_bytes(self) -> int:
         """What the owners' indexes hold in memory now."""
         return self._parts.system.resident_bytes
+
+    def is_resident(self, owner: Owner) -> bool:
+        """Whether an owner's index is in memory now: the next recall has not to load it."""
+        return self._parts.system.is_resident(owner.id)
 
     @property
     def pages_placed(self) -> int:
@@ -177,6 +198,7 @@ class Memory:
         Owners take turns, those who have waited longest first; `owner_done` is told of each turn. Many threads and
         processes may do so at once. See docs/workers.md.
         """
+        self._renew_embedder()
         placed = self._parts.system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
         self._scrub_if_due()
         return placed
@@ -194,16 +216,17 @@ class Memory:
         """
         from embermem import bootstrap
 
-        if embedder is not None:
-            self._embedder = bootstrap.make_embedder(embedder, self.settings)
-        name, dim = self._embedder.name, self._embedder.dim
-        made_by_it = (self._store.setting("embedder"), self._store.setting("dim")) == (name, str(dim))
-        goes_on = embedder is not None or self._store.setting(_REINDEXING) == name
-        if not (made_by_it and goes_on):
-            self._store.begin_reindex(name, dim, self._parts.clock())
-            bootstrap.remember(self._store, self._embedder)
-            self._store.remember({_REINDEXING: name})
-        self._parts.system = self._make_system()
+        with self._embedder_changes:
+            if embedder is not None:
+                self._embedder = bootstrap.make_embedder(embedder, self.settings)
+                bootstrap.remember_choice(self._store)
+            name, dim = self._embedder.name, self._embedder.dim
+            made_by_it = (self._store.setting("embedder"), self._store.setting("dim")) == (name, str(dim))
+            goes_on = embedder is not None or self._store.setting(_REINDEXING) == name
+            if not (made_by_it and goes_on):
+                self._begin_reindex()
+                self._store.remember({_REINDEXING: name})
+            self._parts.system = self._make_system()
         done = self._parts.system.reindex(self.owners(), progress)
         self._store.remember({_REINDEXING: ""})
         return done
@@ -315,7 +338,35 @@ class Memory:
         finally:
             store.close()
 
+    def _begin_reindex(self) -> None:
+        from embermem import bootstrap
+
+        store = self._store
+        store.begin_reindex(self._embedder.name, self._embedder.dim, self._parts.clock())
+        bootstrap.remember(store, self._embedder)
+
+    def _renew_embedder(self) -> None:
+        """Put the embedder in place that the store has by now, or that takes the place of its own. What it has not
+        embedded yet is due, and recall finds it by words."""
+        from embermem import bootstrap
+
+        if self._embedder_stays:
+            return
+        with self._embedder_changes:
+            store = self._store
+            if (better := self.better_embedder()) is not None:
+                before, self._embedder = self._embedder.name, bootstrap.make_embedder(better, self.settings)
+                self._begin_reindex()
+                name = self._embedder.name
+                logger.warning("%s is here: it embeds again what %s did; recall goes by words until then", name, before)
+            elif store.setting("embedder") != self._embedder.name:  # another process changed it
+                self._embedder = bootstrap.choose_embedder(store, self.settings)
+            else:
+                return
+            self._parts.system = self._make_system()
+
     def _work_behind(self) -> None:
+        self._renew_embedder()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
 

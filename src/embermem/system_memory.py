@@ -28,6 +28,7 @@ from embermem.protocols import Scope
 if TYPE_CHECKING:
     from embermem.core.config import Settings
     from embermem.protocols import Call, LanguageModel, MemorySystem
+    from embermem.store.sql import SqlStore
 
 __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
 
@@ -93,6 +94,11 @@ class SystemMemory:
     def system(self) -> MemorySystem:
         """The system itself, for what only it can do."""
         return self._system
+
+    @property
+    def store(self) -> SqlStore:
+        """The store itself, for what is read of any system's: utterances, counts, calls."""
+        return self._store
 
     @property
     def embedder_name(self) -> str:
@@ -186,7 +192,7 @@ class OwnerSystem:
 
     def forget_owner(self) -> None:
         """Take away every row of this owner."""
-        self._memory._store.forget_owner(self.owner.id, self._memory._clock())
+        self._memory.store.forget_owner(self.owner.id, self._memory._clock())
 
     def _inbox(self) -> Inbox:
         memory = self._memory

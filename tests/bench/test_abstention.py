@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.bench.abstention import abstains, abstains_locomo
+from embermem_bench.abstention import abstains, abstains_locomo
 
 ABSTAINS = """
 I don't know.

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from small import locomo, recall_set
 
-from embermem.bench.datasets import Conversation, load, parse
 from embermem.core.errors import InputError
 from embermem.core.types import Role
+from embermem_bench.datasets import Conversation, load, parse
 
 
 def one(document: object) -> Conversation:

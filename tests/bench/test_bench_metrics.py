@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embermem.bench import metrics
+from embermem_bench import metrics
 
 RANKING = ["a", "b", "c", "d", "e"]
 

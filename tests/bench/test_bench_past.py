@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import run as run_command
 
-from embermem.bench.past import SHARES, PastReport, run, talk
+from embermem_bench.past import SHARES, PastReport, run, talk
 from proofs import bounded
 
 PAGES = bounded(30, proofs=60)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from small import locomo, recall_set
 
-from embermem.bench import recall
-from embermem.bench.datasets import parse
 from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
 from embermem.memory import Memory
+from embermem_bench import recall
+from embermem_bench.datasets import parse
 
 KEYS = (
     "name questions rec@1 rec@5 rec@10 rec@20 any@1 any@5 any@10 any@20 all@1 all@5 all@10 all@20 mrr rec@300w "

@@ -11,12 +11,12 @@ import pytest
 from small import locomo, recall_set
 from test_bench_recall import command
 
-from embermem.bench import recall
-from embermem.bench.datasets import Conversation, parse
-from embermem.bench.recorded import reading_with
 from embermem.core.errors import InputError
 from embermem.core.types import About
 from embermem.memory import Memory
+from embermem_bench import recall
+from embermem_bench.datasets import Conversation, parse
+from embermem_bench.recorded import reading_with
 
 GREENHOUSE = "Kit repaired the glass house before the frost."
 
@@ -51,7 +51,8 @@ def settled(folder: Path, **settings: Any) -> Memory:
                 [{"role": str(t.role), "content": t.text, "name": t.speaker, "at": t.at} for t in thread.turns],
                 thread=thread.id,
             )
-    reading_with(memory, [conversation()]).settle(owner.owner)
+    with reading_with(folder / "m.db", memory.settings, [conversation()]) as reader:
+        reader.settle(owner.owner)
     return memory
 
 
@@ -96,7 +97,8 @@ def test_an_owner_of_whom_nothing_was_noted_is_read_extractively(tmp_path: Path)
         owner = memory.of("someone else")
         for n in range(3):
             owner.add("My name is Petra.", f"Hello {n}", at="2026-05-02T10:00:00Z")
-        reading_with(memory, [conversation()]).settle(owner.owner)
+        with reading_with(tmp_path / "m.db", memory.settings, [conversation()]) as reader:
+            reader.settle(owner.owner)
         assert GREENHOUSE not in {fact.text for fact in owner.facts()}
         assert "Petra" in {fact.value for fact in owner.facts()}
 

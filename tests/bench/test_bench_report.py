@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.bench import report, results
-from embermem.bench.results import Header, Ingest, Result, Results, Source, Spent, Verdict
 from embermem.core.errors import InputError
+from embermem_bench import report, results
+from embermem_bench.results import Header, Ingest, Result, Results, Source, Spent, Verdict
 
 HOSTILE = "<script>alert(1)</script> | `x` [link](javascript:alert(1)) \x1b[31m\n# heading & \"quotes\" 'too'"
 

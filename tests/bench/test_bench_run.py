@@ -22,14 +22,13 @@ from running import run as cli
 from small import locomo, recall_set
 
 from embermem import bootstrap
-from embermem.bench import results, workspace
-from embermem.bench.results import Ingest, Result, Results
-from embermem.bench.running import Left, Plan, SystemSpec, calls_file, estimate, run
 from embermem.core import config
 from embermem.core.errors import BudgetSpent, ConfigError, InputError, ModelMissing, ModelUnreachable
 from embermem.protocols import LanguageModel
-from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
+from embermem_bench import results, scripted, workspace
+from embermem_bench.results import Ingest, Result, Results
+from embermem_bench.running import Left, Plan, SystemSpec, calls_file, estimate, run
 from proofs import bounded
 
 QUICK: dict[str, Any] = {"embedder": "hashed", "short_term_pages": 2, "batch_pages": 2, "model_retries": 0}
@@ -102,7 +101,7 @@ def answering(request: Mapping[str, Any]) -> str | dict[str, Any]:
     form = request.get("response_format") or {}
     if (form.get("json_schema") or {}).get("name") == "Echo":
         return {"echo": request["messages"][0]["content"].removeprefix("Echo this: ")}
-    return scripts.answer(request)
+    return scripted.answer(request)
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 from running import run as run_command
 
 from embermem import Memory
-from embermem.bench import places
-from embermem.bench.places import Copies, Place, copying
-from embermem.bench.scale import AGENT, COPIES, Plan, ScaleReport, run
-from embermem.bench.synthetic import exchanges
 from embermem.core.errors import ConfigError, StoreError
 from embermem.core.types import Owner
+from embermem_bench import places
+from embermem_bench.places import Copies, Place, copying
+from embermem_bench.scale import AGENT, COPIES, Plan, ScaleReport, run
+from embermem_bench.synthetic import exchanges
 
 SHORT = Plan(
     processes=(2,),

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from embermem.bench.search import Pooled, made_up_words, pooled, run
-from embermem.bench.synthetic import questions, talk
 from embermem.embedders.hashed import HashedNgrams
 from embermem.protocols import TokenVectors
+from embermem_bench.search import Pooled, made_up_words, pooled, run
+from embermem_bench.synthetic import questions, talk
 from proofs import bounded
 
 if TYPE_CHECKING:

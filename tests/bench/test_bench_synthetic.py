@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from embermem.bench.synthetic import exchanges, queries
+from embermem_bench.synthetic import exchanges, queries
 
 
 def test_the_same_seed_makes_the_same_talk_and_no_line_twice() -> None:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from running import run as run_command
 
 from embermem import Memory
-from embermem.bench import year
-from embermem.bench.year import Exchange, Forget, Meant, Question, judged
 from embermem.core.errors import EmberError
 from embermem.core.text import has_cjk
 from embermem.testing.model_server import ModelServer
-from embermem.testing.scripts import year as good_model
+from embermem_bench import year
+from embermem_bench.scripted import year as good_model
+from embermem_bench.year import Exchange, Forget, Meant, Question, judged
 
 STEPS = year.script()
 SAID = [step for step in STEPS if isinstance(step, Exchange)]

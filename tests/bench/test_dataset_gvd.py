@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from embermem.bench import recall
-from embermem.bench.datasets import load
 from embermem.core.errors import InputError
 from embermem.core.types import Role
+from embermem_bench import recall
+from embermem_bench.datasets import load
 
 
 def bank() -> dict[str, Any]:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embermem.bench.datasets import Conversation, Turn, parse
 from embermem.core.errors import InputError
 from embermem.memory import Memory, OwnerMemory
+from embermem_bench.datasets import Conversation, Turn, parse
 from proofs import bounded
 
 DATES = {2: "9:05 am on 3 March, 2024", 10: "6:00 pm on 20 Apr, 2024", 11: "6:00 pm on 21 April, 2024"}

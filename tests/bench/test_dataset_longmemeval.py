@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from embermem.bench import recall
-from embermem.bench.datasets import Conversation, is_longmemeval, parse
 from embermem.core.errors import InputError
 from embermem.core.types import Role
+from embermem_bench import recall
+from embermem_bench.datasets import Conversation, is_longmemeval, parse
 
 
 def instance(**more: object) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from test_dataset_gvd import ASKED, bank
 from test_dataset_locomo import difficult
 from test_dataset_longmemeval import abstention, instance
 
-from embermem.bench.datasets import Dataset, load, parse
 from embermem.core.errors import InputError
+from embermem_bench.datasets import Dataset, load, parse
 from proofs import bounded
 
 WHOLE = [recall_set(), locomo(), [difficult()], [instance(), abstention()]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.bench.datasets import Conversation, Dataset, Question, subset
 from embermem.core.errors import InputError
+from embermem_bench.datasets import Conversation, Dataset, Question, subset
 
 
 def talk(name: str, count: int) -> Conversation:

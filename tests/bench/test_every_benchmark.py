@@ -1,4 +1,4 @@
-"""Every command of `benchmarks/`, and with them every `embermem bench …`, runs to its end on a little data."""
+"""Every command of `bench/scripts/`, and with them every `embermem bench …`, runs to its end on a little data."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from test_studies import talk as longer
 from typer.main import get_command
 
 from embermem import Memory
-from embermem.cli.main import app
-from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
+from embermem_bench import scripted
+from embermem_bench.commands.main import app
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "bench" / "scripts"
 COMMANDS = {
     "calibrate_theta.sh": "{long}",
     "cost.sh": "{talk} --pages 2",
@@ -78,7 +78,7 @@ def test_no_benchmark_is_left_out() -> None:
     assert there == {*COMMANDS}
     assert {file.stem for file in BENCHMARKS.glob("*.py")} <= {Path(name).stem for name in (*COMMANDS, *DIRECTLY)}
     group: Any = get_command(app)
-    assert {*group.commands["bench"].commands} == {*COVERED_BY}
+    assert {*group.commands} == {*COVERED_BY}
     for command, script in COVERED_BY.items():
         if script.endswith(".sh"):
             assert f"bench {command}" in (BENCHMARKS / script).read_text(encoding="utf-8"), command
@@ -132,7 +132,7 @@ def test_a_benchmark_runs_to_its_end(name: str, arguments: str, places: dict[str
         command = [sys.executable, BENCHMARKS / name]
     else:
         command = [sys.executable, "-m", "embermem.cli.main", "bench", name]
-    with ModelServer(scripts.answer) as server:
+    with ModelServer(scripted.answer) as server:
         done = ended([*command, *words], server)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.strip()

@@ -21,7 +21,7 @@ EMBER = ["ember-paper", "ember-default"]
 
 def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [ROOT / "benchmarks" / "peers.sh", *arguments],
+        [ROOT / "bench" / "scripts" / "peers.sh", *arguments],
         env=os.environ | {"PYTHON": sys.executable} | environment,
         capture_output=True,
         text=True,
@@ -102,7 +102,10 @@ def test_a_connection_is_refused_and_noted() -> None:
         "except ConnectionRefusedError as error: print(error, refused)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(ROOT / "benchmarks" / "peers")], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script, str(ROOT / "bench" / "scripts" / "peers")],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert "the benchmark uses no network: socket.getaddrinfo 127.0.0.1" in done.stdout, done.stderr
 

@@ -23,9 +23,9 @@ from nltk.translate.meteor_score import single_meteor_score
 from rouge_score import tokenize
 from rouge_score.rouge_scorer import RougeScorer
 
-from embermem.bench import scoring
-from embermem.bench.categories import ADVERSARIAL, CATEGORIES, MULTI_HOP, OPEN_DOMAIN, SINGLE_HOP
 from embermem.core.errors import InputError
+from embermem_bench import scoring
+from embermem_bench.categories import ADVERSARIAL, CATEGORIES, MULTI_HOP, OPEN_DOMAIN, SINGLE_HOP
 
 PORTER = PorterStemmer(mode=PorterStemmer.ORIGINAL_ALGORITHM)
 ARTICLES = {"a", "an", "the", "and"}

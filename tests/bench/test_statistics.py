@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.metrics.agreement import AnnotationTask
 
-from embermem.bench.statistics import Interval, agreement, bootstrap, kappa, paired_bootstrap
 from embermem.core.errors import InputError
+from embermem_bench.statistics import Interval, agreement, bootstrap, kappa, paired_bootstrap
 from proofs import bounded
 
 values = st.lists(st.floats(0, 1), max_size=6)

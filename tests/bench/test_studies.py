@@ -17,20 +17,19 @@ from hypothesis import strategies as st
 from running import run
 
 from embermem import OwnerMemory, bootstrap, open_system
-from embermem.bench import figures
-from embermem.bench.datasets import parse
-from embermem.bench.plan import SystemSpec
-from embermem.bench.results import Header, Result, Results, Spent
-from embermem.bench.studies import COMPARISONS, Written, compare, comparison, draw_map
-from embermem.bench.studies.comparing import rows
-from embermem.bench.studies.comparisons import Comparison, Variant
-from embermem.bench.studies.memory_map import Memories, connected, nearness
-from embermem.bench.studies.writing import document
 from embermem.core import config
 from embermem.core.errors import ConfigError, InputError
 from embermem.protocols import LanguageModel
-from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
+from embermem_bench import figures, scripted
+from embermem_bench.datasets import parse
+from embermem_bench.plan import SystemSpec
+from embermem_bench.results import Header, Result, Results, Spent
+from embermem_bench.studies import COMPARISONS, Written, compare, comparison, draw_map
+from embermem_bench.studies.comparing import rows
+from embermem_bench.studies.comparisons import Comparison, Variant
+from embermem_bench.studies.memory_map import Memories, connected, nearness
+from embermem_bench.studies.writing import document
 from scripted import Opener
 
 TOPICS = ("kayak", "sourdough", "trombone", "greenhouse", "lighthouse", "marathon")
@@ -148,7 +147,7 @@ def test_without_chains_a_model_is_shown_each_page_alone(opened: Opener) -> None
 
 def shown_to_a_model(opened: Opener, without: str) -> list[str]:
     """What a model was shown of pages, when every placed page was read by it; without chains each is its own."""
-    with ModelServer(scripts.answer) as server:
+    with ModelServer(scripted.answer) as server:
         alice = told(opened, without, "default", model="scripted", model_url=server.url, model_key="none")
         placed = alice.pages("mid")
         assert ({page.error for page in placed}, len(placed)) == ({None}, 6)
@@ -230,7 +229,7 @@ def test_a_sweep_draws_a_line_for_each_system_and_more_memories_hold_more(tmp_pa
 
 @pytest.mark.proof
 def test_with_a_model_answers_are_what_is_drawn(tmp_path: Path) -> None:
-    with ModelServer(scripts.answer) as server:
+    with ModelServer(scripted.answer) as server:
         asked = {"model": "scripted", "model_url": server.url, "model_key": "none", "embedder": "hashed"}
         model: LanguageModel | None = bootstrap.make_model(None, config.load(**asked))
         written = ran(comparison("presets"), tmp_path, model=model)
@@ -403,9 +402,9 @@ def test_a_line_leaves_out_what_was_not_measured(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_it_is_told_what_to_install_before_anything_is_run() -> None:
-    script = "import sys; sys.modules['matplotlib'] = None\nfrom embermem.bench import figures\nfigures.check()"
+    script = "import sys; sys.modules['matplotlib'] = None\nfrom embermem_bench import figures\nfigures.check()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    assert "ConfigError: figures need the package matplotlib: pip install 'embermem[figures]'" in done.stderr
+    assert "ConfigError: figures need the package matplotlib: pip install 'embermem-bench[figures]'" in done.stderr
 
 
 @given(st.text(max_size=40))

@@ -20,10 +20,12 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from embermem import Context, Memory, OwnerMemory
+from embermem.cli import plugins
 from embermem.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "embermem"
+BENCH = ROOT / "bench" / "src" / "embermem_bench"
 PAGES = tuple(sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]))
 COMMANDS_RUN_IN = ("README.md", "README.zh.md", "docs/api.md", "docs/configuration.md", "docs/storage.md")
 
@@ -132,10 +134,10 @@ def test_commands_exist(page: Path) -> None:
 
 @cache
 def subcommands() -> frozenset[str]:
-    """The names of `embermem`'s commands."""
+    """The names of `embermem`'s commands, with those of its bench."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
-    return frozenset(group.commands)
+    return frozenset({*group.commands, *plugins.added()})
 
 
 @pytest.mark.parametrize(
@@ -201,12 +203,14 @@ def test_the_settings_are_those_of_the_code() -> None:
 def test_files_that_are_named_exist(name: str) -> None:
     page = ROOT / "docs" / name
     for found in CODE_PATH.finditer(prose(page)):
-        places = (ROOT / found["path"], SOURCE / found["path"], ROOT / "tests" / found["path"])
+        places = (folder / found["path"] for folder in (ROOT, SOURCE, BENCH, ROOT / "tests"))
         assert any(place.exists() for place in places), found["path"]
 
 
-def test_the_tree_on_the_architecture_page_is_the_tree() -> None:
-    tree = next(block for block in blocks(ROOT / "docs" / "architecture.md") if block.body.startswith("src/embermem/"))
+@pytest.mark.parametrize("source", [SOURCE, BENCH], ids=lambda source: source.name)
+def test_the_tree_on_the_architecture_page_is_the_tree(source: Path) -> None:
+    root = f"{named(source)}/"
+    tree = next(block for block in blocks(ROOT / "docs" / "architecture.md") if block.body.startswith(root))
     drawn, folders = set[str](), {2: ""}
     for line in filter(None, tree.body.splitlines()[1:]):
         found = re.match(r"^(?P<indent> *)(?P<names>\S+(?: · \S+)*)", line)
@@ -218,8 +222,8 @@ def test_the_tree_on_the_architecture_page_is_the_tree() -> None:
             else:
                 drawn.add(within + name)
     there = {
-        path.relative_to(SOURCE).as_posix()
-        for path in SOURCE.rglob("*.py")
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
         if path.name != "__init__.py" and "migrations" not in path.parts
     }
     assert drawn == there

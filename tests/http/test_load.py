@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from embermem.bench import load
+from embermem_bench import load
 from proofs import bounded
 
 QUICK = {"EMBERMEM_EMBEDDER": "hashed"}

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from growing import delta, said
 
-from embermem.bench.synthetic import talk
 from embermem.core.types import OwnerId, Utterance
 from embermem.index.snapshot import Snapshot
+from embermem_bench.synthetic import talk
 
 DIM, TOKEN_DIM, TOKENS = 64, 128, 12
 SYLLABLES = [a + b for a in "bdfgklmnprst" for b in "aeiou"]

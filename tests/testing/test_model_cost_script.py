@@ -16,7 +16,7 @@ WAYS = ("settled once, at the end", "settled after every page", "worked on when 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [ROOT / "benchmarks" / "model_cost.sh", *arguments],
+        [ROOT / "bench" / "scripts" / "model_cost.sh", *arguments],
         env=os.environ | {"PYTHON": sys.executable, "EMBERMEM_EMBEDDER": "hashed"},
         capture_output=True,
         text=True,

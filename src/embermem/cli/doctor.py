@@ -8,10 +8,14 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
 from embermem.embedders.weights import find_weights
+
+if TYPE_CHECKING:
+    from embermem.memory import Memory
 
 LOW_DISK_BYTES = 200 * 2**20
 """Less room than this is a warning."""
@@ -73,12 +77,23 @@ def _memory(session: Session, deep: bool, repair: bool) -> list[Check]:
         return [Check(level="ok", what=f"no store yet at {session.path}", advice="`embermem add` makes one")]
     try:
         with session.for_reading() as memory:
-            embedder = Check(level="ok", what=f"embedder in use: {memory.embedder_name}")
+            embedder = _embedder(memory)
             mended = [finding for finding in memory.repair() if finding.level == "mended"] if repair else []
             found = (*mended, *memory.check(deep=deep or repair))
             return [embedder, *(Check(level=f.level, what=f.what, advice=f.advice) for f in found)]
     except EmberError as error:
         return [Check(level="error", what=str(error))]
+
+
+def _embedder(memory: Memory) -> Check:
+    stats = memory.stats()
+    what = f"embedder in use: {memory.embedder_name}"
+    if memory.better_embedder() is not None:
+        advice = "run `embermem settle`, or any worker or program on this store: it embeds all of it again"
+        return Check(level="warning", what=f"{what}, chosen without the weights that are here now", advice=advice)
+    if stats.without_vector:
+        what += f"; {stats.without_vector} messages wait for it, found by words until then"
+    return Check(level="ok", what=what)
 
 
 def _nearest(folder: Path) -> Path:

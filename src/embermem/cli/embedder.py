@@ -8,7 +8,6 @@ from embermem.embedders.weights import find_weights
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
-    from embermem.protocols import Embedder
 
 AUTO, MINILM, HASHED = "auto", "minilm", "hashed"
 
@@ -19,10 +18,3 @@ def wanted(named: str | None, settings: Settings) -> str:
         if name not in (None, AUTO):
             return str(name)
     return HASHED if find_weights() is None else MINILM
-
-
-def bare(settings: Settings) -> Embedder:
-    """The embedder that a new store would have, on its own."""
-    from embermem import bootstrap
-
-    return bootstrap.make_embedder(wanted(None, settings), settings)

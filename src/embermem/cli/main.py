@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.cli.commands import adding, bench, correcting, keys, moving, past, serving, showing, upkeep
+from embermem.cli.commands import adding, correcting, keys, moving, past, serving, showing, upkeep
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
@@ -22,8 +22,23 @@ from embermem.core.errors import EmberError
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
 
-class _Quiet(TyperGroup):
-    """Turns our errors into one red line and an exit code; no traceback reaches the user."""
+class _Commands(TyperGroup):
+    """Our commands and those of plug-ins. Turns our errors into one red line and an exit code; no traceback reaches
+    the user."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        from embermem.cli import plugins
+
+        ours = super().list_commands(ctx)
+        return [*ours, *(name for name in sorted(plugins.added()) if name not in ours)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        ours = super().get_command(ctx, cmd_name)
+        if ours is not None:
+            return ours
+        from embermem.cli import plugins
+
+        return plugins.command(cmd_name)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -44,7 +59,7 @@ class _Quiet(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Quiet,
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -86,7 +101,6 @@ for command in (
 ):
     app.command()(command)
 app.command("import")(moving.import_owners)
-app.add_typer(bench.app, name="bench")
 app.add_typer(keys.app, name="keys")
 
 

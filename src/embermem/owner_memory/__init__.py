@@ -92,6 +92,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         its budget is spent, pages stay pending and are tried later: `stats().failed` counts them, `page.error` says
         why. Raises EmbedderError, StoreError.
         """
+        self._parts.renew_embedder()
         return self._parts.system.settle(self.owner, progress)
 
     def understand_anew(

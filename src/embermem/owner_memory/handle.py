@@ -36,8 +36,8 @@ _TRIES = 16
 class Parts:
     """What a memory works with: one object, which the memory and all of its handles share, since a reindex puts another
     `system` in place. `admin` is the same store for those who run it. `added` lets the background thread know of work;
-    `copied` gives a store and a system that hold a copy of one owner's memory and write to no file.
-    """
+    `copied` gives a store and a system that hold a copy of one owner's memory and write to no file; `renew_embedder`
+    puts another `system` in place where the store has another embedder by now, or is to have a better one."""
 
     settings: Settings
     read_only: bool
@@ -51,6 +51,7 @@ class Parts:
     done: telemetry.Done
     added: Callable[[], None]
     copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
+    renew_embedder: Callable[[], None]
 
 
 class Handle:

@@ -49,9 +49,10 @@ class Prompt:
 
 
 @cache
-def load(name: str) -> Prompt:
-    """The prompt in `<name>.md` of this folder. Raises InputError if there is none, or its header is not whole."""
-    file = files(__package__).joinpath(f"{name}.md")
+def load(name: str, package: str = __name__) -> Prompt:
+    """The prompt in `<name>.md` of a package's folder, by default this one. Raises InputError if there is none, or its
+    header is not whole."""
+    file = files(package).joinpath(f"{name}.md")
     if not _NAME.fullmatch(name) or not file.is_file():
         raise InputError(f"there is no prompt {name!r}")
     head, found, text = file.read_text(encoding="utf-8").partition("\n---\n")

@@ -15,9 +15,9 @@ from enum import StrEnum
 from itertools import chain
 from typing import IO, Any
 
-from embermem.bench.datasets import Conversation, is_locomo, is_neutral, parse
 from embermem.core.errors import InputError
 from embermem.core.types import Role
+from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
 
 NAME_CHARS = 60
 """A longer text before the colon is no name."""

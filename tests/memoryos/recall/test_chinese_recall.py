@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from talking import Line, snapshot
 
-from embermem.bench.datasets import load
-from embermem.bench.recall import run
 from embermem.core.config import Settings
 from embermem.core.text import cjk_share, terms
 from embermem.embedders.minilm import MiniLM
@@ -19,6 +17,8 @@ from embermem.embedders.weights import find_weights
 from embermem.index.channels import speaker
 from embermem.index.query_context import Query, View
 from embermem.protocols import TokenVectors
+from embermem_bench.datasets import load
+from embermem_bench.recall import run
 
 SET = Path(__file__).parent / "data" / "recall_zh.json"
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -78,29 +75,3 @@ def say(text: str) -> None:
     from embermem.reports import render
 
     render.note(text)
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder for what a bench stores, gone in the end."""
-    with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder:
-        yield Path(folder)
-
-
-@contextmanager
-def progress_told() -> Iterator[Any]:
-    """A progress bar on stderr, one task for each phase."""
-    from embermem.reports import render
-
-    with render.progress("steps") as bar:
-        task = bar.add_task("starting", total=None)
-        current = ""
-
-        def told(what: str, done: int, total: int) -> None:
-            nonlocal current
-            if what != current:
-                bar.reset(task, description=render.cut(what, 50), total=total)
-                current = what
-            bar.update(task, completed=done, total=total)
-
-        yield told

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, ValidAtOption, session_of, text_of, then_of, time_of
+from embermem.cli.commands.common import (
+    AsOfOption,
+    JsonOption,
+    ValidAtOption,
+    say,
+    session_of,
+    text_of,
+    then_of,
+    time_of,
+)
 
 
 def recall(
@@ -129,6 +138,9 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
         whole, owners = memory.stats(), memory.owners()
         here = any((o.user, o.agent) == (session.user, session.agent) for o in owners)
         own = session.owner(memory).stats() if here else None
+        better = memory.better_embedder()
+    if better is not None:
+        say(f"the embedder {better} is here: `embermem settle`, or any worker, embeds the store again with it")
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return

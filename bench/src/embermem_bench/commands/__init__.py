@@ -1,0 +1,1 @@
+"""`embermem bench`."""

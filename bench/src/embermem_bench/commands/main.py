@@ -1,0 +1,299 @@
+"""`embermem bench`: the measurements, shown or as JSON."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, session_of
+from embermem_bench.commands import run, study
+from embermem_bench.commands.common import bare_embedder, progress_told, temporary_folder
+from embermem_bench.commands.past import past
+from embermem_bench.commands.scale import scale
+from embermem_bench.commands.year import year
+
+app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
+for command in (run.run, run.report, study.study, study.cost):
+    app.command()(command)
+
+PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or `paper`.")]
+
+
+class AnalystOption(StrEnum):
+    """Who reads what is stored."""
+
+    EXTRACTIVE = "extractive"
+    RECORDED = "recorded"
+    BOTH = "both"
+
+
+@app.command()
+def recall(
+    ctx: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="LoCoMo's format or the recall-set format.")],
+    preset: PresetOption = None,
+    analyst: Annotated[
+        AnalystOption,
+        typer.Option(help="`recorded`: a model's notes, where the file brings them. `both`: side by side."),
+    ] = AnalystOption.EXTRACTIVE,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How much of the evidence is found, and how fast. Rules: docs/bench.md."""
+    from embermem.reports import render
+    from embermem_bench import datasets
+    from embermem_bench import recall as runner
+
+    sets = [datasets.load(file) for file in files]
+    both = analyst is AnalystOption.BOTH
+    analysts = (AnalystOption.EXTRACTIVE, AnalystOption.RECORDED) if both else (analyst,)
+    reports: list[dict[str, Any]] = []
+    for dataset in sets:
+        for reader in analysts:
+            with temporary_folder() as folder, progress_told() as told:
+                chosen = preset or session_of(ctx).preset
+                report = runner.run(dataset, folder, preset=chosen, analyst=reader, limit=limit, told=told)
+            reports.append(report.as_json())
+        if not as_json and both:
+            _show_both(*reports[-2:])
+        elif not as_json:
+            _show_recall(reports[-1])
+    if as_json:
+        render.print_json(reports[0] if len(reports) == 1 else reports)
+
+
+@app.command()
+def speed(
+    ctx: typer.Context,
+    pages: Annotated[str, typer.Option(metavar="N,N,...", help="Store sizes to measure at.")] = "50,500,5000",
+    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after so long.")] = 240.0,
+    seed: Annotated[int, typer.Option(help="Of the made-up talk.")] = 0,
+    preset: PresetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What an add and a search cost as the store grows, and ingest against the bare embedder."""
+    from embermem.core import config
+    from embermem.reports import render
+    from embermem_bench import speed as runner
+
+    sizes = _sizes(pages, "--pages")
+    with temporary_folder() as folder, progress_told() as told:
+        chosen = preset or session_of(ctx).preset
+        report = runner.run(
+            folder,
+            bare_embedder(config.load(chosen)),
+            sizes=sizes,
+            seconds=seconds,
+            seed=seed,
+            preset=chosen,
+            told=told,
+        )
+    if as_json:
+        render.print_json(report)
+        return
+    columns = ("pages", "add ms p50", "add ms p95", "query ms p50", "search ms p50", "search ms p95")
+    rows = [
+        (p.pages, p.add_ms_p50, p.add_ms_p95, p.query_ms_p50, p.search_ms_p50, p.search_ms_p95) for p in report.points
+    ]
+    render.table(f"speed, {report.embedder}, preset {report.preset}", columns, rows)
+    render.records(
+        "ingest",
+        [
+            ("texts/s", report.ingest_texts_per_s),
+            ("embedder alone", report.embedder_texts_per_s),
+            ("ratio", report.ratio),
+            ("pages/s", report.ingest_pages_per_s),
+            ("complete", report.complete),
+        ],
+    )
+
+
+@app.command()
+def search(
+    ctx: typer.Context,
+    utterances: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Sizes of the owner's memory to measure at.")
+    ] = "1000,10000,100000",
+    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after so long.")] = 600.0,
+    seed: Annotated[int, typer.Option(help="Of the made-up talk.")] = 0,
+    long: Annotated[bool, typer.Option("--long", help="The assistant answers with 150 to 400 words.")] = False,
+    preset: PresetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What a search costs as one owner's memory grows: time, memory, disk, and the first one of a process."""
+    from embermem.core import config
+    from embermem.reports import render
+    from embermem_bench import search as runner
+
+    sizes = _sizes(utterances, "--utterances")
+    with temporary_folder() as folder, progress_told() as told:
+        chosen = preset or session_of(ctx).preset
+        bare = bare_embedder(config.load(chosen))
+        report = runner.run(
+            folder,
+            bare,
+            sizes=sizes,
+            seconds=seconds,
+            seed=seed,
+            long=long,
+            vocabulary=_words_of_the_model(),
+            preset=chosen,
+            told=told,
+        )
+    if as_json:
+        render.print_json(report)
+        return
+    columns = ("utterances", "search ms p50", "p95", "recall ms p50", "embed ms p50", "first ms", "RSS bytes each")
+    rows = [
+        (
+            p.utterances,
+            p.search_ms_p50,
+            p.search_ms_p95,
+            p.recall_ms_p50,
+            p.embed_ms_p50,
+            p.cold_ms,
+            p.rss_bytes_per_utterance,
+        )
+        for p in report.points
+    ]
+    render.table(f"search, {report.embedder}, preset {report.preset}", columns, rows)
+    render.records("", [("utterances filled/s", report.fill_utterances_per_s), ("complete", report.complete)])
+
+
+@app.command()
+def embed(
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to measure.")] = 10.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Texts per second of the embedder, one by one and in batches."""
+    from embermem.core import config
+    from embermem.reports import render
+    from embermem_bench import speed as runner
+
+    settings = config.load()
+    report = runner.embed(bare_embedder(settings), batch=settings.embed_batch, seconds=seconds)
+    if as_json:
+        render.print_json(report)
+        return
+    render.records(
+        report.embedder,
+        [
+            ("single, ms p50", report.single_ms_p50),
+            ("single, texts/s", report.single_texts_per_s),
+            ("batch of", report.batch),
+            ("batch, texts/s", report.batch_texts_per_s),
+        ],
+    )
+
+
+@app.command()
+def load(
+    clients: Annotated[int, typer.Option(min=1, max=500, help="How many talk at once.")] = 50,
+    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long they do.")] = 60.0,
+    kills: Annotated[int, typer.Option(min=0, help="How often the server is killed meanwhile.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of what is said.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Many clients on one server, on loopback: latencies, its memory, and whether anything acknowledged is lost."""
+    from embermem.reports import render
+    from embermem_bench import load as runner
+
+    with temporary_folder() as folder, progress_told() as told:
+        report = runner.run(folder, clients=clients, seconds=seconds, kills=kills, seed=seed, told=told)
+    if as_json:
+        render.print_json(report)
+        return
+    render.table(
+        f"load, {report.clients} clients, {report.seconds:g} s, {report.embedder}",
+        ("", "done", "ms p50", "ms p95"),
+        [
+            ("add", report.adds, report.add_ms_p50, report.add_ms_p95),
+            ("context", report.recalls, report.recall_ms_p50, report.recall_ms_p95),
+        ],
+    )
+    render.records(
+        "server",
+        [
+            ("refused", ", ".join(f"{n} × {status}" for status, n in report.refused.items()) or "none"),
+            ("broken by kills", report.broken),
+            ("kills", report.kills),
+            ("acknowledged and lost", report.lost),
+            ("stored twice", report.doubled),
+            ("MB at the quarters", " ".join(f"{mb:g}" for mb in report.rss_mb)),
+        ],
+    )
+
+
+app.command()(scale)
+app.command()(past)
+app.command()(year)
+
+
+def _show_recall(report: dict[str, Any]) -> None:
+    from embermem.reports import render
+
+    threads = "thread_mrr" in report
+    names = ["rec@1", "rec@5", "rec@10", "rec@20", "any@10", "all@10", "mrr", "rec@300w", "rec@600w", "rec@1200w"]
+    columns = ["questions", *(f"thread_{name}" if threads else name for name in names), "confidence"]
+    headings = ["evidence: threads" if threads else "evidence: utterances", "n", *names, "confidence"]
+    parts = [("all", report)]
+    parts += [(f"category {name}", part) for name, part in report["by_category"].items()]
+    parts += list(report["by_conversation"].items())
+    rows = [[render.cut(name, 24), *(part.get(column) for column in columns)] for name, part in parts]
+    title = f"{report['name']}, preset {report['preset']}, {report['embedder']}, {report['analyst']} analyst"
+    render.table(title, headings, rows)
+    names = [
+        "confidence_auc",
+        "skipped",
+        "pages",
+        "utterances",
+        "facts",
+        "ingest_pages_per_s",
+        "query_ms_p50",
+        "query_ms_p95",
+    ]
+    names += ["search_ms_p50", "search_ms_p95", "bytes_per_page", "cut_contexts"]
+    render.records("", [(name, report[name]) for name in names])
+
+
+def _show_both(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Each part's figures by both analysts in two rows, one under the other."""
+    from embermem.reports import render
+
+    prefix = "thread_" if "thread_mrr" in one else ""
+    names = ["rec@5", "rec@10", "mrr", "rec@600w", "told@600w"]
+    parts = [("all", one, other)]
+    parts += [(f"category {key}", part, other["by_category"][key]) for key, part in one["by_category"].items()]
+    parts += [(key, part, other["by_conversation"][key]) for key, part in one["by_conversation"].items()]
+    rows = [
+        [render.cut(what, 24), analyst, *(part.get(column) for column in ["questions", *(prefix + n for n in names)])]
+        for what, *both in parts
+        for analyst, part in zip((one["analyst"], other["analyst"]), both, strict=True)
+    ]
+    render.table(f"{one['name']}, preset {one['preset']}, {one['embedder']}", ["part", "analyst", "n", *names], rows)
+    render.records("facts", [(report["analyst"], report["facts"]) for report in (one, other)])
+
+
+def _words_of_the_model() -> tuple[str, ...]:
+    """The whole words of MiniLM's vocabulary, roughly by frequency; none if it is not here."""
+    from embermem.core.text import STOP_WORDS
+    from embermem.embedders.weights import VOCABULARY, find_weights
+
+    folder = find_weights()
+    if folder is None:
+        return ()
+    words = (folder / VOCABULARY).read_text(encoding="utf-8").split("\n")
+    return tuple(w for w in words if w.isascii() and w.isalpha() and len(w) > 2 and w not in STOP_WORDS)
+
+
+def _sizes(text: str, option: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise typer.BadParameter(f"{option} {text!r}: expected whole numbers with commas, such as 50,500") from error
+    if min(sizes) < 1:
+        raise typer.BadParameter(f"{option} {text!r}: a store has at least one")
+    return sizes

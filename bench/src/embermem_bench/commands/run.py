@@ -1,0 +1,204 @@
+"""`embermem bench run` and `embermem bench report`: memory systems side by side, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, say, session_of
+from embermem.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from embermem.protocols import LanguageModel
+    from embermem_bench import ProgressFn
+    from embermem_bench.results import Results
+    from embermem_bench.running import Left, Plan, SystemSpec
+
+REPORT = "report"
+
+
+def run(
+    ctx: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="DATA...", help="Files of docs/datasets.md.")],
+    systems: Annotated[
+        list[str],
+        typer.Option("--system", metavar="NAME", help="Such as `amem`, `amem:recall_k=20`, `module:Class`. Repeat it."),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The run's folder; one that is there is gone on.")],
+    seeds: Annotated[
+        list[int] | None,
+        typer.Option("--seed", metavar="N", help="Draws questions, and asks the model anew; 0 by default. Repeat it."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions of each conversation.")] = None,
+    conversations: Annotated[
+        list[str] | None, typer.Option("--conversation", metavar="ID", help="Only this one. Repeat it.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Tokens of a context; otherwise each system's own.")
+    ] = None,
+    judges: Annotated[
+        list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient`, `gvd`. Repeat it.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", help="The language model, before the setting.")] = None,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Ask no model: measure retrieval alone.")] = False,
+    replay: Annotated[bool, typer.Option("--replay", help="Ask nobody: all replies come from the folder.")] = False,
+    most_calls: Annotated[
+        int | None,
+        typer.Option("--max-calls", min=1, metavar="N", help="Stop after so many calls; run again to go on."),
+    ] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the run is.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Systems × data sets × seeds: evidence found, answers, judges, cost. Rules: docs/bench.md.
+
+    Run the same command again to go on after an interruption.
+    """
+    from embermem.reports import render
+    from embermem_bench import results, running
+
+    plan = running.Plan(
+        data=tuple(files),
+        systems=tuple(_system(text, session_of(ctx).preset) for text in systems),
+        seeds=tuple(seeds or (0,)),
+        limit=limit,
+        conversations=tuple(conversations or ()),
+        budget=budget,
+        judges=tuple(judges or ()),
+    )
+    if estimate:
+        _show_estimate(plan, as_json)
+        return
+    asked = None if replay or no_model else _model(model)
+    if asked is None and not replay:
+        if judges:
+            raise ConfigError("judges need a model: name one with --model or EMBERMEM_MODEL")
+        if not as_json:
+            say("no model: retrieval alone is measured")
+    with _told() as (told, left):
+        running.run(plan, out, model=asked, replay=replay, most_calls=most_calls, told=told, left=left)
+    found = results.load(out)
+    if as_json:
+        render.print_json(results.summary(found))
+    else:
+        _show(found)
+        say(f"all of it: embermem bench report {out}")
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of `embermem bench run`.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where report.md and report.html go; else the first run."),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="NAME", help="The system that others are compared with.")
+    ] = None,
+    to_stdout: Annotated[bool, typer.Option("--stdout", help="Print the Markdown; write no file.")] = False,
+) -> None:
+    """The report of runs, as Markdown and as one HTML file that needs nothing else."""
+    from embermem.reports import render
+    from embermem_bench import report as reporting
+    from embermem_bench import results
+
+    found = results.load(*runs)
+    text = reporting.markdown(found, baseline=baseline)
+    if to_stdout:
+        render.print_text(text.rstrip("\n"))
+        return
+    folder = out or runs[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{REPORT}.md").write_text(text, encoding="utf-8")
+    (folder / f"{REPORT}.html").write_text(reporting.html_page(found, baseline=baseline), encoding="utf-8")
+    say(f"written: {folder / REPORT}.md, {folder / REPORT}.html")
+
+
+def _system(text: str, preset: str | None) -> SystemSpec:
+    """The system; the global option --preset is MemoryOS's, where none is named."""
+    from embermem_bench.running import SystemSpec
+
+    spec = SystemSpec.parse(text)
+    if spec.name == "memoryos" and preset is not None and "preset" not in spec.options:
+        return SystemSpec(name=spec.name, options={**spec.options, "preset": preset})
+    return spec
+
+
+def _model(named: str | None) -> LanguageModel | None:
+    from embermem import bootstrap
+    from embermem.core import config
+
+    return bootstrap.make_model(None, config.load(model=named, model_cache=""))  # the run's folder is the recording
+
+
+def _show_estimate(plan: Plan, as_json: bool) -> None:
+    from embermem.reports import render
+    from embermem_bench import running
+
+    found = running.estimate(plan)
+    if as_json:
+        render.print_json(found)
+        return
+    render.records(
+        "the run",
+        [
+            ("conversations", found.conversations),
+            ("turns", found.turns),
+            ("tokens said", found.text_tokens),
+            ("questions", found.questions),
+            ("units", found.units),
+            ("calls to answer", found.answer_calls),
+            ("calls to judge", found.judge_calls),
+        ],
+    )
+    say("what systems ask themselves is known after their first conversation: the run then says what is left")
+
+
+def _show(found: Results) -> None:
+    from embermem.reports import render
+    from embermem_bench.report import Heading, Table, brief
+
+    title = ""
+    for block in brief(found):
+        if isinstance(block, Heading):
+            title = block.text
+        elif isinstance(block, Table):
+            render.table(title, block.columns, block.rows)
+
+
+@contextmanager
+def _told() -> Iterator[tuple[ProgressFn, Callable[[Left], None]]]:
+    """A bar on stderr that also says what is left; without a terminal a line after each conversation."""
+    from embermem.reports import render
+
+    with render.progress("steps") as bar:
+        task = bar.add_task("starting", total=None)
+        current = ahead = ""
+
+        def told(what: str, done: int, total: int) -> None:
+            nonlocal current
+            if what != current:
+                bar.reset(task, description=render.cut(what, 60) + ahead, total=total)
+                current = what
+            bar.update(task, completed=done, total=total)
+
+        def left(one: Left) -> None:
+            nonlocal ahead
+            ahead = f" · all of it: {_told_of(one)}"
+            if bar.disable:
+                say(f"{render.cut(current, 60)}: done; {_told_of(one)} left")
+
+        yield told, left
+
+
+def _told_of(left: Left) -> str:
+    """Such as `12 min, 340 calls, 1,200,000 tokens`."""
+    minutes = left.seconds / 60
+    time = (
+        f"{left.seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+    )
+    return f"about {time}, {left.calls:,} calls, {left.tokens:,} tokens"

@@ -1,0 +1,158 @@
+"""`embermem bench study`: the papers' studies done again. `embermem bench cost`: calls and tokens for each response."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, session_of
+from embermem_bench.commands.common import progress_told
+
+if TYPE_CHECKING:
+    from embermem.protocols import LanguageModel
+    from embermem_bench.studies import Written
+
+PARTS = ("remember", "recall", "answer")
+
+
+class Study(StrEnum):
+    """The studies: docs/studies.md."""
+
+    ABLATION = "ablation"
+    AMEM_ABLATION = "amem-ablation"
+    K_SWEEP = "k-sweep"
+    MEMORY_MAP = "memory-map"
+    PRESETS = "presets"
+
+
+def study(
+    ctx: typer.Context,
+    name: Annotated[Study, typer.Argument(metavar="NAME", help=", ".join(Study))],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Data of any format that `bench run` reads.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where table, numbers and figure are written.")],
+    measure: Annotated[
+        str | None, typer.Option(help="What is drawn: `packed`, `rec@10`, with a model `f1_locomo`, …")
+    ] = None,
+    preset: Annotated[str | None, typer.Option("--preset", help="MemoryOS's, for ablation and memory-map.")] = None,
+    system: Annotated[
+        list[str] | None, typer.Option("--system", metavar="NAME", help="For k-sweep; repeat for several.")
+    ] = None,
+    k: Annotated[list[int] | None, typer.Option("--k", min=1, help="For k-sweep; repeat for several.")] = None,
+    seed: Annotated[list[int] | None, typer.Option("--seed", help="Repeat for several; 0 by default.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Questions of each conversation.")] = None,
+    conversation: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only this one; repeat for several.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Tokens of a context; each system's own without.")] = None,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Ask no model, whatever the settings say.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Do a study of the papers again, and write its table, its numbers and its figure. Rules: docs/studies.md."""
+    from embermem_bench import studies
+
+    chosen, talks = preset or session_of(ctx).preset or "default", tuple(conversation or ())
+    options: dict[str, Sequence[object] | None] = {"preset": [chosen], "measure": [measure], "system": system, "k": k}
+    options |= {"seed": seed, "limit": [limit], "conversation": conversation, "budget": [budget]}
+    command = _command(["embermem bench study", name, *(file.name for file in files)], options)
+    with progress_told() as told:
+        if name is Study.MEMORY_MAP:
+            if len(files) > 1 or len(talks) > 1:
+                raise typer.BadParameter("memory-map draws one conversation of one file")
+            written = studies.draw_map(
+                files[0],
+                out,
+                conversation=talks[0] if talks else None,
+                model=_model(no_model),
+                preset=chosen,
+                command=command,
+                told=told,
+            )
+        else:
+            written = studies.compare(
+                studies.comparison(name, preset=chosen, systems=tuple(system or ()), ks=tuple(k or ())),
+                files,
+                out,
+                model=_model(no_model),
+                measure=measure,
+                seeds=tuple(seed or (0,)),
+                limit=limit,
+                conversations=talks,
+                budget=budget,
+                command=command,
+                told=told,
+            )
+    _show(written, as_json)
+
+
+def cost(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Data of any format that `bench run` reads.")],
+    pages: Annotated[int, typer.Option(min=1, help="The first so many of one conversation.")] = 100,
+    conversation: Annotated[str | None, typer.Option(metavar="ID", help="The first, unless one is named.")] = None,
+    system: Annotated[
+        list[str] | None, typer.Option("--system", metavar="NAME", help="`amem`, `memoryos:preset=paper`, …; else all.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Model calls and tokens for each response, by a scripted model on loopback. Rules: docs/studies.md."""
+    from embermem.reports import render
+    from embermem_bench import cost as runner
+    from embermem_bench.datasets import load
+    from embermem_bench.plan import SystemSpec
+
+    talk = runner.chosen(load(file).conversations, conversation)
+    lived = runner.pages_of(talk)[:pages]
+    rows: list[dict[str, Any]] = []
+    with progress_told() as told:
+        for spec in map(SystemSpec.parse, system or runner.SYSTEMS):
+            for way in runner.ways_of(spec.name):
+                row = runner.costs(lived, spec.name, spec.options, way, label=spec.label, told=told)
+                rows.append(row.as_json())
+    if as_json:
+        render.print_json({"conversation": talk.id, "file": file.name, "rows": rows})
+        return
+    columns = ["system", "understood", "calls", "tokens", "context", *PARTS, "paper"]
+    render.table(f"{talk.id}: per response", columns, [_cells(row) for row in rows])
+    render.note("each pair is calls, tokens; tokens as the scripted server counts them; the paper's are Table 3's")
+
+
+def _cells(row: Mapping[str, Any]) -> Sequence[object]:
+    published = row["published"]
+    return (
+        row["system"],
+        row["way"],
+        *(_number(row[name]) for name in ("calls", "tokens", "context_tokens")),
+        *(f"{_number(row[part]['calls'])}, {_number(row[part]['tokens'])}" for part in PARTS),
+        "" if published is None else f"{_number(published['calls'])}, {_number(published['tokens'])}",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _command(words: Sequence[str], options: Mapping[str, Sequence[object] | None]) -> str:
+    """A command without any path, and with what was given."""
+    given = [f"--{key} {value}" for key, values in options.items() for value in values or () if value is not None]
+    return " ".join([*words, *given])
+
+
+def _show(written: Written, as_json: bool) -> None:
+    from embermem.reports import render
+
+    if as_json:
+        render.print_json(written.content)
+        return
+    render.print_text(written.text)
+    for path in (written.table, written.numbers, *written.figures):
+        render.note(f"written: {path}")
+
+
+def _model(no_model: bool) -> LanguageModel | None:
+    from embermem import bootstrap
+    from embermem.core import config
+
+    return None if no_model else bootstrap.make_model(None, config.load())

@@ -1,0 +1,1 @@
+"""What the bench asks a model, as data: see `embermem.prompts`."""

@@ -1,6 +1,0 @@
-#!/bin/sh
-# Fit the weights of confidence with held-out conversations, and print the tables of docs/retrieval.md, Confidence.
-#   benchmarks/fit_confidence.sh locomo.json realmem.json
-set -eu
-cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" benchmarks/fit_confidence.py "$@"

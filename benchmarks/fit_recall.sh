@@ -1,6 +1,0 @@
-#!/bin/sh
-# Fit the weights of recall with held-out conversations, and print the tables of docs/retrieval.md.
-#   benchmarks/fit_recall.sh locomo.json realmem.json
-set -eu
-cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" benchmarks/fit_recall.py "$@"

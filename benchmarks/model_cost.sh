@@ -1,5 +1,0 @@
-#!/bin/sh
-# Model calls and prompt tokens a page, with a scripted model behind HTTP: benchmarks/model_cost.sh locomo.json
-set -eu
-cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" benchmarks/model_cost.py "$@"

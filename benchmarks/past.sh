@@ -1,6 +1,0 @@
-#!/bin/sh
-# What a look back costs: benchmarks/past.sh [--pages 5000] [--samples 40] [--seed 0]
-# Prints one JSON document, after some three minutes. The keys stand in docs/scale.md.
-set -eu
-command -v "${EMBERMEM:=.venv/bin/embermem}" >/dev/null || EMBERMEM=embermem
-exec "$EMBERMEM" bench past --json "$@"

@@ -1,5 +1,0 @@
-#!/bin/sh
-# How many memories to recall: benchmarks/study_k_sweep.sh locomo.json --out studies
-set -eu
-cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" -m embermem.cli.main bench study k-sweep "$@"

@@ -1,5 +1,0 @@
-#!/bin/sh
-# MemoryOS's presets side by side: benchmarks/study_presets.sh locomo.json --out studies
-set -eu
-cd "$(dirname "$0")/.."
-exec "${PYTHON:-.venv/bin/python}" -m embermem.cli.main bench study presets "$@"

@@ -1,0 +1,92 @@
+"""The neutral recall-set format: threads and questions as the benches use them, in file order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from embermem.core.types import Role
+from embermem.transfer.datasets.reading import (
+    as_list,
+    as_object,
+    conversation,
+    distinct,
+    ids_of,
+    maybe_flag,
+    maybe_text,
+    refuse,
+    shown,
+    text_of,
+    time_of,
+)
+from embermem.transfer.datasets.records import Conversation, Dataset, Question, Thread, Turn
+
+
+def is_neutral(document: object) -> bool:
+    """Whether the JSON looks like the neutral recall-set format."""
+    return isinstance(document, dict) and "conversations" in document
+
+
+def dataset(document: object, name: str, where: str) -> Dataset:
+    """The whole file. `name` is used if it brings none. Raises InputError."""
+    root = as_object(document, where)
+    made = tuple(
+        _conversation(as_object(item, f"{where}, conversation {n}"), f"{where}, conversation {n}")
+        for n, item in enumerate(as_list(root["conversations"], f"{where}, conversations"), 1)
+    )
+    return Dataset(name=maybe_text(root, "name", where) or name, conversations=distinct(made, where))
+
+
+def _conversation(item: dict[str, Any], where: str) -> Conversation:
+    name = text_of(item, "id", where)
+    where = f"{where} ({name})"
+    threads = tuple(
+        _thread(as_object(t, f"{where}, thread {n}"), f"{where}, thread {n}")
+        for n, t in enumerate(as_list(item.get("threads"), f"{where}, threads"), 1)
+    )
+    asked = [
+        _question(as_object(q, f"{where}, question {n}"), f"{where}, question {n}")
+        for n, q in enumerate(as_list(item.get("questions", []), f"{where}, questions"), 1)
+    ]
+    return conversation(name, threads, asked, where)
+
+
+def _thread(item: dict[str, Any], where: str) -> Thread:
+    at = item.get("at")
+    turns = tuple(
+        _turn(as_object(t, f"{where}, turn {n}"), at, f"{where}, turn {n}")
+        for n, t in enumerate(as_list(item.get("turns"), f"{where}, turns"), 1)
+    )
+    return Thread(id=text_of(item, "id", where), turns=turns)
+
+
+def _turn(item: dict[str, Any], thread_at: object, where: str) -> Turn:
+    role = item.get("role", "user")
+    if role not in tuple(Role):
+        refuse(where, f"role is {shown(role)}; allowed: {', '.join(Role)}")
+    return Turn(
+        id=text_of(item, "id", where),
+        speaker=maybe_text(item, "speaker", where) or role,
+        role=Role(role),
+        text=text_of(item, "text", where, empty=True),
+        at=time_of(item.get("at", thread_at), where),
+    )
+
+
+def _question(item: dict[str, Any], where: str) -> Question:
+    at = item.get("at")
+    answer = maybe_text(item, "answer", where)
+    answerable = maybe_flag(item, "answerable", where, default=True)
+    if answer is not None and not answerable:
+        refuse(where, "it has an answer, and says that it is not answerable")
+    return Question(
+        id=text_of(item, "id", where),
+        text=text_of(item, "text", where),
+        category=text_of(item, "category", where, empty=True),
+        at=None if at is None else time_of(at, where),
+        after_turn=maybe_text(item, "after_turn", where),
+        evidence=ids_of(item, "evidence", where),
+        evidence_threads=ids_of(item, "evidence_threads", where),
+        answer=answer,
+        trap=maybe_text(item, "trap", where),
+        answerable=answerable,
+    )

@@ -1,0 +1,148 @@
+"""A store that began without the weights of MiniLM: when they come, it is embedded again, and recall works meanwhile.
+
+The weights are looked for below `sys.prefix` and the user's folder: other folders are an environment without them.
+"""
+
+from __future__ import annotations
+
+import logging
+import site
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from running import run
+
+from embermem import Memory
+from embermem.embedders.weights import find_weights
+from scripted import Place
+
+HASHED, MINILM = "hashed-ngram-v1", "all-MiniLM-L6-v2"
+QUESTION = "Which pet do you have?"
+
+pytestmark = pytest.mark.skipif(find_weights() is None, reason="the weights of all-MiniLM-L6-v2 are not installed")
+
+
+@contextmanager
+def no_weights(folder: Path) -> Iterator[None]:
+    """An environment that holds nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "prefix", str(folder))
+        patch.setattr(site, "USER_BASE", str(folder))
+        yield
+
+
+@pytest.fixture
+def begun(place: Place, tmp_path: Path) -> Place:
+    """A store with two owners, made where there are no weights and no setting names an embedder."""
+    with no_weights(tmp_path / "bare"), Memory(place(), background=False) as memory:
+        for user in ("alice", "bob"):
+            memory.of(user).add("A cat lives with me, called Minka.", "How old is she?")
+            memory.of(user).settle()
+        assert memory.embedder_name == HASHED
+        assert memory.better_embedder() is None
+    return place
+
+
+def found(memory: Memory, user: str = "alice") -> bool:
+    return any("Minka" in hit.utterance.text for hit in memory.of(user).recall("the cat Minka").hits)
+
+
+@pytest.mark.engines
+def test_settle_embeds_the_store_again_once_the_weights_are_here(
+    begun: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Memory(begun(), background=False) as memory, caplog.at_level(logging.WARNING, "embermem"):
+        assert (memory.embedder_name, memory.better_embedder()) == (HASHED, "minilm")
+        assert found(memory)
+        memory.of("alice").settle()
+        assert (memory.embedder_name, memory.better_embedder()) == (MINILM, None)
+        assert not memory.of("alice").recall(QUESTION).partial
+        assert found(memory, "bob")  # whose vectors are not made yet
+        memory.work()
+        assert memory.stats().without_vector == 0
+        assert not memory.of("bob").recall(QUESTION).partial
+        memory.of("alice").settle()
+        assert [one.getMessage() for one in caplog.records if "embeds again" in one.getMessage()] == [
+            f"{MINILM} is here: it embeds again what {HASHED} did; recall goes by words until then"
+        ]
+        assert not any(finding.level == "error" for finding in memory.check(deep=True))
+    with Memory(begun(), background=False) as memory:
+        assert (memory.embedder_name, memory.stats().embedder) == (MINILM, MINILM)
+
+
+def test_the_background_does_so_without_a_word_added_and_recall_works_meanwhile(begun: Place) -> None:
+    with Memory(begun(), pause_s=0.0) as memory:
+        until = time.monotonic() + 60
+        while memory.stats().without_vector or memory.stats().embedder != MINILM:
+            assert found(memory)
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert found(memory)
+        assert not memory.of("bob").recall(QUESTION).partial
+
+
+def test_a_setting_that_names_the_hashed_embedder_keeps_it(begun: Place) -> None:
+    with Memory(begun(), embedder="hashed", background=False) as memory:
+        assert memory.better_embedder() is None
+        memory.of("alice").settle()
+        memory.work()
+        assert (memory.embedder_name, memory.stats().without_vector) == (HASHED, 0)
+
+
+def test_a_store_whose_embedder_somebody_chose_keeps_it(place: Place, begun: Place) -> None:
+    with Memory(place("chosen"), embedder="hashed", background=False) as memory:
+        memory.of("alice").add("A cat lives with me.", "Since when?")
+    with Memory(begun(), embedder="hashed", background=False) as memory:
+        memory.reindex("hashed")
+    for where in (place("chosen"), begun()):
+        with Memory(where, background=False) as memory:
+            memory.of("alice").settle()
+            assert (memory.embedder_name, memory.better_embedder()) == (HASHED, None)
+
+
+def test_another_memory_that_has_the_store_open_changes_with_it(begun: Place) -> None:
+    with Memory(begun(), background=False) as one, Memory(begun(), background=False) as other:
+        one.of("alice").settle()
+        assert found(other)  # by words
+        other.of("alice").add("The cat is four.", "A good age.")
+        other.of("alice").settle()
+        assert other.embedder_name == MINILM
+        assert not other.of("alice").recall(QUESTION).partial
+        assert one.stats().embedder == MINILM
+
+
+def test_who_only_reads_changes_nothing(begun: Place) -> None:
+    with Memory(begun(), read_only=True) as memory:
+        assert memory.better_embedder() is None
+        assert found(memory)
+        assert memory.stats().embedder == HASHED
+
+
+@pytest.mark.sqlite
+def test_the_commands_say_what_will_be_embedded_again(begun: Place) -> None:
+    store = Path(begun())
+    more = {"EMBERMEM_EMBEDDER": "auto"}
+    assert "`embermem settle`" in run(store, "doctor", more=more).out.replace("\n", " ")
+    stats = run(store, "stats", "--json", more=more)
+    assert "the embedder minilm is here" in " ".join(stats.err.split())
+    assert stats.json["store"]["embedder"] == HASHED
+    assert run(store, "model", "--json", more=more).json["embedder"] == HASHED
+    run(store, "--user", "alice", "settle", more=more)
+    assert run(store, "model", "--json", more=more).json["embedder"] == MINILM
+    assert "is here" not in run(store, "stats", more=more).err
+    assert f"{MINILM}; 2 messages wait for it" in " ".join(run(store, "doctor", "--json", more=more).out.split())
+    run(store, "worker", "--once", more=more)
+    assert "wait for it" not in run(store, "doctor", "--json", more=more).out
+
+
+def test_installing_the_weights_embeds_a_store_of_the_hashed_embedder_again_and_no_other(tmp_path: Path) -> None:
+    for name, setting, after in (("a.db", "auto", MINILM), ("b.db", "hashed", HASHED)):
+        with Memory(tmp_path / name, embedder="hashed", background=False) as memory:
+            memory.of("alice").add("A cat lives with me.", "Since when?")
+            memory.of("alice").settle()
+        done = run(tmp_path / name, "model", "install", "--json", more={"EMBERMEM_EMBEDDER": setting})
+        assert done.json["embedder"] == after
