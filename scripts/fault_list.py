@@ -823,11 +823,11 @@ _SERVICE = (
     Fault(
         name="client-sends-twice",
         breaks="the client sends a message again that the server may have stored",
-        file="client/wire.py",
+        file="client/exchange.py",
         was="client/wire.py",
         old="return pause if request.repeatable or not outcome.sent else None",
         new="return pause",
-        tests=("client/test_wire.py", "client/test_client.py"),
+        tests=("client/test_exchange.py", "client/test_client.py"),
     ),
 )
 

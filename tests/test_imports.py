@@ -20,7 +20,7 @@ ROOT = Path(embermem.__file__).parent
 ROOMS = (
     ("core", "telemetry"),
     ("changes", "errors", "types"),
-    ("protocols",),
+    ("protocols", "wire"),
     ("dates", "prompts"),
     ("index",),
     ("memoryos",),
@@ -42,7 +42,7 @@ ROOMS = (
     ("__main__",),
 )
 """Rooms on one line stand side by side, and do not import each other."""
-CLIENT = {"core", "protocols", "client"}
+CLIENT = {"core", "wire", "client"}
 """The client needs no store, no index and no model."""
 
 

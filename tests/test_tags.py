@@ -27,7 +27,7 @@ from embermem.baselines.memgpt import functions
 from embermem.baselines.memgpt import system as memgpt
 from embermem.baselines.records import Record
 from embermem.cli.main import app
-from embermem.client import wire
+from embermem.client import exchange
 from embermem.core import changes, errors, types
 from embermem.core.changes import BY_TAG, Decision, api_kind
 from embermem.core.errors import EmberError
@@ -280,7 +280,7 @@ def test_a_recording_has_these_fields() -> None:
 def test_errors_are_sent_under_these_names() -> None:
     found = [one for one in every_error() if one.__module__ == errors.__name__]
     assert {one.tag for one in found} == {*ERRORS.split(), *OF_A_CLIENT.split()}
-    assert {*wire._KINDS} == {*ERRORS.split()}
+    assert {*exchange._KINDS} == {*ERRORS.split()}
     assert {tag: kind.tag for tag, kind in OF_A_SERVER.items()} == {tag: tag for tag in OF_A_SERVER}
 
 

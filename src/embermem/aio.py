@@ -110,34 +110,16 @@ class _Async(Generic[_Sync]):
 
 _Method = Callable[Concatenate[_Sync, _P], _T]
 _AsyncMethod = Callable[Concatenate[_Async[_Sync], _P], Coroutine[Any, Any, _T]]
+_Way = Callable[[_Threads, Callable[[], Any]], Coroutine[Any, Any, Any]]
 
 
-def _reading(method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
-    """The method, awaited; its name, parameters and documentation stay."""
-
-    @functools.wraps(method)
-    async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await self._threads.read(lambda: method(self._reached(), *args, **kwargs))
-
-    return awaited
-
-
-def _writing(method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
-    """The method, awaited, and carried out even when the awaiting task is cancelled."""
+def _awaited(way: _Way, method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
+    """The method, awaited, in the threads that `way` hands it to; its name, parameters and documentation stay."""
 
     @functools.wraps(method)
     async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await self._threads.write(lambda: method(self._reached(), *args, **kwargs))
-
-    return awaited
-
-
-def _working(method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
-    """The method, awaited, in one of the threads for long work."""
-
-    @functools.wraps(method)
-    async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await self._threads.work(lambda: method(self._reached(), *args, **kwargs))
+        result: _T = await way(self._threads, lambda: method(self._reached(), *args, **kwargs))
+        return result
 
     return awaited
 
@@ -235,22 +217,22 @@ class AsyncMemory(_Async[Memory]):
         """Whether an owner's index is in memory now."""
         return self._reached().is_resident(owner)
 
-    better_embedder = _reading(Memory.better_embedder)
-    owners = _reading(Memory.owners)
-    embed = _working(Memory.embed)
-    marked = _reading(Memory.marked)
-    nonce_key = _reading(Memory.nonce_key)
-    work = _working(Memory.work)
-    reindex = _working(Memory.reindex)
-    rebuild = _working(Memory.rebuild)
-    stats = _reading(Memory.stats)
-    replica_lag_s = _reading(Memory.replica_lag_s)
-    calls = _reading(Memory.calls)
-    check = _working(Memory.check)
-    repair = _working(Memory.repair)
-    renew_forgotten_key = _working(Memory.renew_forgotten_key)
-    forget_user = _writing(Memory.forget_user)
-    scrub = _working(Memory.scrub)
+    better_embedder = _awaited(_Threads.read, Memory.better_embedder)
+    owners = _awaited(_Threads.read, Memory.owners)
+    embed = _awaited(_Threads.work, Memory.embed)
+    marked = _awaited(_Threads.read, Memory.marked)
+    nonce_key = _awaited(_Threads.read, Memory.nonce_key)
+    work = _awaited(_Threads.work, Memory.work)
+    reindex = _awaited(_Threads.work, Memory.reindex)
+    rebuild = _awaited(_Threads.work, Memory.rebuild)
+    stats = _awaited(_Threads.read, Memory.stats)
+    replica_lag_s = _awaited(_Threads.read, Memory.replica_lag_s)
+    calls = _awaited(_Threads.read, Memory.calls)
+    check = _awaited(_Threads.work, Memory.check)
+    repair = _awaited(_Threads.work, Memory.repair)
+    renew_forgotten_key = _awaited(_Threads.work, Memory.renew_forgotten_key)
+    forget_user = _awaited(_Threads.write, Memory.forget_user)
+    scrub = _awaited(_Threads.work, Memory.scrub)
 
     async def aclose(self) -> None:
         """Wait for every call that was made, then close the store. Calls made from now on raise StoreClosed."""
@@ -305,60 +287,60 @@ class AsyncOwnerMemory(_Async[OwnerMemory]):
 
     # --------------------------------------------------------------------------------------------------------- in
 
-    add = _writing(OwnerMemory.add)
-    add_messages = _writing(OwnerMemory.add_messages)
-    settle = _working(OwnerMemory.settle)
+    add = _awaited(_Threads.write, OwnerMemory.add)
+    add_messages = _awaited(_Threads.write, OwnerMemory.add_messages)
+    settle = _awaited(_Threads.work, OwnerMemory.settle)
 
     # -------------------------------------------------------------------------------------------------------- out
 
-    recall = _reading(OwnerMemory.recall)
-    search = _reading(OwnerMemory.search)
-    visit = _writing(OwnerMemory.visit)
-    pages = _reading(OwnerMemory.pages)
-    page = _reading(OwnerMemory.page)
-    segments = _reading(OwnerMemory.segments)
-    segment = _reading(OwnerMemory.segment)
-    heat = _reading(OwnerMemory.heat)
-    chains = _reading(OwnerMemory.chains)
-    persona = _reading(OwnerMemory.persona)
-    utterance = _reading(OwnerMemory.utterance)
-    utterances = _reading(OwnerMemory.utterances)
-    fact = _reading(OwnerMemory.fact)
-    facts = _reading(OwnerMemory.facts)
-    past_facts = _reading(OwnerMemory.past_facts)
-    traits = _reading(OwnerMemory.traits)
-    profile = _reading(OwnerMemory.profile)
-    agent_profile = _reading(OwnerMemory.agent_profile)
-    set_profile = _writing(OwnerMemory.set_profile)
-    set_agent_profile = _writing(OwnerMemory.set_agent_profile)
-    set_profiles = _writing(OwnerMemory.set_profiles)
-    changes = _reading(OwnerMemory.changes)
-    change = _reading(OwnerMemory.change)
-    history = _reading(OwnerMemory.history)
-    correct = _writing(OwnerMemory.correct)
-    pin = _writing(OwnerMemory.pin)
-    retire = _writing(OwnerMemory.retire)
-    forget = _writing(OwnerMemory.forget)
-    forget_pages = _writing(OwnerMemory.forget_pages)
-    forget_owner = _writing(OwnerMemory.forget_owner)
-    readmit = _writing(OwnerMemory.readmit)
-    diff = _reading(OwnerMemory.diff)
-    why = _reading(OwnerMemory.why)
-    conflicts = _reading(OwnerMemory.conflicts)
-    settle_conflict = _writing(OwnerMemory.settle_conflict)
-    learn = _writing(OwnerMemory.learn)
-    links = _reading(OwnerMemory.links)
-    link = _writing(OwnerMemory.link)
-    unlink = _writing(OwnerMemory.unlink)
-    retention = _reading(OwnerMemory.retention)
-    fade = _writing(OwnerMemory.fade)
-    expire = _writing(OwnerMemory.expire)
-    verify = _working(OwnerMemory.verify)
-    undo_plan = _reading(OwnerMemory.undo_plan)
-    undo = _writing(OwnerMemory.undo)
-    understand_anew = _working(OwnerMemory.understand_anew)
-    state = _reading(OwnerMemory.state)
-    stats = _reading(OwnerMemory.stats)
+    recall = _awaited(_Threads.read, OwnerMemory.recall)
+    search = _awaited(_Threads.read, OwnerMemory.search)
+    visit = _awaited(_Threads.write, OwnerMemory.visit)
+    pages = _awaited(_Threads.read, OwnerMemory.pages)
+    page = _awaited(_Threads.read, OwnerMemory.page)
+    segments = _awaited(_Threads.read, OwnerMemory.segments)
+    segment = _awaited(_Threads.read, OwnerMemory.segment)
+    heat = _awaited(_Threads.read, OwnerMemory.heat)
+    chains = _awaited(_Threads.read, OwnerMemory.chains)
+    persona = _awaited(_Threads.read, OwnerMemory.persona)
+    utterance = _awaited(_Threads.read, OwnerMemory.utterance)
+    utterances = _awaited(_Threads.read, OwnerMemory.utterances)
+    fact = _awaited(_Threads.read, OwnerMemory.fact)
+    facts = _awaited(_Threads.read, OwnerMemory.facts)
+    past_facts = _awaited(_Threads.read, OwnerMemory.past_facts)
+    traits = _awaited(_Threads.read, OwnerMemory.traits)
+    profile = _awaited(_Threads.read, OwnerMemory.profile)
+    agent_profile = _awaited(_Threads.read, OwnerMemory.agent_profile)
+    set_profile = _awaited(_Threads.write, OwnerMemory.set_profile)
+    set_agent_profile = _awaited(_Threads.write, OwnerMemory.set_agent_profile)
+    set_profiles = _awaited(_Threads.write, OwnerMemory.set_profiles)
+    changes = _awaited(_Threads.read, OwnerMemory.changes)
+    change = _awaited(_Threads.read, OwnerMemory.change)
+    history = _awaited(_Threads.read, OwnerMemory.history)
+    correct = _awaited(_Threads.write, OwnerMemory.correct)
+    pin = _awaited(_Threads.write, OwnerMemory.pin)
+    retire = _awaited(_Threads.write, OwnerMemory.retire)
+    forget = _awaited(_Threads.write, OwnerMemory.forget)
+    forget_pages = _awaited(_Threads.write, OwnerMemory.forget_pages)
+    forget_owner = _awaited(_Threads.write, OwnerMemory.forget_owner)
+    readmit = _awaited(_Threads.write, OwnerMemory.readmit)
+    diff = _awaited(_Threads.read, OwnerMemory.diff)
+    why = _awaited(_Threads.read, OwnerMemory.why)
+    conflicts = _awaited(_Threads.read, OwnerMemory.conflicts)
+    settle_conflict = _awaited(_Threads.write, OwnerMemory.settle_conflict)
+    learn = _awaited(_Threads.write, OwnerMemory.learn)
+    links = _awaited(_Threads.read, OwnerMemory.links)
+    link = _awaited(_Threads.write, OwnerMemory.link)
+    unlink = _awaited(_Threads.write, OwnerMemory.unlink)
+    retention = _awaited(_Threads.read, OwnerMemory.retention)
+    fade = _awaited(_Threads.write, OwnerMemory.fade)
+    expire = _awaited(_Threads.write, OwnerMemory.expire)
+    verify = _awaited(_Threads.work, OwnerMemory.verify)
+    undo_plan = _awaited(_Threads.read, OwnerMemory.undo_plan)
+    undo = _awaited(_Threads.write, OwnerMemory.undo)
+    understand_anew = _awaited(_Threads.work, OwnerMemory.understand_anew)
+    state = _awaited(_Threads.read, OwnerMemory.state)
+    stats = _awaited(_Threads.read, OwnerMemory.stats)
 
     # ------------------------------------------------------------------------------------------------------- chat
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import ids, injected_blocks, messages, sensitive
+from embermem.core import injected_blocks, messages, sensitive
 from embermem.core.config import Settings
 from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
@@ -113,9 +113,7 @@ class Memory:
         `timezone` is the IANA zone of this owner's times that come without one; it is kept, and
         written only where it changes. Writes nothing else.
         """
-        owner = Owner(
-            id=ids.owner_id(messages.name(user, "user"), messages.name(agent, "agent")), user=user, agent=agent
-        )
+        owner = messages.owner(user, agent)
         if timezone is not None:
             zone_of(timezone)
             state = self._parts.store.owner_state(owner.id)

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import ids, messages, sensitive
+from embermem.core import messages, sensitive
 from embermem.core.messages import At, Inbox
 from embermem.core.types import Added, Context, Hit, Owner
 from embermem.protocols import Scope
@@ -107,9 +107,7 @@ class SystemMemory:
 
     def of(self, user: str, agent: str = "default") -> OwnerSystem:
         """The memory of one (user, agent) pair. Writes nothing."""
-        owner = Owner(
-            id=ids.owner_id(messages.name(user, "user"), messages.name(agent, "agent")), user=user, agent=agent
-        )
+        owner = messages.owner(user, agent)
         return OwnerSystem(self, owner)
 
     def owners(self) -> tuple[Owner, ...]:

@@ -282,7 +282,8 @@ def test_a_failure_is_one_of_our_errors(answer: bytes, kind: type[Exception], sa
 
 def test_work_that_fails_behind_raises_its_error() -> None:
     problem = {"type": "urn:embermem:problem:embedder-error", "status": 502, "detail": "the embedder failed"}
-    running_ = {"id": "o1", "kind": "settle", "status": "running", "done": 1, "total": 4}
+    owned = {"user_id": "alice", "agent_id": "default"}
+    running_ = {"id": "o1", "kind": "settle", "status": "running", **owned, "done": 1, "total": 4}
     failed = {**running_, "status": "failed", "error": problem}
     answers = [reply("202 Accepted", json.dumps(running_)), reply("200 OK", json.dumps(failed))]
     with saying(*answers) as server, Client(server.url) as client:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import base64
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
 from serving import Server, client, running
 
 from embermem import Memory, OwnerMemory
 from embermem.core.errors import InputError
-from embermem.core.types import Page
 from embermem.http.api import cursors, listing
+from embermem.wire.answers import Pages, Part
 from proofs import bounded
 from scripted import SMALL, Clock
 
@@ -47,18 +48,11 @@ def parts(http: httpx2.Client, path: str, **params: Any) -> Iterator[list[dict[s
             return
 
 
-class Shown(BaseModel):
-    """A thing of a list as an answer has it."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Texts(Part):
+    """A part of a list of texts."""
 
-    text: str
-
-    @classmethod
-    def of(cls, text: str) -> Shown:
-        return cls(text=text)
-
-    @classmethod
-    def of_page(cls, page: Page) -> Shown:
-        return cls(text=page.id)
+    results: tuple[str, ...]
 
 
 def asked(limit: int, cursor: str | None) -> listing.Asked:
@@ -85,15 +79,15 @@ def test_pages_are_each_given_once_while_more_come_in(
     there = [page.id for page in reversed(alice.pages()) if thread in (None, page.thread)]
     seen, cursor, coming = list[str](), None, iter(between)
     while True:
-        part = listing.pages(alice, asked(limit, cursor), Shown.of_page, tier=None, thread=thread)
-        seen += [shown.text for shown in part.things]
-        assert len(part.things) <= limit
+        part = listing.pages(alice, asked(limit, cursor), into=Pages, tier=None, thread=thread)
+        seen += [page.id for page in part.results]
+        assert len(part.results) <= limit
         for one in next(coming, []):
             alice.add("Hello again", "Hello", thread=one)
         cursor = part.next_cursor
         if cursor is None:
             break
-        assert len(part.things) == limit
+        assert len(part.results) == limit
     assert seen == there
 
 
@@ -114,11 +108,12 @@ def test_numbered_things_are_each_given_once_in_order(
             str,
             listing.by_numbers,
             asked(limit, cursor),
-            Shown.of,
+            str,
+            into=Texts,
             listing="facts",
             newest_first=newest_first,
         )
-        seen += [int(shown.text[1:-4]) for shown in part.things]
+        seen += [int(shown[1:-4]) for shown in part.results]
         there |= next(coming, set())
         cursor = part.next_cursor
         if cursor is None:
@@ -137,16 +132,16 @@ def test_a_part_ends_before_it_is_too_large_and_holds_one_thing_at_least(
     seen, cursor = list[str](), None
     while True:
         asks = listing.Asked(limit=limit, cursor=cursor, most_bytes=most_bytes)
-        part = listing.keyed(texts, str, listing.by_numbers, asks, Shown.of, listing="facts", newest_first=False)
-        seen += [shown.text for shown in part.things]
-        bytes_given = sum(len(shown.model_dump_json().encode()) for shown in part.things)
-        assert bytes_given <= most_bytes or len(part.things) == 1
+        part = listing.keyed(texts, str, listing.by_numbers, asks, str, into=Texts, listing="facts", newest_first=False)
+        seen += part.results
+        bytes_given = sum(len(msgspec.json.encode(shown)) for shown in part.results)
+        assert bytes_given <= most_bytes or len(part.results) == 1
         cursor = part.next_cursor
         if cursor is None:
             break
-        assert part.things
-        following = len(Shown.of(texts[len(seen)]).model_dump_json().encode())
-        assert len(part.things) == limit or bytes_given + following > most_bytes
+        assert part.results
+        following = len(msgspec.json.encode(texts[len(seen)]))
+        assert len(part.results) == limit or bytes_given + following > most_bytes
     assert seen == texts
 
 

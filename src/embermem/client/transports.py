@@ -13,9 +13,11 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from embermem.client import calls, wire
+from embermem.client import exchange, requests
 from embermem.client.calls import OwnerCalls
-from embermem.client.wire import Broken, Pause, Reply, Request, Steps
+from embermem.client.exchange import Broken, Pause, Reply, Request, Steps
+from embermem.client.handles import Awaits, Sends
+from embermem.core import messages
 from embermem.core.errors import ConfigError, StoreClosed
 from embermem.core.types import Owner
 
@@ -51,11 +53,11 @@ class Client:
 
     def of(self, user: str, agent: str = "default") -> OwnerClient:
         """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
-        return OwnerClient(self, calls.owner_of(user, agent))
+        return OwnerClient(self, messages.owner(user, agent))
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
-        return self._run(calls.owners())
+        return self._run(requests.owners())
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -70,7 +72,7 @@ class Client:
         self.close()
 
     def _run(self, steps: Steps[_T]) -> _T:
-        acts = wire.acts(steps, self._retries, _now)
+        acts = exchange.acts(steps, self._retries, _now)
         try:
             act = next(acts)
             while True:
@@ -103,11 +105,11 @@ class AsyncClient:
 
     def of(self, user: str, agent: str = "default") -> AsyncOwnerClient:
         """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
-        return AsyncOwnerClient(self, calls.owner_of(user, agent))
+        return AsyncOwnerClient(self, messages.owner(user, agent))
 
     async def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
-        return await self._run(calls.owners())
+        return await self._run(requests.owners())
 
     async def aclose(self) -> None:
         """Let go of the connections."""
@@ -122,7 +124,7 @@ class AsyncClient:
         await self.aclose()
 
     async def _run(self, steps: Steps[_T]) -> _T:
-        acts = wire.acts(steps, self._retries, _now)
+        acts = exchange.acts(steps, self._retries, _now)
         try:
             act = next(acts)
             while True:
@@ -169,108 +171,26 @@ def _awaited(
     return run
 
 
-class OwnerClient:
+class OwnerClient(OwnerCalls, Sends):
     """One owner's memory on a server: the methods of `OwnerMemory`, as far as the API has them."""
 
+    _method_of = staticmethod(_sent)
+
     def __init__(self, client: Client, owner: Owner) -> None:
-        self.owner = owner
+        super().__init__(owner, _new_key)
         self._client = client
         self._calls = OwnerCalls(owner, _new_key)
 
-    add = _sent(OwnerCalls.add)
-    add_messages = _sent(OwnerCalls.add_messages)
-    settle = _sent(OwnerCalls.settle)
-    recall = _sent(OwnerCalls.recall)
-    search = _sent(OwnerCalls.search)
-    pages = _sent(OwnerCalls.pages)
-    page = _sent(OwnerCalls.page)
-    utterance = _sent(OwnerCalls.utterance)
-    segments = _sent(OwnerCalls.segments)
-    segment = _sent(OwnerCalls.segment)
-    heat = _sent(OwnerCalls.heat)
-    persona = _sent(OwnerCalls.persona)
-    facts = _sent(OwnerCalls.facts)
-    past_facts = _sent(OwnerCalls.past_facts)
-    fact = _sent(OwnerCalls.fact)
-    traits = _sent(OwnerCalls.traits)
-    profile = _sent(OwnerCalls.profile)
-    agent_profile = _sent(OwnerCalls.agent_profile)
-    set_profile = _sent(OwnerCalls.set_profile)
-    set_agent_profile = _sent(OwnerCalls.set_agent_profile)
-    set_profiles = _sent(OwnerCalls.set_profiles)
-    changes = _sent(OwnerCalls.changes)
-    change = _sent(OwnerCalls.change)
-    history = _sent(OwnerCalls.history)
-    stats = _sent(OwnerCalls.stats)
-    correct = _sent(OwnerCalls.correct)
-    pin = _sent(OwnerCalls.pin)
-    retire = _sent(OwnerCalls.retire)
-    forget = _sent(OwnerCalls.forget)
-    forget_owner = _sent(OwnerCalls.forget_owner)
-    undo = _sent(OwnerCalls.undo)
-    verify = _sent(OwnerCalls.verify)
-    why = _sent(OwnerCalls.why)
-    conflicts = _sent(OwnerCalls.conflicts)
-    settle_conflict = _sent(OwnerCalls.settle_conflict)
-    learn = _sent(OwnerCalls.learn)
-    links = _sent(OwnerCalls.links)
-    link = _sent(OwnerCalls.link)
-    unlink = _sent(OwnerCalls.unlink)
-    retention = _sent(OwnerCalls.retention)
-    fade = _sent(OwnerCalls.fade)
-    expire = _sent(OwnerCalls.expire)
 
-
-class AsyncOwnerClient:
+class AsyncOwnerClient(OwnerCalls, Awaits):
     """One owner's memory on a server, awaited: the methods of `AsyncOwnerMemory`, as far as the API has them."""
 
+    _method_of = staticmethod(_awaited)
+
     def __init__(self, client: AsyncClient, owner: Owner) -> None:
-        self.owner = owner
+        super().__init__(owner, _new_key)
         self._client = client
         self._calls = OwnerCalls(owner, _new_key)
-
-    add = _awaited(OwnerCalls.add)
-    add_messages = _awaited(OwnerCalls.add_messages)
-    settle = _awaited(OwnerCalls.settle)
-    recall = _awaited(OwnerCalls.recall)
-    search = _awaited(OwnerCalls.search)
-    pages = _awaited(OwnerCalls.pages)
-    page = _awaited(OwnerCalls.page)
-    utterance = _awaited(OwnerCalls.utterance)
-    segments = _awaited(OwnerCalls.segments)
-    segment = _awaited(OwnerCalls.segment)
-    heat = _awaited(OwnerCalls.heat)
-    persona = _awaited(OwnerCalls.persona)
-    facts = _awaited(OwnerCalls.facts)
-    past_facts = _awaited(OwnerCalls.past_facts)
-    fact = _awaited(OwnerCalls.fact)
-    traits = _awaited(OwnerCalls.traits)
-    profile = _awaited(OwnerCalls.profile)
-    agent_profile = _awaited(OwnerCalls.agent_profile)
-    set_profile = _awaited(OwnerCalls.set_profile)
-    set_agent_profile = _awaited(OwnerCalls.set_agent_profile)
-    set_profiles = _awaited(OwnerCalls.set_profiles)
-    changes = _awaited(OwnerCalls.changes)
-    change = _awaited(OwnerCalls.change)
-    history = _awaited(OwnerCalls.history)
-    stats = _awaited(OwnerCalls.stats)
-    correct = _awaited(OwnerCalls.correct)
-    pin = _awaited(OwnerCalls.pin)
-    retire = _awaited(OwnerCalls.retire)
-    forget = _awaited(OwnerCalls.forget)
-    forget_owner = _awaited(OwnerCalls.forget_owner)
-    undo = _awaited(OwnerCalls.undo)
-    verify = _awaited(OwnerCalls.verify)
-    why = _awaited(OwnerCalls.why)
-    conflicts = _awaited(OwnerCalls.conflicts)
-    settle_conflict = _awaited(OwnerCalls.settle_conflict)
-    learn = _awaited(OwnerCalls.learn)
-    links = _awaited(OwnerCalls.links)
-    link = _awaited(OwnerCalls.link)
-    unlink = _awaited(OwnerCalls.unlink)
-    retention = _awaited(OwnerCalls.retention)
-    fade = _awaited(OwnerCalls.fade)
-    expire = _awaited(OwnerCalls.expire)
 
 
 # --------------------------------------------------------------------------------------------------------- httpx2

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, TypedDict
 from zoneinfo import ZoneInfo
 
-from embermem.core import injected_blocks
+from embermem.core import ids, injected_blocks
 from embermem.core.errors import InputError
 from embermem.core.sensitive import Finder, redacted
 from embermem.core.types import Message, Owner, Redaction, Role, ThreadId
@@ -237,6 +237,12 @@ def name(text: object, where: str, longest: int = _LONGEST_NAME) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{where} = {text!r} is not a name; give a text that is not empty")
     return checked(text, where, longest)
+
+
+def owner(user: object, agent: object) -> Owner:
+    """The owner of a (user, agent) pair. Raises InputError for what is no name."""
+    named = name(user, "user"), name(agent, "agent")
+    return Owner(id=ids.owner_id(*named), user=named[0], agent=named[1])
 
 
 def thread_id(text: object) -> ThreadId:

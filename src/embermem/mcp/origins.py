@@ -11,6 +11,7 @@ from embermem.core.traits import dimensions
 from embermem.core.types import Fact, Forgotten, Source, Tier, Why
 from embermem.mcp import shapes
 from embermem.reports import render
+from embermem.wire.mapping import to_record
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
@@ -82,8 +83,8 @@ def _origin_of_pages(
         kind=kind,
         text=text,
         state=state,
-        said=[shapes.said(u) for page in pages for u in page.utterances][:_SAID_SHOWN],
-        changes=[shapes.change(entry) for entry in owner.history(changed)],
+        said=[to_record(shapes.SaidShown, u) for page in pages for u in page.utterances][:_SAID_SHOWN],
+        changes=[to_record(shapes.ChangeShown, entry) for entry in owner.history(changed)],
         replaces=[],
         replaced_by=[],
         pages=len(page_ids),
@@ -100,9 +101,9 @@ def _origin_of_fact(owner: OwnerMemory, fact: Fact, notice: str) -> shapes.Origi
         text=fact.text,
         state=shapes.state(fact),
         said=said[-_SAID_SHOWN:],
-        changes=[shapes.change(entry) for entry in owner.history(fact.id)],
-        replaces=[shapes.fact(past) for past in owner.past_facts() if past.superseded_by == fact.id],
-        replaced_by=[shapes.fact(one) for one in by],
+        changes=[to_record(shapes.ChangeShown, entry) for entry in owner.history(fact.id)],
+        replaces=shapes.facts(past for past in owner.past_facts() if past.superseded_by == fact.id),
+        replaced_by=shapes.facts(by),
         pages=len({one.page_id for one in said}),
     )
 
@@ -116,16 +117,23 @@ def _origin_of_other(why: Why, notice: str) -> shapes.Origin:
         kind=why.kind,
         text=why.text,
         state="current" if why.held else "past",
-        said=[shapes.said(one) for one in said[:_SAID_SHOWN]],
-        changes=[shapes.made_by(one) for one in why.changes],
-        replaces=[shapes.replaced(one) for one in why.replaced],
-        replaced_by=[shapes.replaced(one) for one in why.replaced_by],
+        said=[to_record(shapes.SaidShown, one) for one in said[:_SAID_SHOWN]],
+        changes=[to_record(shapes.ChangeShown, one, did=[]) for one in why.changes],
+        replaces=[_replaced(one) for one in why.replaced],
+        replaced_by=[_replaced(one) for one in why.replaced_by],
         pages=len({one.page_id for one in said}),
     )
 
 
 def _said(owner: OwnerMemory, sources: Sequence[Source]) -> list[shapes.SaidShown]:
-    return [shapes.said(owner.utterance(key)) for key in dict.fromkeys(one.utterance_id for one in sources)]
+    return [
+        to_record(shapes.SaidShown, owner.utterance(key)) for key in dict.fromkeys(one.utterance_id for one in sources)
+    ]
+
+
+def _replaced(why: Why) -> shapes.FactShown:
+    """What a line took the place of, or what took its place."""
+    return to_record(shapes.FactShown, why, id=why.item_id, subject="user", pinned=False)
 
 
 def _no_id(item: str) -> InputError:

@@ -15,6 +15,7 @@ from embermem.api_keys import Right
 from embermem.core.errors import EmberError, NotFound
 from embermem.mcp import shapes
 from embermem.mcp.reach import Reach
+from embermem.wire.mapping import to_record
 
 if TYPE_CHECKING:
     from embermem.core.types import Page, Segment
@@ -40,8 +41,8 @@ def add_resources(server: MCPServer[Any], memory: Memory, reach: Reach, says: Ca
                 {
                     "user": shapes.profile(persona.profile),
                     "agent": shapes.profile(persona.agent_profile),
-                    "traits": [asdict(shapes.trait(one)) for one in owner.traits()],
-                    "knowledge": [asdict(shapes.fact(one)) for one in persona.facts],
+                    "traits": [asdict(to_record(shapes.TraitShown, one)) for one in owner.traits()],
+                    "knowledge": [asdict(one) for one in shapes.facts(persona.facts)],
                 }
             )
 
@@ -78,7 +79,7 @@ def _segment(segment: Segment, heat: float) -> dict[str, object]:
 
 
 def _page(page: Page) -> dict[str, object]:
-    return {"id": page.id, "said": [asdict(shapes.said(one)) for one in page.utterances]}
+    return {"id": page.id, "said": [asdict(to_record(shapes.SaidShown, one)) for one in page.utterances]}
 
 
 @contextmanager

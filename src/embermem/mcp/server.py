@@ -47,6 +47,7 @@ from embermem.mcp.arguments import (
 )
 from embermem.mcp.reach import Reach
 from embermem.mcp.resources import add_resources
+from embermem.wire.mapping import to_record
 
 if TYPE_CHECKING:
     from embermem.memory import Memory
@@ -212,7 +213,8 @@ class _Calls:
         with self._told():
             found = self._reach(Right.READ).search(query, k, as_of=as_of or None, valid_at=valid_at or None)
             return self._wrapped(
-                shapes.Found(notice=self._notice(), results=[shapes.hit(one) for one in found]), "results"
+                shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
+                "results",
             )
 
     def get_user_profile(
@@ -234,11 +236,9 @@ class _Calls:
                 notice=self._notice(),
                 user=shapes.profile(persona.profile),
                 agent=shapes.profile(persona.agent_profile),
-                traits=[shapes.trait(one) for one in traits],
-                knowledge=[shapes.fact(one) for one in persona.facts] if include_knowledge else [],
-                assistant_knowledge=(
-                    [shapes.fact(one) for one in persona.agent_facts] if include_assistant_knowledge else []
-                ),
+                traits=[to_record(shapes.TraitShown, one) for one in traits],
+                knowledge=shapes.facts(persona.facts if include_knowledge else ()),
+                assistant_knowledge=shapes.facts(persona.agent_facts if include_assistant_knowledge else ()),
             )
             return self._wrapped(shown)
 
@@ -249,7 +249,9 @@ class _Calls:
         """
         with self._told():
             fact = self._reach(Right.WRITE).correct(fact_id, text)
-            return self._wrapped(shapes.Corrected(notice=self._notice(), fact=shapes.fact(fact), replaced=fact_id))
+            return self._wrapped(
+                shapes.Corrected(notice=self._notice(), fact=to_record(shapes.FactShown, fact), replaced=fact_id)
+            )
 
     def forget_memory(self, id: Id, confirm: Confirm = False) -> Annotated[CallToolResult, shapes.ForgottenShown]:
         """Forget a page, a fact or a segment for good, with all that rests on it alone.
@@ -261,25 +263,14 @@ class _Calls:
             owner = self._reach(Right.WRITE)
             gone = origins.forgetting(owner, id)(dry_run=not confirm)
             words = {} if confirm else origins.words(owner, gone.pages, gone.facts)
-            shown = shapes.ForgottenShown(
+            ask = "Nothing has changed yet. If the user agrees, call forget_memory again with confirm=true."
+            shown = to_record(
+                shapes.ForgottenShown,
+                gone,
                 notice=self._notice(),
                 done=confirm,
-                pages=list(gone.pages),
-                facts=list(gone.facts),
-                segments=list(gone.segments),
-                chains=list(gone.chains),
-                traits=list(gone.traits),
-                profile=list(gone.profile),
-                utterances=len(gone.utterances),
-                rewritten=len(gone.rewritten),
                 words=shapes.pieces(words),
-                scrubbed=gone.scrubbed,
-                sha256=gone.sha256,
-                next=(
-                    "It is gone."
-                    if confirm
-                    else "Nothing has changed yet. If the user agrees, call forget_memory again with confirm=true."
-                ),
+                next="It is gone." if confirm else ask,
             )
             return self._wrapped(shown)
 
@@ -299,23 +290,9 @@ class _Calls:
         with self._told():
             owner = self._reach(Right.READ)
             counts = owner.stats()
-        return shapes.Counted(
-            user=owner.owner.user,
-            agent=owner.owner.agent,
-            utterances=counts.utterances,
-            pages=counts.pages,
-            short=counts.short,
-            pending=counts.pending,
-            mid=counts.mid,
-            archive=counts.archive,
-            segments=counts.segments,
-            facts=counts.facts,
-            agent_facts=counts.agent_facts,
-            traits=counts.traits,
-            failed=counts.failed,
-            embedder=self._memory.embedder_name,
-            model=self._memory.settings.model or "none",
-        )
+        model = self._memory.settings.model or "none"
+        names = {"user": owner.owner.user, "agent": owner.owner.agent}
+        return to_record(shapes.Counted, counts, **names, embedder=self._memory.embedder_name, model=model)
 
     def _count_visit(self, context: types.Context) -> None:
         """Count a visit where that can be done and may be: an answer does not fail for a counter."""

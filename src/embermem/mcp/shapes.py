@@ -1,17 +1,41 @@
-"""What the tools answer: one record for each, from which its output schema is made. Times are ISO 8601 with a zone."""
+"""What the tools answer: one record for each, from which its output schema is made. Times are ISO 8601 with a zone.
+
+Most are shorter than those of `embermem.wire`: what a model reads costs tokens.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Annotated
 
-from embermem.core.changes import Change
-from embermem.core.types import Context, Fact, Hit, MadeBy, ProfileField, Trait, Utterance, Why
+from embermem.core.changes import Decision
+from embermem.core.types import Context, Fact, ProfileField
 from embermem.reports import render
+from embermem.wire.mapping import From, to_record
 
 SHORT_CHARS = 240
 """How much of an utterance a search shows; `why` shows all of it."""
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+def _tags(decisions: Sequence[Decision]) -> list[str]:
+    return list(dict.fromkeys(decision.tag for decision in decisions))
+
+
+_short = partial(render.cut, length=SHORT_CHARS)
+Time = Annotated[str, From(by=_iso)]
+MaybeTime = Annotated[str | None, From(by=_iso)]
+Rounded = Annotated[float, From(by=partial(round, ndigits=3))]
+Ids = Annotated[list[str], From(by=list)]
+Count = Annotated[int, From(by=len)]
+Score = Annotated[float, From(by=partial(round, ndigits=4))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +50,12 @@ class Stored:
 class SourceShown:
     """An utterance whose words stand in the text, with its number there."""
 
-    number: int
-    id: str
-    page_id: str
-    speaker: str
-    said_at: str
-    score: float
+    number: Annotated[int, From("utterance.seq")]
+    id: Annotated[str, From("utterance.id")]
+    page_id: Annotated[str, From("utterance.page_id")]
+    speaker: Annotated[str, From("utterance.speaker")]
+    said_at: Annotated[str, From("utterance.said_at", _iso)]
+    score: Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +65,8 @@ class FactShown:
     id: str
     text: str
     subject: str
-    valid_from: str | None
-    valid_to: str | None
+    valid_from: MaybeTime
+    valid_to: MaybeTime
     pinned: bool
 
 
@@ -52,7 +76,7 @@ class Recalled:
 
     notice: str
     text: str
-    confidence: float
+    confidence: Rounded
     tokens: int
     partial: bool
     sources: list[SourceShown]
@@ -63,12 +87,12 @@ class Recalled:
 class HitShown:
     """One utterance that fits, cut to its first words; a higher score is a better fit, within one search."""
 
-    id: str
-    page_id: str
-    speaker: str
-    said_at: str
-    text: str
-    score: float
+    id: Annotated[str, From("utterance.id")]
+    page_id: Annotated[str, From("utterance.page_id")]
+    speaker: Annotated[str, From("utterance.speaker")]
+    said_at: Annotated[str, From("utterance.said_at", _iso)]
+    text: Annotated[str, From("utterance.text", _short)]
+    score: Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +109,8 @@ class TraitShown:
 
     dimension: str
     pole: str
-    level: float
-    confidence: float
+    level: Rounded
+    confidence: Rounded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +133,7 @@ class SaidShown:
     page_id: str
     speaker: str
     role: str
-    said_at: str
+    said_at: Time
     text: str
 
 
@@ -127,14 +151,14 @@ class ForgottenShown:
 
     notice: str
     done: bool
-    pages: list[str]
-    facts: list[str]
-    segments: list[str]
-    chains: list[str]
-    traits: list[str]
-    profile: list[str]
-    utterances: int
-    rewritten: int
+    pages: Ids
+    facts: Ids
+    segments: Ids
+    chains: Ids
+    traits: Ids
+    profile: Ids
+    utterances: Count
+    rewritten: Count
     words: list[PieceShown]
     scrubbed: bool
     sha256: str
@@ -156,8 +180,8 @@ class ChangeShown:
 
     no: int
     cause: str
-    recorded_at: str
-    did: list[str]
+    recorded_at: Time
+    did: Annotated[list[str], From("decisions", _tags)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,48 +224,9 @@ class Counted:
     model: str
 
 
-def hit(found: Hit) -> HitShown:
-    """A hit, short."""
-    u = found.utterance
-    return HitShown(
-        id=u.id,
-        page_id=u.page_id,
-        speaker=u.speaker,
-        said_at=u.said_at.isoformat(),
-        text=render.cut(u.text, SHORT_CHARS),
-        score=round(found.score, 4),
-    )
-
-
-def said(u: Utterance) -> SaidShown:
-    """An utterance, whole."""
-    return SaidShown(
-        id=u.id, page_id=u.page_id, speaker=u.speaker, role=u.role, said_at=u.said_at.isoformat(), text=u.text
-    )
-
-
-def fact(known: Fact) -> FactShown:
-    """A fact with the times of its truth."""
-    return FactShown(
-        id=known.id,
-        text=known.text,
-        subject=known.subject,
-        valid_from=None if known.valid_from is None else known.valid_from.isoformat(),
-        valid_to=None if known.valid_to is None else known.valid_to.isoformat(),
-        pinned=known.pinned,
-    )
-
-
 def state(known: Fact) -> str:
     """Whether a fact holds."""
     return "current" if known.current else "archived" if known.retired_at is None else "past"
-
-
-def trait(known: Trait) -> TraitShown:
-    """A trait."""
-    return TraitShown(
-        dimension=known.dimension, pole=known.pole, level=round(known.level, 3), confidence=round(known.confidence, 3)
-    )
 
 
 def profile(lines: tuple[ProfileField, ...]) -> dict[str, str]:
@@ -249,54 +234,16 @@ def profile(lines: tuple[ProfileField, ...]) -> dict[str, str]:
     return {line.name: line.value for line in lines}
 
 
-def change(entry: Change) -> ChangeShown:
-    """A change, without the words that it is about."""
-    return ChangeShown(
-        no=entry.no,
-        cause=entry.cause,
-        recorded_at=entry.recorded_at.isoformat(),
-        did=list(dict.fromkeys(decision.tag for decision in entry.decisions)),
-    )
-
-
-def made_by(entry: MadeBy) -> ChangeShown:
-    """A change that something comes from."""
-    return ChangeShown(no=entry.no, cause=entry.cause, recorded_at=entry.recorded_at.isoformat(), did=[])
-
-
-def replaced(why: Why) -> FactShown:
-    """What a line took the place of, or what took its place."""
-    return FactShown(
-        id=why.item_id,
-        text=why.text,
-        subject="user",
-        valid_from=None if why.valid_from is None else why.valid_from.isoformat(),
-        valid_to=None if why.valid_to is None else why.valid_to.isoformat(),
-        pinned=False,
-    )
+def facts(known: Iterable[Fact]) -> list[FactShown]:
+    """Facts, each with the times of its truth."""
+    return [to_record(FactShown, fact) for fact in known]
 
 
 def recalled(context: Context, notice: str, text: str) -> Recalled:
-    """A context whose words are `text`, as it is told to a model."""
-    return Recalled(
-        notice=notice,
-        text=text,
-        confidence=round(context.confidence, 3),
-        tokens=context.tokens,
-        partial=context.partial,
-        sources=[
-            SourceShown(
-                number=one.utterance.seq,
-                id=one.utterance.id,
-                page_id=one.utterance.page_id,
-                speaker=one.utterance.speaker,
-                said_at=one.utterance.said_at.isoformat(),
-                score=round(one.score, 4),
-            )
-            for one in sorted(context.packed, key=lambda packed: packed.utterance.seq)
-        ],
-        facts=[fact(known) for known in context.facts],
-    )
+    """A context whose words are `text`, as it is told to a model; what it rests on, in the order of arrival."""
+    packed = sorted(context.packed, key=lambda hit: hit.utterance.seq)
+    sources = [to_record(SourceShown, hit) for hit in packed]
+    return to_record(Recalled, context, notice=notice, text=text, sources=sources, facts=facts(context.facts))
 
 
 def pieces(texts: Mapping[str, str]) -> list[PieceShown]:

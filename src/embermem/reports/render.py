@@ -7,14 +7,10 @@ and it enters tables as `rich.text.Text`, which reads no markup. JSON is never c
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from enum import Enum
-from typing import Any
 
 import rich.box
 from rich.console import Console
@@ -30,7 +26,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from embermem.core.types import Page
+from embermem.wire.plain import plain_values
 
 PIPE_WIDTH = 160
 """Columns of a table that no terminal shows."""
@@ -57,30 +53,6 @@ def cut(text: str, length: int = 100) -> str:
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
-def data(value: object) -> Any:
-    """A record as what JSON knows: times in ISO form, enums by value, vectors left out."""
-    if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: data(getattr(value, f.name)) for f in fields(value) if f.name != "embedding"}
-        if isinstance(value, Page):
-            named |= {"query": value.query, "response": value.response, "said_at": data(value.said_at)}
-        return named
-    if isinstance(value, Enum):
-        return value.value
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {str(key): data(item) for key, item in value.items()}
-    if isinstance(value, (set, frozenset)):
-        return sorted(data(item) for item in value)
-    if isinstance(value, Iterable):
-        return [data(item) for item in value]
-    return str(value)
-
-
 def print_json(value: object) -> None:
     """One JSON document on stdout, whole, with nothing around it and no character that steers a terminal."""
     sys.stdout.write(_json(value, indent=2))
@@ -95,6 +67,14 @@ def print_json_line(value: object) -> None:
 def print_text(text: str) -> None:
     """Text on stdout as it is, but for what could steer a terminal."""
     _write(plain(text) + "\n")
+
+
+def answer(as_json: bool, value: object, text: str) -> None:
+    """What a command comes to: the value as JSON, or the text."""
+    if as_json:
+        print_json(value)
+    else:
+        print_text(text)
 
 
 def note(text: str, style: str = "") -> None:
@@ -173,7 +153,7 @@ def progress(unit: str = "") -> Progress:
 
 
 def _json(value: object, indent: int | None) -> str:
-    text = json.dumps(data(value), ensure_ascii=not _stdout_is_unicode(), indent=indent)
+    text = json.dumps(plain_values(value), ensure_ascii=not _stdout_is_unicode(), indent=indent)
     return _JSON_CONTROL.sub(lambda m: f"\\u{ord(m.group()):04x}", text) + "\n"
 
 

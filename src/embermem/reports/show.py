@@ -12,6 +12,7 @@ from embermem.core.changes import Change, FactAdded, FactStrengthened, Say, kind
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import Fact, FactId, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
 from embermem.reports import render
+from embermem.wire.plain import plain_values
 
 if TYPE_CHECKING:
     from embermem.core.messages import LookBack
@@ -174,8 +175,8 @@ def hits(title: str, found: Iterable[Hit]) -> None:
 
 
 def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
-    decisions = [{"kind": decision.tag, **render.data(decision)} for decision in one.decisions]
-    return {**render.data(one), "holds": holds(one, texts), "decisions": decisions}
+    decisions = [{"kind": decision.tag, **plain_values(decision)} for decision in one.decisions]
+    return {**plain_values(one), "holds": holds(one, texts), "decisions": decisions}
 
 
 def page_named(owner: OwnerMemory, name: str, then: LookBack = NOW) -> Page:
@@ -206,7 +207,7 @@ def _by_heat(owner: OwnerMemory, then: LookBack) -> list[tuple[Segment, float | 
 
 
 def _segment_data(one: Segment, heat: float | None) -> dict[str, Any]:
-    return {**render.data(one), "heat": heat}
+    return {**plain_values(one), "heat": heat}
 
 
 def _persona_data(owner: OwnerMemory, then: LookBack) -> dict[str, Any]:

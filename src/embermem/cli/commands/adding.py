@@ -11,7 +11,16 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, say, session_of, text_of, time_of, with_bar
+from embermem.cli.commands.common import (
+    JsonOption,
+    owner_read,
+    owner_written,
+    say,
+    session_of,
+    text_of,
+    time_of,
+    with_bar,
+)
 from embermem.core.errors import InputError, NotFound
 
 if TYPE_CHECKING:
@@ -39,14 +48,9 @@ def add(
     said = text_of(query)
     if response is not None:
         response = text_of(response)
-    session = session_of(ctx)
-    with session.for_writing() as memory:
-        owner = session.owner(memory)
+    with owner_written(ctx) as owner:
         page_id = owner.add(said or None, response, at=said_at, thread=thread, key=key, expires_at=ends)
-    if as_json:
-        render.print_json({"page_id": page_id})
-    else:
-        render.print_text(page_id)
+    render.answer(as_json, {"page_id": page_id}, page_id)
 
 
 def ingest(
@@ -202,13 +206,9 @@ def settle(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Understand what is pending of this user, now."""
     from embermem.reports import render
 
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        placed = _settle(session.owner(memory))
-    if as_json:
-        render.print_json({"placed": placed})
-    else:
-        render.print_text(f"{placed} pages settled")
+    with owner_read(ctx) as owner:
+        placed = _settle(owner)
+    render.answer(as_json, {"placed": placed}, f"{placed} pages settled")
 
 
 def _settle(owner: OwnerMemory) -> int:

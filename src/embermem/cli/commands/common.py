@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from embermem.cli.session import Session
 from embermem.core.errors import InputError
 from embermem.core.messages import LookBack
+
+if TYPE_CHECKING:
+    from embermem.memory import OwnerMemory
 
 _Made = TypeVar("_Made")
 
@@ -28,6 +32,22 @@ def session_of(ctx: typer.Context) -> Session:
     if session is None:
         raise RuntimeError("no session: the application's callback has not run")
     return session
+
+
+@contextmanager
+def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
+    """The memory that the global options name, in a store that is there. Raises NotFound if there is none."""
+    session = session_of(ctx)
+    with session.for_reading() as memory:
+        yield session.owner(memory)
+
+
+@contextmanager
+def owner_written(ctx: typer.Context) -> Iterator[OwnerMemory]:
+    """The same, in a store that is made if it is not there."""
+    session = session_of(ctx)
+    with session.for_writing() as memory:
+        yield session.owner(memory)
 
 
 def text_of(given: str) -> str:

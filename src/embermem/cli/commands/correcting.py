@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, session_of, text_of, time_of
+from embermem.cli.commands.common import JsonOption, owner_read, session_of, text_of, time_of
 
 if TYPE_CHECKING:
     from embermem.core.types import Fact
@@ -24,9 +24,7 @@ def undo(
     from embermem.core.changes import Say, kind_of
     from embermem.reports import render
 
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         plan = owner.undo_plan(change)
         no = None if dry_run else owner.undo(change)
         held = {} if as_json else {fact.id: fact.text for fact in (*owner.facts(), *owner.past_facts())}
@@ -78,13 +76,9 @@ def retire(
 def _changed_fact(ctx: typer.Context, change: Callable[[OwnerMemory], Fact], as_json: bool) -> None:
     from embermem.reports import render
 
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        fact = change(session.owner(memory))
-    if as_json:
-        render.print_json(fact)
-    else:
-        render.print_text(f"{fact.id}: {fact.text}")
+    with owner_read(ctx) as owner:
+        fact = change(owner)
+    render.answer(as_json, fact, f"{fact.id}: {fact.text}")
 
 
 def forget(

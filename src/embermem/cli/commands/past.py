@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, session_of, text_of, time_of
+from embermem.cli.commands.common import AsOfOption, JsonOption, owner_read, owner_written, session_of, text_of, time_of
 from embermem.core.errors import InputError
 
 _KeepOption = Annotated[bool, typer.Option("--dry-run", help="Show what would leave, change nothing.")]
@@ -25,13 +25,9 @@ def why(
     """Say why something is remembered: the words said, the changes that made it, and what it replaced."""
     from embermem.reports import render
 
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        found = session.owner(memory).why(item)
-    if as_json:
-        render.print_json(found)
-    else:
-        render.print_text(str(found))
+    with owner_read(ctx) as owner:
+        found = owner.why(item)
+    render.answer(as_json, found, str(found))
 
 
 def diff(
@@ -43,14 +39,10 @@ def diff(
     """Show what came to be known from one time to another."""
     from embermem.reports import render
 
-    session = session_of(ctx)
     first, last = time_of(earlier), time_of(later)
-    with session.for_reading() as memory:
-        found = session.owner(memory).diff(first, last)
-    if as_json:
-        render.print_json(found)
-    else:
-        render.print_text(str(found))
+    with owner_read(ctx) as owner:
+        found = owner.diff(first, last)
+    render.answer(as_json, found, str(found))
 
 
 def conflicts(
@@ -64,10 +56,8 @@ def conflicts(
     """List facts that cannot both be so. `correct` or `retire` one of two, or let both stand."""
     from embermem.reports import render
 
-    session = session_of(ctx)
     at = time_of(as_of)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         if both is not None:
             owner.settle_conflict(*both)
         found = owner.conflicts(as_of=at)
@@ -97,10 +87,8 @@ def links(
         raise typer.BadParameter("a link needs an ID, --to and --reason")
     if to is not None and remove is not None:
         raise typer.BadParameter("make a link or take one away, one at a time")
-    session = session_of(ctx)
     at = time_of(as_of)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         if remove is not None:
             owner.unlink(remove)
         if to is not None and item is not None and reason is not None:
@@ -121,15 +109,10 @@ def learn(
     """Take in facts of your own: objects with text, and if known subject, attribute, value, valid_from, expires_at."""
     from embermem.reports import render
 
-    session = session_of(ctx)
     brought = _objects(file)
-    with session.for_writing() as memory:
-        found = session.owner(memory).learn(brought)
-    if as_json:
-        render.print_json(found)
-        return
-    for fact in found:
-        render.print_text(f"{fact.id}: {fact.text}")
+    with owner_written(ctx) as owner:
+        found = owner.learn(brought)
+    render.answer(as_json, found, "\n".join(f"{fact.id}: {fact.text}" for fact in found))
 
 
 def fade(ctx: typer.Context, dry_run: _KeepOption = False, as_json: JsonOption = False) -> None:
@@ -164,10 +147,8 @@ def expire(
 
     if (fact is None) == (page is None):
         raise typer.BadParameter("name one of --fact and --page")
-    session = session_of(ctx)
     when = None if at == "never" else time_of(at)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         page_id = None if page is None else show.page_named(owner, page).id
         owner.expire(fact_id=fact, page_id=page_id, at=when)
     render.note("kept without an end" if when is None else f"kept until {render.when(when)}")
@@ -181,10 +162,9 @@ def verify(
     """Check that what a receipt of `forget` says is gone, is gone. Exit code 1 where something of it is found."""
     from embermem.reports import render
 
-    session = session_of(ctx)
     told = _read(receipt)
-    with session.for_reading() as memory:
-        found = session.owner(memory).verify(told)
+    with owner_read(ctx) as owner:
+        found = owner.verify(told)
     if as_json:
         render.print_json(found)
     elif found.ok:

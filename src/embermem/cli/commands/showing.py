@@ -11,6 +11,7 @@ from embermem.cli.commands.common import (
     AsOfOption,
     JsonOption,
     ValidAtOption,
+    owner_read,
     say,
     session_of,
     text_of,
@@ -37,11 +38,10 @@ def recall(
     """Print the context for a query, ready for a prompt."""
     from embermem.reports import render, show
 
-    session = session_of(ctx)
     asked_at, then = time_of(at), then_of(as_of, valid_at)
     asked = text_of(query)
-    with session.for_reading() as memory:
-        context = session.owner(memory).recall(asked, at=asked_at, budget=budget, thread=thread, **then)
+    with owner_read(ctx) as owner:
+        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, **then)
     if as_json:
         render.print_json(context)
         return
@@ -109,9 +109,7 @@ def show(
     then = then_of(as_of, valid_at)
     if what == "changes" and then:
         raise typer.BadParameter("`show changes` shows the log whole; `diff` says what changed between two times")
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         match what:
             case None:
                 shown.everything(owner, limit, as_json, then)
@@ -153,8 +151,9 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 def _pairs(record: object) -> list[tuple[str, object]]:
     from embermem.reports import render
+    from embermem.wire.plain import plain_values
 
-    named: dict[str, object] = render.data(record)
+    named: dict[str, object] = plain_values(record)
     return [(k, render.size(v) if k == "bytes" and isinstance(v, int) else v) for k, v in named.items()]
 
 

@@ -76,10 +76,7 @@ def reindex(
         if everything and not count:
             count = _reindex(memory, None)
         name = memory.embedder_name
-    if as_json:
-        render.print_json({"reembedded": count, "embedder": name})
-    else:
-        render.print_text(f"{count} utterances embedded by {name}")
+    render.answer(as_json, {"reembedded": count, "embedder": name}, f"{count} utterances embedded by {name}")
 
 
 def rebuild(

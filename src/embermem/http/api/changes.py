@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import Query
 
 from embermem.http.access import Accessible
-from embermem.http.api import listing, models, serializers
-from embermem.http.api.dependencies import Asking, ChangeNo, Reading, router, written_by
+from embermem.http.api import bodies, listing
+from embermem.http.api.dependencies import Asking, ChangeNo, Reading, router, time_query, written_by
+from embermem.wire.answers import Changes, Undoing
 
 routes = router("changes")
 
@@ -17,20 +18,17 @@ routes = router("changes")
 def list_changes(
     owner: Reading,
     asked: Asking,
-    since: Annotated[int, Query(ge=0, le=models.LARGEST, description="Only those after this number.")] = 0,
-    recorded_after: Annotated[
-        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="Only those made after a time.")
-    ] = None,
-) -> models.Changes:
+    since: Annotated[int, Query(ge=0, le=bodies.LARGEST, description="Only those after this number.")] = 0,
+    recorded_after: Annotated[str | None, time_query("Only those made after a time.")] = None,
+) -> Changes:
     """The log, oldest first, in parts. Its last number as `since` gives what is new."""
     if recorded_after is not None:
         newer = owner.changes(recorded_after, limit=1)
-        since = max(since, newer[0].no - 1 if newer else models.LARGEST)
-    part = listing.changes(owner, asked, serializers.change, since=since)
-    return models.Changes(results=part.things, next_cursor=part.next_cursor)
+        since = max(since, newer[0].no - 1 if newer else bodies.LARGEST)
+    return listing.changes(owner, asked, since=since)
 
 
 @routes.post("/changes/{change_no}/undo", summary="Take a change back")
-def undo_change(access: Accessible, change_no: ChangeNo, body: models.UndoBody) -> models.Undoing:
+def undo_change(access: Accessible, change_no: ChangeNo, body: bodies.UndoBody) -> Undoing:
     """Takes back what a change taught of the user and the agent; the number of the change that does so."""
-    return models.Undoing(change_no=written_by(access, body).undo(change_no))
+    return Undoing(change_no=written_by(access, body).undo(change_no))

@@ -13,30 +13,29 @@ from starlette.requests import HTTPConnection
 from embermem.core.errors import NotFound
 from embermem.core.messages import LookBack
 from embermem.http.access import Access, Accessible, Right
-from embermem.http.api import models
+from embermem.http.api import bodies
 from embermem.http.api.listing import Asked
 from embermem.http.serving import serving_of
 from embermem.memory import OwnerMemory
 
-UserQuery = Annotated[
-    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose memory.", examples=["alice"])
-]
-AgentQuery = Annotated[
-    str, Query(min_length=1, max_length=models.LONGEST_NAME, description="With which agent.", examples=["tutor"])
-]
-RunQuery = Annotated[
-    str | None, Query(min_length=1, max_length=models.LONGEST_NAME, description="Only of this thread.")
-]
-Limit = Annotated[int, Query(ge=1, le=models.MOST_RESULTS, description="How many at most.")]
-Cursor = Annotated[
-    str | None,
-    Query(min_length=1, max_length=models.LONGEST_CURSOR, description="The `next_cursor` of the part before."),
-]
-AsOf = Annotated[
-    str | None,
-    Query(min_length=1, max_length=models.LONGEST_TIME, description="What was known then: a time, or a day."),
-]
-ValidAt = Annotated[str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="What was true then.")]
+
+def text_query(description: str, longest: int = bodies.LONGEST_NAME, examples: list[Any] | None = None) -> Any:
+    """A parameter that is a text: not empty, and no longer than `longest`."""
+    return Query(min_length=1, max_length=longest, description=description, examples=examples)
+
+
+def time_query(description: str) -> Any:
+    """A parameter that is a time."""
+    return text_query(description, bodies.LONGEST_TIME)
+
+
+UserQuery = Annotated[str, text_query("Whose memory.", examples=["alice"])]
+AgentQuery = Annotated[str, text_query("With which agent.", examples=["tutor"])]
+RunQuery = Annotated[str | None, text_query("Only of this thread.")]
+Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="How many at most.")]
+Cursor = Annotated[str | None, text_query("The `next_cursor` of the part before.", bodies.LONGEST_CURSOR)]
+AsOf = Annotated[str | None, time_query("What was known then: a time, or a day.")]
+ValidAt = Annotated[str | None, time_query("What was true then.")]
 
 
 def _possible(item_id: str) -> str:
@@ -48,21 +47,21 @@ def _possible(item_id: str) -> str:
 
 ItemId = Annotated[
     str,
-    Path(min_length=1, max_length=models.LONGEST_NAME, description="An id, as answers have it."),
+    Path(min_length=1, max_length=bodies.LONGEST_NAME, description="An id, as answers have it."),
     AfterValidator(_possible),
 ]
-ChangeNo = Annotated[int, Path(ge=1, le=models.LARGEST, description="The change's number.")]
+ChangeNo = Annotated[int, Path(ge=1, le=bodies.LARGEST, description="The change's number.")]
 
 
 def reading(
-    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+    access: Accessible, user_id: UserQuery = bodies.DEFAULT, agent_id: AgentQuery = bodies.DEFAULT
 ) -> OwnerMemory:
     """The memory that a request may read."""
     return access.owner(user_id, agent_id, Right.READ)
 
 
 def writing(
-    access: Accessible, user_id: UserQuery = models.DEFAULT, agent_id: AgentQuery = models.DEFAULT
+    access: Accessible, user_id: UserQuery = bodies.DEFAULT, agent_id: AgentQuery = bodies.DEFAULT
 ) -> OwnerMemory:
     """The memory that a request may change."""
     return access.owner(user_id, agent_id, Right.WRITE)
@@ -95,12 +94,12 @@ Writing = Annotated[OwnerMemory, Depends(writing)]
 Asking = Annotated[Asked, Depends(asking)]
 
 
-def read_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+def read_by(access: Access, body: bodies.OwnerBody) -> OwnerMemory:
     """The memory that a body asks."""
     return access.owner(body.user_id, body.agent_id, Right.READ)
 
 
-def written_by(access: Access, body: models.OwnerBody) -> OwnerMemory:
+def written_by(access: Access, body: bodies.OwnerBody) -> OwnerMemory:
     """The memory that a body changes."""
     return access.owner(body.user_id, body.agent_id, Right.WRITE)
 

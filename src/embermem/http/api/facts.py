@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from embermem.core.errors import InputError
-from embermem.http.api import listing, models, serializers
+from embermem.http.api import listing
+from embermem.wire.answers import Part
+from embermem.wire.memories import fact_item
 
 if TYPE_CHECKING:
     from embermem.core.messages import LookBack
     from embermem.core.types import About, Fact
     from embermem.memory import OwnerMemory
+
+
+_List = TypeVar("_List", bound=Part)
 
 
 class State(StrEnum):
@@ -23,15 +29,22 @@ class State(StrEnum):
 
 
 def part(
-    owner: OwnerMemory, asked: listing.Asked, *, about: About | None, state: State, then: LookBack
-) -> listing.Part[models.FactItem]:
+    owner: OwnerMemory,
+    asked: listing.Asked,
+    *,
+    into: type[_List],
+    about: About | None,
+    state: State,
+    then: LookBack,
+) -> _List:
     """Facts in one state, the newest first."""
     return listing.keyed(
         _all(owner, about, state, then),
         lambda fact: fact.id,
         listing.by_numbers,
         asked,
-        lambda fact: serializers.fact(owner.owner, fact),
+        partial(fact_item, owner.owner),
+        into=into,
         listing=listing.named("facts", owner.owner.id, about, state, *then.items()),
     )
 

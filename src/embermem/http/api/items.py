@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from embermem.core.errors import NotFound
-from embermem.http.api import models, serializers
 from embermem.http.problems import HttpError
+from embermem.wire.answers import Part
+from embermem.wire.memories import FactItem, PageItem, UtteranceMemory, fact_item, page_item, utterance_item
 
 if TYPE_CHECKING:
     from embermem.core.types import Fact, Forgotten
     from embermem.memory import OwnerMemory
+
+
+Item = Annotated[PageItem | UtteranceMemory | FactItem, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Items(Part):
+    """A part of a list, newest first."""
+
+    results: tuple[Item, ...]
 
 
 class Conflict(HttpError):
@@ -20,19 +34,17 @@ class Conflict(HttpError):
     status = 409
 
 
-def shown(
-    owner: OwnerMemory, item_id: str, as_of: str | None
-) -> models.PageItem | models.UtteranceMemory | models.FactItem:
+def shown(owner: OwnerMemory, item_id: str, as_of: str | None) -> Item:
     """The memory as an answer shows it; as it stood at a time. Raises NotFound."""
     match item_id[:1]:
         case "p":
-            return serializers.page(owner.owner, owner.page(item_id, as_of=as_of))
+            return page_item(owner.owner, owner.page(item_id, as_of=as_of))
         case "u":
             utterance = owner.utterance(item_id)
             page = owner.page(utterance.page_id, as_of=as_of)
-            return serializers.utterance(owner.owner, utterance, tier=page.tier, segment_id=page.segment_id)
+            return utterance_item(owner.owner, utterance, tier=page.tier, segment_id=page.segment_id)
         case "f":
-            return serializers.fact(owner.owner, owner.fact(item_id, as_of=as_of))
+            return fact_item(owner.owner, owner.fact(item_id, as_of=as_of))
     raise _none_such(item_id)
 
 

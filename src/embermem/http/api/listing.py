@@ -7,21 +7,25 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from embermem.core.errors import InputError
 from embermem.core.messages import LookBack
 from embermem.http.api import cursors
+from embermem.wire.answers import Changes, Part
+from embermem.wire.mapping import to_record
+from embermem.wire.memories import ChangeItem, page_item
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from embermem.core.changes import Change
     from embermem.core.types import Hit, Page, Tier
     from embermem.memory import OwnerMemory
 
 _Thing = TypeVar("_Thing")
-_Item = TypeVar("_Item", bound="BaseModel")
+_List = TypeVar("_List", bound=Part)
 _AT_ONCE = 64
 """Pages or changes read at once: few enough that long ones are not all in memory before the first is shown."""
 _HITS = 200
@@ -39,14 +43,6 @@ class Asked:
     most_bytes: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Part(Generic[_Item]):
-    """Some of a list as it is shown, and the cursor of what follows; None at the end."""
-
-    things: list[_Item]
-    next_cursor: str | None
-
-
 def named(kind: str, *filters: object) -> str:
     """The name of a list, for its cursors: what it is of, whose, with which filters."""
     return json.dumps([kind, *(None if one is None else str(one) for one in filters)])
@@ -55,24 +51,25 @@ def named(kind: str, *filters: object) -> str:
 def pages(
     owner: OwnerMemory,
     asked: Asked,
-    show: Callable[[Page], _Item],
     *,
+    into: type[_List],
     tier: Tier | None,
     thread: str | None,
     then: LookBack | None = None,
-) -> Part[_Item]:
+) -> _List:
     """Pages, newest first."""
     then = then or {}
     listing = named("pages", owner.owner.id, tier, thread, *then.items())
     found = _newest_first(owner, tier, thread, cursors.number(listing, asked.cursor), _step(asked), then)
-    return _part(found, lambda page: str(page.no), asked, show, listing)
+    return _part(found, lambda page: str(page.no), asked, partial(page_item, owner.owner), into, listing)
 
 
-def changes(owner: OwnerMemory, asked: Asked, show: Callable[[Change], _Item], *, since: int) -> Part[_Item]:
+def changes(owner: OwnerMemory, asked: Asked, *, since: int) -> Changes:
     """Changes after `since`, oldest first."""
     listing = named("changes", owner.owner.id)
     after = max(since, cursors.number(listing, asked.cursor) or 0)
-    return _part(_oldest_first(owner, after, _step(asked)), lambda change: str(change.no), asked, show, listing)
+    found = _oldest_first(owner, after, _step(asked))
+    return _part(found, lambda change: str(change.no), asked, partial(to_record, ChangeItem), Changes, listing)
 
 
 def keyed(
@@ -80,18 +77,19 @@ def keyed(
     key: Callable[[_Thing], str],
     order: Callable[[str], Any],
     asked: Asked,
-    show: Callable[[_Thing], _Item],
+    show: Callable[[_Thing], object],
     *,
+    into: type[_List],
     listing: str,
     newest_first: bool = True,
-) -> Part[_Item]:
+) -> _List:
     """Things by a key that never changes, which `order` makes comparable; by default the greatest first."""
     sorted_things = sorted(things, key=lambda thing: order(key(thing)), reverse=newest_first)
     if asked.cursor is not None:
         last = _read(order, cursors.position(listing, asked.cursor))
         beyond = operator.lt if newest_first else operator.gt
         sorted_things = [thing for thing in sorted_things if beyond(order(key(thing)), last)]
-    return _part(sorted_things, key, asked, show, listing)
+    return _part(sorted_things, key, asked, show, into, listing)
 
 
 def by_numbers(made_id: str) -> tuple[tuple[int, ...], str]:
@@ -145,20 +143,25 @@ def _oldest_first(owner: OwnerMemory, after: int, step: int) -> Iterator[Change]
 
 
 def _part(
-    things: Iterable[_Thing], key: Callable[[_Thing], str], asked: Asked, show: Callable[[_Thing], _Item], listing: str
-) -> Part[_Item]:
+    things: Iterable[_Thing],
+    key: Callable[[_Thing], str],
+    asked: Asked,
+    show: Callable[[_Thing], object],
+    into: type[_List],
+    listing: str,
+) -> _List:
     """The first things, as many as were asked for and as fit, and a cursor if there are more."""
-    shown: list[_Item] = []
+    shown: list[object] = []
     left, last = asked.most_bytes, ""
     for thing in things:
         if len(shown) == asked.limit:
             break
         item = show(thing)
-        left -= len(item.model_dump_json().encode())
+        left -= len(msgspec.json.encode(item))
         if shown and left < 0:
             break
         shown.append(item)
         last = key(thing)
     else:
-        return Part(things=shown, next_cursor=None)
-    return Part(things=shown, next_cursor=cursors.cursor(listing, last))
+        return into(results=tuple(shown), next_cursor=None)
+    return into(results=tuple(shown), next_cursor=cursors.cursor(listing, last))

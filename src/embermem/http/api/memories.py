@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Header, Query
 
-from embermem.core.errors import EmberError, InputError
+from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.core.messages import LookBack
-from embermem.core.types import Forgotten, Tier
+from embermem.core.types import Forgotten, Tier, Utterance
 from embermem.http.access import Access, Accessible, Right
-from embermem.http.api import adding, facts, items, listing, models, serializers
-from embermem.http.api.dependencies import Asking, AsOf, ItemId, Reading, RunQuery, Writing, router, written_by
+from embermem.http.api import bodies, facts, items, listing
+from embermem.http.api.dependencies import (
+    Asking,
+    AsOf,
+    ItemId,
+    Reading,
+    RunQuery,
+    Writing,
+    router,
+    text_query,
+    time_query,
+    written_by,
+)
 from embermem.http.problems import problem_of
 from embermem.memory import OwnerMemory
+from embermem.wire.answers import Batch, BatchKept, BatchRefused, History
+from embermem.wire.mapping import to_record
+from embermem.wire.memories import Added, Addition, ChangeItem, FactItem, fact_item
 
 routes = router("memories")
 
@@ -31,7 +46,7 @@ Key = Annotated[
     Header(
         alias="Idempotency-Key",
         min_length=1,
-        max_length=models.LONGEST_KEY,
+        max_length=bodies.LONGEST_KEY,
         description="A name for this addition. Sent again with the same messages it adds nothing and answers the same; "
         "with other messages it is refused (409).",
     ),
@@ -41,9 +56,9 @@ Confirm = Annotated[bool, Query(description="Must be true, unless dry_run is.")]
 
 
 @routes.post("/memories", status_code=201, summary="Keep messages")
-def add_memories(access: Accessible, body: models.AddBody, key: Key = None) -> models.Added:
+def add_memories(access: Accessible, body: bodies.AddBody, key: Key = None) -> Added:
     """Keeps what was said. When it answers, the messages are on disk and can be found; they are understood behind."""
-    return adding.add(
+    return _add(
         written_by(access, body),
         body.messages,
         thread=body.run_id,
@@ -55,10 +70,10 @@ def add_memories(access: Accessible, body: models.AddBody, key: Key = None) -> m
 
 
 @routes.post("/memories/batch", summary="Keep many additions")
-def add_memories_batch(access: Accessible, body: models.BatchBody) -> models.Batch:
+def add_memories_batch(access: Accessible, body: bodies.BatchBody) -> Batch:
     """Each item is kept or refused on its own, in order. One owner that the key does not hold refuses them all."""
     owners = [_owner_of(access, body, item) for item in body.read]
-    return models.Batch(items=[_kept(owner, body, item) for owner, item in zip(owners, body.read, strict=True)])
+    return Batch(items=tuple(_kept(owner, body, item) for owner, item in zip(owners, body.read, strict=True)))
 
 
 @routes.get("/memories", summary="List memories")
@@ -68,29 +83,28 @@ def list_memories(
     kind: Annotated[Kind, Query(description="Pages, or facts that hold.")] = Kind.PAGE,
     tier: Annotated[Tier | None, Query(description="Only pages of this tier.")] = None,
     run_id: RunQuery = None,
-) -> models.Items:
+) -> items.Items:
     """Pages or facts, newest first, in parts. What comes in between two parts moves nothing."""
     if kind is Kind.PAGE:
-        pages = listing.pages(owner, asked, lambda page: serializers.page(owner.owner, page), tier=tier, thread=run_id)
-        return models.Items(results=[*pages.things], next_cursor=pages.next_cursor)
+        return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id)
     if tier is not None or run_id is not None:
         raise InputError("tier and run_id are of pages; a fact may rest on many: leave them out, or ask kind=page")
-    known = facts.part(owner, asked, about=None, state=facts.State.CURRENT, then=LookBack())
-    return models.Items(results=[*known.things], next_cursor=known.next_cursor)
+    state = facts.State.CURRENT
+    return facts.part(owner, asked, into=items.Items, about=None, state=state, then=LookBack())
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
-def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> models.Item:
+def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> items.Item:
     """A page, an utterance or a fact, by its id; as it stood `as_of` a time."""
     return items.shown(owner, item_id, as_of)
 
 
 @routes.put("/memories/{item_id}", summary="Correct a fact")
 @routes.patch("/memories/{item_id}", summary="Correct a fact", operation_id="patch_memory")
-def update_memory(access: Accessible, item_id: ItemId, body: models.UpdateBody) -> models.FactItem:
+def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody) -> FactItem:
     """Another text takes the fact's place, as a new fact with an id of its own. What was said cannot be changed."""
     owner = written_by(access, body)
-    return serializers.fact(owner.owner, items.corrected(owner, item_id, body.text))
+    return fact_item(owner.owner, items.corrected(owner, item_id, body.text))
 
 
 @routes.delete("/memories/{item_id}", summary="Forget a page, a fact or a segment")
@@ -103,14 +117,10 @@ def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> F
 def delete_memories(
     owner: Writing,
     run_id: RunQuery = None,
-    before: Annotated[
-        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="All said before a time or day.")
-    ] = None,
-    matching: Annotated[
-        str | None, Query(min_length=1, max_length=models.LONGEST_VALUE, description="Pages that hold all these words.")
-    ] = None,
+    before: Annotated[str | None, time_query("All said before a time or day.")] = None,
+    matching: Annotated[str | None, text_query("Pages that hold all these words.", bodies.LONGEST_VALUE)] = None,
     limit: Annotated[
-        int | None, Query(ge=1, le=models.MOST_RESULTS, description="With `matching`: also so many that search finds.")
+        int | None, Query(ge=1, le=bodies.MOST_RESULTS, description="With `matching`: also so many that search finds.")
     ] = None,
     confirm: Confirm = False,
     dry_run: DryRun = False,
@@ -127,24 +137,24 @@ def delete_memories(
 
 
 @routes.get("/memories/{item_id}/history", summary="What was decided of a memory")
-def get_memory_history(owner: Reading, item_id: ItemId) -> models.History:
+def get_memory_history(owner: Reading, item_id: ItemId) -> History:
     """The changes of a page, fact, segment or chain, each with only the decisions that name it."""
-    return models.History(results=[serializers.change(change) for change in owner.history(item_id)])
+    return History(results=tuple(to_record(ChangeItem, change) for change in owner.history(item_id)))
 
 
-def _owner_of(access: Access, body: models.BatchBody, item: models.BatchItem | models.RefusedItem) -> OwnerMemory:
-    if isinstance(item, models.RefusedItem):
+def _owner_of(access: Access, body: bodies.BatchBody, item: bodies.BatchItem | bodies.RefusedItem) -> OwnerMemory:
+    if isinstance(item, bodies.RefusedItem):
         return written_by(access, body)
     return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE)
 
 
 def _kept(
-    owner: OwnerMemory, body: models.BatchBody, item: models.BatchItem | models.RefusedItem
-) -> models.BatchKept | models.BatchRefused:
+    owner: OwnerMemory, body: bodies.BatchBody, item: bodies.BatchItem | bodies.RefusedItem
+) -> BatchKept | BatchRefused:
     try:
-        if isinstance(item, models.RefusedItem):
+        if isinstance(item, bodies.RefusedItem):
             raise InputError(item.why)
-        added = adding.add(
+        added = _add(
             owner,
             item.messages,
             thread=item.run_id or body.run_id,
@@ -154,5 +164,46 @@ def _kept(
         )
     except EmberError as error:
         problem = problem_of(error)
-        return models.BatchRefused(status=problem.status, problem=problem.body())
-    return models.BatchKept(results=added.results, page_ids=added.page_ids)
+        return BatchRefused(status=problem.status, problem=problem.body())
+    return BatchKept(results=added.results, page_ids=added.page_ids)
+
+
+def _add(
+    owner: OwnerMemory,
+    given: str | Sequence[bodies.Message],
+    *,
+    thread: str,
+    at: str | None,
+    key: str | None,
+    fresh: bool | None,
+    expires_at: str | None = None,
+) -> Added:
+    """Keep messages; what was kept. The same key gives the same answer again.
+
+    Without a word on `fresh`, a text begins a page of its own, and a list goes on with the open one.
+    """
+    alone = isinstance(given, str)
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else [_plain(one) for one in given]
+    added = owner.add_messages(
+        messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh, expires_at=expires_at
+    )
+    wanted = set(added.utterance_ids)
+    kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]
+    return Added(
+        results=tuple(to_record(Addition, utterance) for utterance in sorted(kept, key=lambda one: one.seq)),
+        page_ids=added.page_ids,
+        redactions=added.redactions,
+    )
+
+
+def _plain(message: bodies.Message) -> Mapping[str, Any]:
+    """The message as it was given. Not by model_dump: that refuses parts nested deeper than it likes."""
+    return {name: getattr(message, name) for name in message.model_fields_set}
+
+
+def _said(owner: OwnerMemory, page_id: str) -> tuple[Utterance, ...]:
+    """A page's utterances; none where it was forgotten just now."""
+    try:
+        return owner.page(page_id).utterances
+    except NotFound:
+        return ()

@@ -6,14 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from embermem.core.errors import NotFound
 from embermem.http.access import Accessible, Right
-from embermem.http.api import models
-from embermem.http.api.dependencies import ItemId, router, written_by
+from embermem.http.api import bodies
+from embermem.http.api.dependencies import ItemId, router, text_query, written_by
 from embermem.http.api.working import Operation, Operations
+from embermem.wire.answers import OperationItem
+from embermem.wire.mapping import to_record
 
 
 @asynccontextmanager
@@ -35,16 +37,13 @@ def _operations(request: Request) -> Operations:
 
 
 Running = Annotated[Operations, Depends(_operations)]
-OfUser = Annotated[
-    str | None,
-    Query(min_length=1, max_length=models.LONGEST_NAME, description="Whose it must be, where it is given."),
-]
+OfUser = Annotated[str | None, text_query("Whose it must be, where it is given.")]
 
 
 @routes.post("/settle", status_code=202, summary="Understand what is pending")
 def settle(
-    access: Accessible, operations: Running, request: Request, response: Response, body: models.SettleBody
-) -> models.OperationItem:
+    access: Accessible, operations: Running, request: Request, response: Response, body: bodies.SettleBody
+) -> OperationItem:
     """Begins to understand all that is pending of one memory, and answers at once. Location says where to look."""
     owner = written_by(access, body)
     begun = operations.begin("settle", owner.owner, lambda progress: {"placed": owner.settle(progress)})
@@ -55,10 +54,10 @@ def settle(
 @routes.get("/operations/{item_id}", summary="How work behind stands")
 def get_operation(
     access: Accessible, operations: Running, item_id: ItemId, user_id: OfUser = None, agent_id: OfUser = None
-) -> models.OperationItem:
+) -> OperationItem:
     """An operation of an owner that the key holds. A server keeps the last thousand, and none of its life before."""
     if user_id is not None or agent_id is not None:
-        asked = access.owner(user_id or models.DEFAULT, agent_id or models.DEFAULT, Right.READ).owner
+        asked = access.owner(user_id or bodies.DEFAULT, agent_id or bodies.DEFAULT, Right.READ).owner
     else:
         asked = None
     found = operations.get(item_id)
@@ -67,15 +66,6 @@ def get_operation(
     return _shown(found)
 
 
-def _shown(one: Operation) -> models.OperationItem:
-    return models.OperationItem(
-        id=one.id,
-        kind=one.kind,
-        status=one.status.value,
-        user_id=one.owner.user,
-        agent_id=one.owner.agent,
-        done=one.done,
-        total=one.total,
-        result=dict(one.result) or None,
-        error=None if one.error is None else one.error.body(),
-    )
+def _shown(one: Operation) -> OperationItem:
+    error = None if one.error is None else one.error.body()
+    return to_record(OperationItem, one, result=dict(one.result) or None, error=error)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from embermem.core.types import Owner, OwnerStats
 from embermem.http.access import Accessible
-from embermem.http.api import listing, models, serializers
+from embermem.http.api import listing
 from embermem.http.api.dependencies import Asking, Reading, router
+from embermem.wire.answers import OwnerItem, Owners
+from embermem.wire.mapping import to_record
 
 routes = router("owners")
 
 
 @routes.get("/owners", summary="Owners that the key may reach")
-def list_owners(access: Accessible, asked: Asking) -> models.Owners:
+def list_owners(access: Accessible, asked: Asking) -> Owners:
     """In order of their names, in parts."""
     name = listing.named("owners")
-    part = listing.keyed(access.owners(), _key, _names, asked, serializers.owner, listing=name, newest_first=False)
-    return models.Owners(results=part.things, next_cursor=part.next_cursor)
+    return listing.keyed(access.owners(), _key, _names, asked, _item, into=Owners, listing=name, newest_first=False)
 
 
 @routes.get("/stats", summary="Counts of one memory")
 def get_stats(owner: Reading) -> OwnerStats:
     """How much was said, where it is, and what is known."""
     return owner.stats()
+
+
+def _item(owner: Owner) -> OwnerItem:
+    return to_record(OwnerItem, owner)
 
 
 def _key(owner: Owner) -> str:

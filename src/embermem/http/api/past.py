@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
-
-from fastapi import Query
 
 from embermem.core.types import Faded, Link, Verified, Why
 from embermem.http.access import Accessible
-from embermem.http.api import models, serializers
-from embermem.http.api import past_models as past
-from embermem.http.api.dependencies import AsOf, ChangeNo, ItemId, Reading, Writing, read_by, router, written_by
+from embermem.http.api import bodies
+from embermem.http.api.dependencies import (
+    AsOf,
+    ChangeNo,
+    ItemId,
+    Reading,
+    Writing,
+    read_by,
+    router,
+    text_query,
+    time_query,
+    written_by,
+)
+from embermem.wire.answers import Conflicts, DiffAnswer, Learnt, Links, Retained, UndoPlanAnswer
+from embermem.wire.mapping import to_record
+from embermem.wire.memories import FactItem, PageItem, fact_item, page_item
 
 routes = router("past")
 
@@ -25,76 +37,70 @@ def get_why(owner: Reading, item_id: ItemId) -> Why:
 @routes.get("/diff", summary="What came to be known between two times")
 def get_diff(
     owner: Reading,
-    earlier: Annotated[str, Query(min_length=1, max_length=models.LONGEST_TIME, description="A time or a day.")],
-    later: Annotated[
-        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="Now, if left out.")
-    ] = None,
-) -> past.DiffAnswer:
+    earlier: Annotated[str, time_query("A time or a day.")],
+    later: Annotated[str | None, time_query("Now, if left out.")] = None,
+) -> DiffAnswer:
     """Without what was forgotten since."""
     found = owner.diff(earlier, later)
-    return past.DiffAnswer(
-        earlier=found.earlier,
-        later=found.later,
-        text=str(found),
-        changes=list(found.changes),
-        pages_added=list(found.pages_added),
-        facts_added=[serializers.fact(owner.owner, one) for one in found.facts_added],
-        facts_ended=[serializers.fact(owner.owner, one) for one in found.facts_ended],
+    show = partial(fact_item, owner.owner)
+    return to_record(
+        DiffAnswer,
+        found,
+        facts_added=tuple(map(show, found.facts_added)),
+        facts_ended=tuple(map(show, found.facts_ended)),
     )
 
 
 @routes.get("/conflicts", summary="Facts that cannot both be so")
-def list_conflicts(owner: Reading, as_of: AsOf = None) -> past.Conflicts:
+def list_conflicts(owner: Reading, as_of: AsOf = None) -> Conflicts:
     """Both stand until one is corrected or retired, or both are let stand."""
-    return past.Conflicts(results=list(owner.conflicts(as_of)))
+    return Conflicts(results=owner.conflicts(as_of))
 
 
 @routes.post("/conflicts/settle", summary="Both facts may stand")
-def settle_conflict(access: Accessible, body: past.SettleConflictBody) -> past.Conflicts:
+def settle_conflict(access: Accessible, body: bodies.SettleConflictBody) -> Conflicts:
     """They are not marked as in conflict again; what else is."""
     owner = written_by(access, body)
     owner.settle_conflict(body.fact_id, body.other_id)
-    return past.Conflicts(results=list(owner.conflicts()))
+    return Conflicts(results=owner.conflicts())
 
 
 @routes.post("/facts", status_code=201, summary="Learn facts of your own")
-def learn_facts(access: Accessible, body: past.LearnBody) -> past.Learnt:
+def learn_facts(access: Accessible, body: bodies.LearnBody) -> Learnt:
     """In one change, by the rules of facts that are understood: all of them or, where one is refused, none."""
     owner = written_by(access, body)
     found = owner.learn([one.model_dump(exclude_none=True) for one in body.facts])
-    return past.Learnt(results=[serializers.fact(owner.owner, one) for one in found])
+    return Learnt(results=tuple(fact_item(owner.owner, one) for one in found))
 
 
 @routes.post("/facts/{item_id}/expire", summary="A fact holds until a time")
-def expire_fact(access: Accessible, item_id: ItemId, body: past.ExpireBody) -> models.FactItem:
+def expire_fact(access: Accessible, item_id: ItemId, body: bodies.ExpireBody) -> FactItem:
     """From then on it holds no longer, and stands among the past facts."""
     owner = written_by(access, body)
     owner.expire(fact_id=item_id, at=body.at)
-    return serializers.fact(owner.owner, owner.fact(item_id))
+    return fact_item(owner.owner, owner.fact(item_id))
 
 
 @routes.post("/pages/{item_id}/expire", summary="A page is kept until a time")
-def expire_page(access: Accessible, item_id: ItemId, body: past.ExpireBody) -> models.PageItem:
+def expire_page(access: Accessible, item_id: ItemId, body: bodies.ExpireBody) -> PageItem:
     """Then no read shows it any more, and it is forgotten for good."""
     owner = written_by(access, body)
     owner.expire(page_id=item_id, at=body.at)
-    return serializers.page(owner.owner, owner.page(item_id))
+    return page_item(owner.owner, owner.page(item_id))
 
 
 @routes.get("/links", summary="What has to do with what")
 def list_links(
     owner: Reading,
     as_of: AsOf = None,
-    item_id: Annotated[
-        str | None, Query(min_length=1, max_length=models.LONGEST_NAME, description="Of one fact or segment.")
-    ] = None,
-) -> past.Links:
+    item_id: Annotated[str | None, text_query("Of one fact or segment.")] = None,
+) -> Links:
     """Links between facts and segments, each with its reason."""
-    return past.Links(results=list(owner.links(item_id, as_of=as_of)))
+    return Links(results=owner.links(item_id, as_of=as_of))
 
 
 @routes.post("/links", status_code=201, summary="Link two memories")
-def make_link(access: Accessible, body: past.LinkBody) -> Link:
+def make_link(access: Accessible, body: bodies.LinkBody) -> Link:
     """A fact or segment with another, and why."""
     return written_by(access, body).link(body.from_id, body.to_id, body.reason)
 
@@ -108,29 +114,25 @@ def remove_link(owner: Writing, item_id: ItemId) -> Link:
 @routes.get("/retention", summary="How much is retained")
 def list_retention(
     owner: Reading,
-    at: Annotated[
-        str | None, Query(min_length=1, max_length=models.LONGEST_TIME, description="At another time than now.")
-    ] = None,
-) -> past.Retained:
+    at: Annotated[str | None, time_query("At another time than now.")] = None,
+) -> Retained:
     """By the forgetting curve, least first; see docs/retention.md."""
-    return past.Retained(results=list(owner.retention(at)))
+    return Retained(results=owner.retention(at))
 
 
 @routes.post("/fade", summary="Archive what was not used for long")
-def fade(access: Accessible, body: past.FadeBody) -> Faded:
+def fade(access: Accessible, body: bodies.FadeBody) -> Faded:
     """What is retained less than the setting `retention_floor`."""
     return written_by(access, body).fade(dry_run=body.dry_run)
 
 
 @routes.post("/verify", summary="Check a receipt of forgetting")
-def verify_receipt(access: Accessible, body: past.VerifyBody) -> Verified:
+def verify_receipt(access: Accessible, body: bodies.VerifyBody) -> Verified:
     """Whether what it says is gone is gone."""
     return read_by(access, body).verify(body.receipt)
 
 
 @routes.get("/changes/{change_no}/undo", summary="What taking a change back would do")
-def plan_undo(owner: Reading, change_no: ChangeNo) -> past.UndoPlanAnswer:
+def plan_undo(owner: Reading, change_no: ChangeNo) -> UndoPlanAnswer:
     """What would be taken back, and what later changes rest on."""
-    plan = owner.undo_plan(change_no)
-    refused = [past.RefusedItem(item=one.item, reason=one.reason, change_no=one.change_no) for one in plan.refused]
-    return past.UndoPlanAnswer(decisions=len(plan.decisions), refused=refused)
+    return to_record(UndoPlanAnswer, owner.undo_plan(change_no))

@@ -7,16 +7,17 @@ import logging
 from embermem.core.errors import StoreError, kind
 from embermem.core.types import Context
 from embermem.http.access import Accessible, Right
-from embermem.http.api import listing, models, serializers
+from embermem.http.api import bodies, listing
 from embermem.http.api.dependencies import read_by, router, then_of
 from embermem.memory import OwnerMemory
+from embermem.wire.memories import ContextAnswer, Found, context_answer, hit_item
 
 logger = logging.getLogger(__name__)
 routes = router("search")
 
 
 @routes.post("/search", summary="Find what was said")
-def search_memories(access: Accessible, body: models.SearchBody) -> models.Found:
+def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
     """The best utterances for a query. It writes nothing, and counts no visit."""
     owner = access.owner(*body.owner_asked, Right.READ)
     thread, then = body.thread_asked, then_of(body.as_of, body.valid_at)
@@ -24,11 +25,11 @@ def search_memories(access: Accessible, body: models.SearchBody) -> models.Found
         hits = owner.search(body.query, body.top_k, **then)
     else:
         hits = listing.in_thread(lambda k: owner.search(body.query, k, **then), thread, body.top_k)
-    return models.Found(results=[serializers.hit(owner.owner, hit) for hit in hits])
+    return Found(results=tuple(hit_item(owner.owner, hit) for hit in hits))
 
 
 @routes.post("/context", summary="The little that matters, as text for a prompt")
-def get_context(access: Accessible, body: models.ContextBody) -> models.ContextAnswer:
+def get_context(access: Accessible, body: bodies.ContextBody) -> ContextAnswer:
     """Text within the budget, ready for a prompt, with its sources. What it packs counts as visited, where the key may
     write."""
     owner = read_by(access, body)
@@ -36,7 +37,7 @@ def get_context(access: Accessible, body: models.ContextBody) -> models.ContextA
     context = owner.recall(body.query, at=body.at, budget=body.budget, thread=body.run_id, **then)
     if not then and access.may(owner.owner, Right.WRITE):
         _count_visit(owner, context)
-    return serializers.context(owner.owner, context, explain=body.explain)
+    return context_answer(owner.owner, context, explain=body.explain)
 
 
 def _count_visit(owner: OwnerMemory, context: Context) -> None:

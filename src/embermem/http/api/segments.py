@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import Query
 
 from embermem.core.messages import LookBack
 from embermem.core.types import Segment, Tier
-from embermem.http.api import listing, models, serializers
+from embermem.http.api import bodies, listing
 from embermem.http.api.dependencies import Asking, ItemId, LookingBack, Reading, RunQuery, router
 from embermem.memory import OwnerMemory
+from embermem.wire.answers import Pages, Segments
+from embermem.wire.mapping import to_record
+from embermem.wire.memories import PageItem, SegmentItem, SegmentWhole, page_item
 
 routes = router("segments")
 
@@ -22,17 +24,17 @@ def list_segments(
     asked: Asking,
     then: LookingBack,
     archived: Annotated[bool, Query(description="Those that left for the archive.")] = False,
-) -> models.Segments:
+) -> Segments:
     """Segments with their heat, newest first, in parts."""
-    part = listing.keyed(
+    return listing.keyed(
         owner.segments(archived, **then),
         lambda segment: segment.id,
         listing.by_numbers,
         asked,
-        lambda segment: serializers.segment(segment, _heat(owner, segment, then)),
+        lambda segment: to_record(SegmentItem, segment, heat=_heat(owner, segment, then)),
+        into=Segments,
         listing=listing.named("segments", owner.owner.id, archived, *then.items()),
     )
-    return models.Segments(results=part.things, next_cursor=part.next_cursor)
 
 
 @routes.get("/segments/{item_id}", summary="One topic")
@@ -40,13 +42,13 @@ def get_segment(
     owner: Reading,
     item_id: ItemId,
     then: LookingBack,
-    limit: Annotated[int, Query(ge=0, le=models.MOST_RESULTS, description="How many of its newest pages.")] = 50,
-) -> models.SegmentWhole:
+    limit: Annotated[int, Query(ge=0, le=bodies.MOST_RESULTS, description="How many of its newest pages.")] = 50,
+) -> SegmentWhole:
     """A segment, with its newest pages in order. `page_ids` names them all."""
     segment = owner.segment(item_id, **then)
     newest = segment.page_ids[-limit:] if limit else ()
-    pages = [serializers.page(owner.owner, owner.page(page_id, **then)) for page_id in newest]
-    return models.SegmentWhole(**dict(serializers.segment(segment, _heat(owner, segment, then))), pages=pages)
+    pages = tuple(page_item(owner.owner, owner.page(page_id, **then)) for page_id in newest)
+    return to_record(SegmentWhole, segment, heat=_heat(owner, segment, then), pages=pages)
 
 
 @routes.get("/pages", summary="The exchanges")
@@ -56,17 +58,15 @@ def list_pages(
     then: LookingBack,
     tier: Annotated[Tier | None, Query(description="Only of this tier.")] = None,
     run_id: RunQuery = None,
-) -> models.Pages:
+) -> Pages:
     """Pages, newest first, in parts."""
-    show = partial(serializers.page, owner.owner)
-    part = listing.pages(owner, asked, show, tier=tier, thread=run_id, then=then)
-    return models.Pages(results=part.things, next_cursor=part.next_cursor)
+    return listing.pages(owner, asked, into=Pages, tier=tier, thread=run_id, then=then)
 
 
 @routes.get("/pages/{item_id}", summary="One exchange")
-def get_page(owner: Reading, item_id: ItemId, then: LookingBack) -> models.PageItem:
+def get_page(owner: Reading, item_id: ItemId, then: LookingBack) -> PageItem:
     """A page with what was said in it."""
-    return serializers.page(owner.owner, owner.page(item_id, **then))
+    return page_item(owner.owner, owner.page(item_id, **then))
 
 
 def _heat(owner: OwnerMemory, segment: Segment, then: LookBack) -> float:

@@ -1,4 +1,4 @@
-"""The bodies and answers of the routes under /v1.
+"""The bodies of the routes under /v1. What they answer are the records of `embermem.wire`.
 
 A body refuses what it does not know, and every text and list in it has a limit. Absent and null say the same: nothing.
 """
@@ -6,8 +6,7 @@ A body refuses what it does not know, and every text and list in it has a limit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -25,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from embermem.core.types import About, Redaction, Role, Tier
+from embermem.core.types import About, Forgotten
 
 LONGEST_NAME = 512  # as the core takes them
 LONGEST_KEY = 256
@@ -37,12 +36,12 @@ MOST_MESSAGES = 1000
 MOST_PARTS = 1000
 MOST_ITEMS = 500  # of a batch: a few seconds of work, so that no client waits long for its first answer
 MOST_FIELDS = 100
+MOST_FACTS = 500  # brought at once
 MOST_RESULTS = 200  # of one page of a list
 MOST_HITS = 1000
 MOST_TOKENS = 1_000_000
 LARGEST = 2**53  # the largest whole number that JSON carries everywhere
 _SHOWN = 80
-_Thing = TypeVar("_Thing")
 
 DEFAULT = "default"
 MAIN = "main"
@@ -77,10 +76,8 @@ class Body(BaseModel):
         return tuple(named)
 
 
-class Answer(BaseModel):
-    """What a client is given."""
-
-    model_config = ConfigDict(frozen=True)
+def _example(body: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [body]})
 
 
 def _identifier(name: str) -> str:
@@ -103,6 +100,7 @@ Moment = Annotated[
 UserId = Annotated[Name, Field(description="Whose memory.", examples=["alice"])]
 AgentId = Annotated[Name, Field(description="With which agent.", examples=["tutor"])]
 RunId = Annotated[Name, Field(description="The thread: one conversation.", examples=["main"])]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
 FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
 FieldValue = (
     Annotated[str, StringConstraints(max_length=LONGEST_VALUE)] | Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
@@ -148,17 +146,13 @@ Said = Annotated[
 class AddBody(OwnerBody):
     """Messages to keep."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "messages": [
-                        {"role": "user", "content": "I moved to Lyon.", "at": "2026-05-02T10:00:00+02:00"},
-                        {"role": "assistant", "content": "How do you like it?"},
-                    ],
-                    "user_id": "alice",
-                }
-            ]
+    model_config = _example(
+        {
+            "messages": [
+                {"role": "user", "content": "I moved to Lyon.", "at": "2026-05-02T10:00:00+02:00"},
+                {"role": "assistant", "content": "How do you like it?"},
+            ],
+            "user_id": "alice",
         }
     )
 
@@ -211,17 +205,13 @@ def _or_refused(given: object, read: ValidatorFunctionWrapHandler) -> object:
 class BatchBody(OwnerBody):
     """Many additions, each kept or refused on its own."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "user_id": "alice",
-                    "items": [
-                        {"messages": "I moved to Lyon.", "run_id": "monday", "key": "import-1"},
-                        {"messages": "My sister is called Ana.", "run_id": "tuesday", "key": "import-2"},
-                    ],
-                }
-            ]
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "items": [
+                {"messages": "I moved to Lyon.", "run_id": "monday", "key": "import-1"},
+                {"messages": "My sister is called Ana.", "run_id": "tuesday", "key": "import-2"},
+            ],
         }
     )
 
@@ -235,172 +225,13 @@ class BatchBody(OwnerBody):
         return [*self.items]
 
 
-class Addition(Answer):
-    """A message that is kept."""
-
-    id: str = Field(description="The utterance's id.")
-    memory: str
-    event: Literal["ADD"] = "ADD"
-    role: Role
-    page_id: str
-    created_at: datetime
-
-
-class Added(Answer):
-    """What was kept, in order, and the pages that it is in."""
-
-    results: list[Addition]
-    page_ids: list[str]
-    redactions: list[Redaction] = Field(
-        default_factory=list, description="What the filter of sensitive texts took out before, without its words."
-    )
-
-
-class BatchKept(Answer):
-    """An item that is kept."""
-
-    status: Literal[201] = 201
-    results: list[Addition]
-    page_ids: list[str]
-
-
-class BatchRefused(Answer):
-    """An item that is not kept, and why."""
-
-    status: int
-    problem: dict[str, Any] = Field(description="As a failed request would have it.")
-
-
-class Batch(Answer):
-    """What came of each item, in order."""
-
-    items: list[BatchKept | BatchRefused]
-
-
 # ---------------------------------------------------------------------------------------------------------- memories
-
-
-class SourceItem(Answer):
-    """Where something was taken from: an utterance, and the characters [start, end) of it where they are known."""
-
-    id: str
-    seq: int = Field(description="The owner's order of arrival.")
-    start: int | None
-    end: int | None
-
-
-class UtteranceItem(Answer):
-    """A message inside a page."""
-
-    id: str
-    seq: int = Field(description="The owner's order of arrival.")
-    role: Role
-    speaker: str
-    text: str
-    said_at: datetime
-    recorded_at: datetime
-
-
-class PageData(Answer):
-    """What else is known of a page."""
-
-    no: int
-    tier: Tier | None
-    segment_id: str | None
-    chain_id: str | None
-    keywords: list[str]
-    utterances: list[UtteranceItem]
-    error: str | None = Field(description="Why it is not understood yet, where that failed.")
-    expires_at: datetime | None = Field(description="When it is forgotten by itself.")
-
-
-class UtteranceData(Answer):
-    """What else is known of an utterance."""
-
-    page_id: str
-    seq: int
-    role: Role
-    speaker: str
-    tier: Tier | None
-    segment_id: str | None
-
-
-class FactData(Answer):
-    """What else is known of a fact."""
-
-    about: About
-    subject: str
-    attribute: str
-    value: str
-    sources: list[str] = Field(description="The ids of the utterances that it rests on.")
-    rests_on: list[SourceItem] = Field(description="Where in those utterances it stands.")
-    change_no: int = Field(description="The change that made it.")
-    valid_from: datetime | None
-    valid_to: datetime | None
-    retired_at: datetime | None
-    superseded_by: str | None
-    pinned: bool
-    archived: bool
-    expires_at: datetime | None = Field(description="Until when it holds, where it has an end.")
-    conflicts: list[str] = Field(description="Facts that cannot be so beside it.")
-
-
-class _Item(Answer):
-    id: str
-    memory: str = Field(description="Its text.")
-    score: float | None = Field(default=None, description="How well it answers, within this answer only.")
-    user_id: str
-    agent_id: str
-    run_id: str | None = None
-    created_at: datetime = Field(description="When it was said, or since when it holds.")
-    updated_at: datetime = Field(description="When Ember wrote it.")
-
-
-class PageItem(_Item):
-    """An exchange."""
-
-    kind: Literal["page"] = "page"
-    metadata: PageData
-
-
-class UtteranceMemory(_Item):
-    """A message as it was said."""
-
-    kind: Literal["utterance"] = "utterance"
-    metadata: UtteranceData
-
-
-class FactItem(_Item):
-    """Something known of the user, the agent or another."""
-
-    kind: Literal["fact"] = "fact"
-    metadata: FactData
-
-
-Item = Annotated[PageItem | UtteranceMemory | FactItem, Field(discriminator="kind")]
-
-
-class _List(Answer, Generic[_Thing]):
-    results: list[_Thing]
-    next_cursor: str | None = Field(description="Give it as `cursor` for what follows; null at the end.")
-
-
-class Items(_List[Item]):
-    """A part of a list, newest first."""
-
-
-class Pages(_List[PageItem]):
-    """Pages, newest first."""
-
-
-class Facts(_List[FactItem]):
-    """Facts, newest first."""
 
 
 class UpdateBody(OwnerBody):
     """The words that take a fact's place."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Alice lives in Paris", "user_id": "alice"}]})
+    model_config = _example({"text": "Alice lives in Paris", "user_id": "alice"})
 
     text: Annotated[Text, StringConstraints(min_length=1)] = Field(validation_alias=AliasChoices("text", "memory"))
 
@@ -424,9 +255,7 @@ class _Question(OwnerBody):
 class SearchBody(_Question):
     """A query, and how many hits are wanted."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"query": "Where does she live?", "user_id": "alice", "top_k": 3}]}
-    )
+    model_config = _example({"query": "Where does she live?", "user_id": "alice", "top_k": 3})
 
     run_id: RunId | None = Field(default=None, description="Only what was said in this thread.")
     top_k: Annotated[int, Field(ge=1, le=MOST_HITS)] = Field(
@@ -460,18 +289,10 @@ class SearchBody(_Question):
         return (None if self.filters is None else self.filters.run_id) or self.run_id
 
 
-class Found(Answer):
-    """The best hits, best first."""
-
-    results: list[UtteranceMemory]
-
-
 class ContextBody(_Question):
     """A query, and how long the text may be."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"query": "Where does she live?", "user_id": "alice", "budget": 300}]}
-    )
+    model_config = _example({"query": "Where does she live?", "user_id": "alice", "budget": 300})
 
     run_id: RunId | None = Field(default=None, description="In which thread it is asked: its open page is always told.")
     budget: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = Field(
@@ -485,50 +306,7 @@ class ContextBody(_Question):
     explain: bool = Field(default=False, description="Say what was left out, and why.")
 
 
-class LeftOutItem(Answer):
-    """Something that was found and not packed."""
-
-    what: str
-    score: float
-    reason: str
-
-
-class ContextAnswer(Answer):
-    """Text ready for a prompt, and what it is made of."""
-
-    text: str
-    tokens: int = Field(description="The length of `text` by `counter`.")
-    counter: str
-    confidence: float = Field(description="How likely it holds what was asked, from 0 to 1.")
-    partial: bool = Field(description="Some of it was ranked by words alone.")
-    preset: str
-    results: list[UtteranceMemory] = Field(description="The utterances that `text` holds.")
-    facts: list[FactItem] = Field(description="The facts that `text` holds.")
-    left_out: list[LeftOutItem] | None = None
-    notes: list[str] | None = None
-
-
 # ----------------------------------------------------------------------------------------------------------- persona
-
-
-class ProfileValue(Answer):
-    """One line of a profile."""
-
-    value: str
-    set_by: str = Field(description="`caller`, or the analyst that read it.")
-    sources: list[str]
-    rests_on: list[SourceItem]
-    change_no: int
-    recorded_at: datetime
-    valid_from: datetime | None
-    retired_at: datetime | None
-
-
-class Profile(Answer):
-    """Both profiles."""
-
-    user: dict[str, ProfileValue]
-    agent: dict[str, ProfileValue]
 
 
 _Fields = Annotated[dict[FieldName, FieldValue | None], Field(min_length=1, max_length=MOST_FIELDS)]
@@ -537,15 +315,11 @@ _Fields = Annotated[dict[FieldName, FieldValue | None], Field(min_length=1, max_
 class ProfileBody(OwnerBody):
     """Fields to set; null takes one away. All is one change: where a field is refused, none is set."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "user_id": "alice",
-                    "user": {"name": "Alice", "birth_year": 1994},
-                    "agent": {"description": "a patient tutor"},
-                }
-            ]
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "user": {"name": "Alice", "birth_year": 1994},
+            "agent": {"description": "a patient tutor"},
         }
     )
 
@@ -562,7 +336,7 @@ class ProfileBody(OwnerBody):
 class PinBody(OwnerBody):
     """Whether the cap may never take the fact."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"user_id": "alice", "pinned": True}]})
+    model_config = _example({"user_id": "alice", "pinned": True})
 
     pinned: bool = True
 
@@ -570,9 +344,7 @@ class PinBody(OwnerBody):
 class CorrectBody(OwnerBody):
     """What is so instead."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"user_id": "alice", "text": "Alice lives in Paris", "value": "Paris"}]}
-    )
+    model_config = _example({"user_id": "alice", "text": "Alice lives in Paris", "value": "Paris"})
 
     text: Annotated[Text, StringConstraints(min_length=1)]
     value: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)] | None = None
@@ -581,129 +353,108 @@ class CorrectBody(OwnerBody):
 class RetireBody(OwnerBody):
     """Whose fact it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"user_id": "alice"}]})
+    model_config = _example({"user_id": "alice"})
 
 
-class TraitItem(Answer):
-    """One of the 90 traits, as far as it is known."""
-
-    dimension: str
-    category: str
-    level: float = Field(description="From -1, the low pole, to 1, the high one.")
-    confidence: float
-    pole: str
-    sources: list[str]
-    rests_on: list[SourceItem]
-    change_no: int
-    recorded_at: datetime
-    valid_from: datetime | None
-    retired_at: datetime | None
+# ------------------------------------------------------------------- where memory comes from, and when it ends
 
 
-class Traits(Answer):
-    """The traits that are known."""
+class SettleConflictBody(OwnerBody):
+    """Two facts of a conflict that may both stand."""
 
-    results: list[TraitItem]
+    model_config = _example({"user_id": "alice", "fact_id": "f3-000", "other_id": "f7-001"})
 
-
-# ---------------------------------------------------------------------------------------------------------- segments
-
-
-class SegmentItem(Answer):
-    """Pages of one topic."""
-
-    id: str
-    summary: str
-    keywords: list[str]
-    heat: float
-    visits: int
-    unanalysed: int = Field(description="Pages not yet read for the persona.")
-    last_access: datetime
-    archived: bool
-    said_from: datetime
-    said_to: datetime
-    page_ids: list[str]
-    rests_on: list[SourceItem] = Field(description="What its summary was taken from.")
-    change_no: int = Field(description="The change that wrote its summary.")
-    recorded_at: datetime = Field(description="When that was.")
-    tags: list[str]
-    context: str
+    fact_id: Name
+    other_id: Name
 
 
-class Segments(_List[SegmentItem]):
-    """Segments, newest first."""
+class Brought(Body):
+    """A fact that the caller brings."""
+
+    text: Line
+    subject: Line | None = None
+    attribute: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
+    value: Line | None = None
+    about: About | None = None
+    valid_from: Moment | None = None
+    expires_at: Moment | None = None
 
 
-class SegmentWhole(SegmentItem):
-    """A segment with its newest pages, in order."""
+class LearnBody(OwnerBody):
+    """Facts to learn, all or none."""
 
-    pages: list[PageItem]
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "facts": [{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon"}],
+        }
+    )
 
-
-# ----------------------------------------------------------------------------------------------------------- changes
-
-
-class ChangeItem(Answer):
-    """An entry of the log of what was derived."""
-
-    change_no: int
-    cause: str
-    analyst: str
-    recorded_at: datetime
-    decisions: list[dict[str, Any]] = Field(description="Each with its `kind` and what it says.")
+    facts: Annotated[list[Brought], Field(min_length=1, max_length=MOST_FACTS)]
 
 
-class Changes(_List[ChangeItem]):
-    """Changes, oldest first."""
+class LinkBody(OwnerBody):
+    """Two memories to link, and why."""
+
+    model_config = _example({"user_id": "alice", "from_id": "f3-000", "to_id": "s5-0", "reason": "both are of Lyon"})
+
+    from_id: Name
+    to_id: Name
+    reason: Line
 
 
-class History(Answer):
-    """What was decided of one memory, oldest first."""
+class ExpireBody(OwnerBody):
+    """Until when it is kept; null takes that back."""
 
-    results: list[ChangeItem]
+    model_config = _example({"user_id": "alice", "at": "2030-01-01T00:00:00+00:00"})
+
+    at: Moment | None
+
+
+class FadeBody(OwnerBody):
+    """Whose memory fades."""
+
+    model_config = _example({"user_id": "alice", "dry_run": True})
+
+    dry_run: bool = False
+
+
+class VerifyBody(OwnerBody):
+    """A receipt, as forgetting gave it."""
+
+    model_config = _example(
+        {
+            "user_id": "alice",
+            "receipt": {
+                "dry_run": False,
+                "pages": ["p06h018yk1qqyrstqwvz8981m1"],
+                "utterances": ["u06h018yk1qqyrstqwvz8981m2"],
+                "facts": [],
+                "segments": [],
+                "chains": [],
+                "traits": [],
+                "profile": [],
+                "rewritten": [],
+                "change_no": 4,
+                "recorded_at": "2026-05-02T10:00:00+00:00",
+                "scrubbed": True,
+                "sha256": "0" * 64,
+                "marks": [],
+                "backups": [],
+            },
+        }
+    )
+
+    receipt: Forgotten
 
 
 class UndoBody(OwnerBody):
     """Whose change it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"user_id": "alice"}]})
-
-
-class Undoing(Answer):
-    """The change that took another back; undoing it restores that."""
-
-    change_no: int
-
-
-# -------------------------------------------------------------------------------------------- operations and owners
+    model_config = _example({"user_id": "alice"})
 
 
 class SettleBody(OwnerBody):
     """Whose memory is to be understood."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"user_id": "alice"}]})
-
-
-class OperationItem(Answer):
-    """Work that goes on behind."""
-
-    id: str
-    kind: str
-    status: Literal["running", "done", "failed"]
-    user_id: str
-    agent_id: str
-    done: int
-    total: int | None = Field(description="Null until it is known.")
-    result: dict[str, int] | None = None
-    error: dict[str, Any] | None = Field(default=None, description="A problem, as a failed request would have it.")
-
-
-class OwnerItem(Answer):
-    """One (user, agent) pair."""
-
-    user_id: str
-    agent_id: str
-
-
-class Owners(_List[OwnerItem]):
-    """Owners, in order of their names."""
+    model_config = _example({"user_id": "alice"})

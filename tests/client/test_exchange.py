@@ -1,4 +1,4 @@
-"""When a request is sent again, and which error an answer is: without a wire."""
+"""When a request is sent again, and which error an answer is: without a exchange."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.client import wire
-from embermem.client.wire import Broken, Problem, Reply, Request
+from embermem.client import exchange
+from embermem.client.exchange import Broken, Problem, Reply, Request
 from embermem.core import errors
 from embermem.core.errors import EmberError, ModelBusy, ModelReplyError, ModelWait, ServerError
 from embermem.http.problems import problem_of
@@ -31,16 +31,16 @@ outcomes = st.one_of(
 
 @given(outcome=outcomes, tries=st.integers(1, 9), retries=st.integers(0, 5))
 def test_tries_and_pauses_are_bounded(outcome: Reply | Broken, tries: int, retries: int) -> None:
-    pause = wire.pause_before_again(READ, outcome, tries, retries)
+    pause = exchange.pause_before_again(READ, outcome, tries, retries)
     if tries > retries:
         assert pause is None
     if pause is not None:
-        assert 0 <= pause <= wire.LONGEST_PAUSE_S
+        assert 0 <= pause <= exchange.LONGEST_PAUSE_S
 
 
 @given(outcome=outcomes)
 def test_what_may_have_been_done_is_not_asked_again_unless_that_is_safe(outcome: Reply | Broken) -> None:
-    pause = wire.pause_before_again(WRITE, outcome, 1, 5)
+    pause = exchange.pause_before_again(WRITE, outcome, 1, 5)
     turned_away = not outcome.sent if isinstance(outcome, Broken) else outcome.status == 429
     assert turned_away or pause is None
 
@@ -48,10 +48,10 @@ def test_what_may_have_been_done_is_not_asked_again_unless_that_is_safe(outcome:
 @given(outcome=outcomes)
 def test_an_answer_is_good_or_one_of_our_errors(outcome: Reply | Broken) -> None:
     if isinstance(outcome, Reply) and 200 <= outcome.status < 300:
-        assert wire.answered(outcome, NOW) == outcome.body
+        assert exchange.answered(outcome, NOW) == outcome.body
     else:
         with pytest.raises(EmberError):
-            wire.answered(outcome, NOW)
+            exchange.answered(outcome, NOW)
 
 
 def test_what_the_server_tells_of_our_errors_is_read_as_the_same_error() -> None:
@@ -68,7 +68,7 @@ def test_what_the_server_tells_of_our_errors_is_read_as_the_same_error() -> None
             error = kind("said")
         told = problem_of(error)
         problem = Problem(type=str(told.body()["type"]), detail=told.detail, status=told.status)
-        made = wire.failure(problem, status=told.status, wait_s=2.0, now=NOW)
+        made = exchange.failure(problem, status=told.status, wait_s=2.0, now=NOW)
         assert type(made) is kind
         if isinstance(made, ModelWait):
             assert made.retry_at == NOW + timedelta(seconds=2)
@@ -78,5 +78,5 @@ def test_what_the_server_tells_of_our_errors_is_read_as_the_same_error() -> None
 
 def test_a_type_that_is_not_ours_makes_no_error_of_ours() -> None:
     for kind in ("about:blank", "urn:embermem:problem:exception", "urn:embermem:problem:access-refused", "not-found"):
-        made = wire.failure(Problem(type=kind, detail="said"), status=418, wait_s=None, now=NOW)
+        made = exchange.failure(Problem(type=kind, detail="said"), status=418, wait_s=None, now=NOW)
         assert (type(made), str(made)) == (ServerError, "said")

@@ -28,6 +28,7 @@ from embermem.core.errors import (
     ServerUnreachable,
 )
 from embermem.core.retry_after import Headers, retry_after_s
+from embermem.wire.mapping import with_nulls
 
 _T = TypeVar("_T")
 
@@ -183,6 +184,24 @@ def failure(problem: Problem, *, status: int | None, wait_s: float | None, now: 
     if status in (429, 503):
         return ServerBusy(said, status, wait_s)
     return ServerError(said, status)
+
+
+def failed(problem: Mapping[str, object], now: datetime) -> EmberError:
+    """The error of work that failed after its request was answered."""
+    told = msgspec.convert(problem, type=Problem, strict=False)
+    return failure(told, status=told.status, wait_s=None, now=now)
+
+
+def read(body: bytes, kind: type[_T]) -> _T:
+    """An answer as a record of `embermem.wire`, or as a type of the core that the API answers as it is. Fields that
+    are not known here are left out: a newer server may say more. Raises ServerError."""
+    try:
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except msgspec.ValidationError:
+            return msgspec.convert(with_nulls(kind, msgspec.json.decode(body)), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise unreadable(error) from error
 
 
 def unreadable(error: Exception) -> ServerError:

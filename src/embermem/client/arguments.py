@@ -1,0 +1,69 @@
+"""What callers give to the client's methods, as a request carries it; what cannot be sent is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from urllib.parse import quote
+
+from embermem.core.errors import InputError, NotFound
+from embermem.core.messages import At, Expiry
+
+_IDS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
+
+
+def moment(as_of: At, valid_at: At) -> Mapping[str, str]:
+    """The moment that a read looks back to, as parameters of a query; none for now. Raises InputError."""
+    times = (("as_of", as_of), ("valid_at", valid_at))
+    return {name: told for name, time in times if (told := time_text(time, name)) is not None}
+
+
+def time_text(at: object, where: str) -> str | None:
+    """A time as text. Raises InputError for what is none."""
+    if at is None or (isinstance(at, str) and at.isascii()):
+        return at
+    if isinstance(at, date):  # a datetime is one
+        return at.isoformat()
+    raise InputError(f"{where} = {at!r} is not a time; give a datetime or an ISO 8601 text")
+
+
+def expiry(at: Expiry) -> datetime | date | str | None:
+    """When something ends; a span, as the time that it comes to. Raises InputError."""
+    try:
+        return datetime.now(UTC) + at if isinstance(at, timedelta) else at
+    except OverflowError as error:
+        raise InputError(f"{at} from now is outside the times that can be stored") from error
+
+
+def brought_fact(fact: object) -> object:
+    """A fact that the caller brings, as it is sent."""
+    if isinstance(fact, Mapping) and isinstance(ends := fact.get("expires_at"), timedelta):
+        return {**fact, "expires_at": expiry(ends)}
+    return fact
+
+
+def item_path(item_id: object) -> str:
+    """The name of anything remembered, a profile line's included, as a part of a path. Raises NotFound for what is the
+    name of nothing."""
+    if not isinstance(item_id, str) or not item_id.strip(".") or "/" in item_id or not item_id.isprintable():
+        raise none_such(item_id, "memory")
+    return quote(item_id, safe="")
+
+
+def id_path(item_id: object, kind: str) -> str:
+    """An id as a part of a path. Raises NotFound for what is the id of nothing: it could name another path."""
+    if not isinstance(item_id, str) or not item_id or not _IDS.issuperset(item_id):
+        raise none_such(item_id, kind)
+    return quote(item_id, safe="")
+
+
+def none_such(item_id: object, kind: str) -> NotFound:
+    """The error for an id of nothing."""
+    return NotFound(f"no {kind} {item_id!r}")
+
+
+def header(key: str) -> str:
+    """A key as a header may hold it. Raises InputError."""
+    if not isinstance(key, str) or not key or key != key.strip() or not (key.isascii() and key.isprintable()):
+        raise InputError(f"key = {key!r} cannot be sent; give letters, digits and signs of ASCII")
+    return key

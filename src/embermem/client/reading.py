@@ -1,0 +1,208 @@
+"""The reading methods of the client: what each asks of the HTTP API, and what it makes of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from embermem.client import arguments, exchange
+from embermem.client.exchange import Steps, read
+from embermem.client.handles import call
+from embermem.client.requests import OwnerRequests, fact_of
+from embermem.core import messages
+from embermem.core.changes import Change
+from embermem.core.errors import NotFound
+from embermem.core.messages import At
+from embermem.core.types import (
+    About,
+    Context,
+    Fact,
+    Hit,
+    OwnerStats,
+    Page,
+    Persona,
+    ProfileField,
+    Segment,
+    Tier,
+    Trait,
+    Utterance,
+)
+from embermem.wire import answers, memories
+from embermem.wire.mapping import from_record
+
+
+class ReadCalls(OwnerRequests):
+    """What is recalled, listed and read of one owner's memory."""
+
+    @call
+    def recall(
+        self,
+        query: str,
+        *,
+        at: At = None,
+        budget: int | None = None,
+        thread: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
+    ) -> Steps[Context]:
+        """The little that matters for a query, as text within `budget` tokens, with its sources.
+
+        `as_of`: by what was known then. `valid_at`: by what was true then. The server counts what it packed as visited,
+        unless it was asked of another time. `hits` are those that were packed; the persona is not told: ask `persona()`
+        for it.
+        """
+        if budget is not None:
+            messages.whole(budget, "budget", 1)
+        times = {"at": at, "as_of": as_of, "valid_at": valid_at}
+        body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
+        return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
+
+    @call
+    def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
+        """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
+        nothing."""
+        body = {"query": query, "top_k": messages.whole(k, "k", 1), "as_of": as_of, "valid_at": valid_at}
+        found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
+        return memories.hits_of(found.results)
+
+    @call
+    def pages(
+        self,
+        tier: Tier | str | None = None,
+        *,
+        limit: int | None = None,
+        thread: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
+    ) -> Steps[tuple[Page, ...]]:
+        """Pages in order of arrival; of one tier; of one thread; the newest `limit`. At a time: as they stood `as_of`
+        it; what was said by `valid_at`."""
+        asked = {"tier": tier, "run_id": thread, **arguments.moment(as_of, valid_at)}
+        found = yield from self._list("/v1/pages", asked, answers.Pages, limit)
+        return tuple(memories.page_of(one) for one in reversed(found))
+
+    @call
+    def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Page]:
+        """One page; as it stood at a time. Raises NotFound."""
+        answer = yield self._get(f"/v1/pages/{arguments.id_path(page_id, 'page')}", arguments.moment(as_of, valid_at))
+        return memories.page_of(read(answer, memories.PageItem))
+
+    @call
+    def utterance(self, utterance_id: str) -> Steps[Utterance]:
+        """One utterance. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{arguments.id_path(utterance_id, 'utterance')}")
+        return from_record(Utterance, read(answer, memories.UtteranceMemory))
+
+    @call
+    def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Segment, ...]]:
+        """The segments of mid-term memory, or of the archive, oldest first; as they stood at a time, without visits."""
+        asked = {"archived": "true" if archived else None, **arguments.moment(as_of, valid_at)}
+        found = yield from self._list("/v1/segments", asked, answers.Segments)
+        return tuple(from_record(Segment, one) for one in reversed(found))
+
+    @call
+    def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Segment]:
+        """One segment, of mid-term memory or of the archive; as it stood at a time. Raises NotFound."""
+        return from_record(Segment, (yield from self._segment(segment_id, arguments.moment(as_of, valid_at))))
+
+    @call
+    def heat(self, segment: Segment) -> Steps[float]:
+        """The segment's heat now (paper, Eq. 3)."""
+        return (yield from self._segment(segment.id, {})).heat
+
+    @call
+    def persona(self, *, as_of: At = None, valid_at: At = None) -> Steps[Persona]:
+        """Profiles, traits and current facts; as they were known `as_of` a time, or were true `valid_at` one. Read in
+        parts: what changes between them may show."""
+        profiles = yield from self._profiles(as_of, valid_at)
+        traits = yield from self.traits(as_of=as_of, valid_at=valid_at)
+        facts = yield from self.facts(as_of=as_of, valid_at=valid_at)
+        return Persona(
+            profile=memories.lines_of(profiles, About.USER),
+            agent_profile=memories.lines_of(profiles, About.AGENT),
+            traits=traits,
+            facts=tuple(fact for fact in facts if fact.about is About.USER),
+            agent_facts=tuple(fact for fact in facts if fact.about is About.AGENT),
+        )
+
+    @call
+    def facts(
+        self, about: About | str | None = None, archived: bool = False, *, as_of: At = None, valid_at: At = None
+    ) -> Steps[tuple[Fact, ...]]:
+        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive. At a
+        time: what was known `as_of` it, or was true then by what is known now."""
+        return (yield from self._facts(about, "archived" if archived else "current", arguments.moment(as_of, valid_at)))
+
+    @call
+    def past_facts(self, *, as_of: At = None) -> Steps[tuple[Fact, ...]]:
+        """Facts that no longer hold: superseded or retired, with the time until which they were true; or no longer held
+        at a time."""
+        return (yield from self._facts(None, "past", arguments.moment(as_of, None)))
+
+    @call
+    def fact(self, fact_id: str, *, as_of: At = None) -> Steps[Fact]:
+        """One fact, in whatever state; as it stood at a time. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{arguments.id_path(fact_id, 'fact')}", arguments.moment(as_of, None))
+        return fact_of(answer)
+
+    @call
+    def traits(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Trait, ...]]:
+        """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
+        `valid_at` one."""
+        found = read((yield self._get("/v1/traits", arguments.moment(as_of, valid_at))), answers.Traits)
+        return tuple(from_record(Trait, one) for one in found.results)
+
+    @call
+    def profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
+        """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
+        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.USER)
+
+    @call
+    def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
+        """The agent's profile; as `profile`."""
+        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.AGENT)
+
+    @call
+    def changes(self, since: int | At = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
+        """The log of what was derived, and why: the next `limit` changes after `since`, a number or a time, or all of
+        them."""
+        numbered = isinstance(since, int) and not isinstance(since, bool)
+        asked = {"since": str(since)} if numbered else {"recorded_after": arguments.time_text(since, "since")}
+        return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
+
+    @call
+    def change(self, no: int) -> Steps[Change]:
+        """One change by its number. Raises NotFound."""
+        found = yield from self.changes(messages.whole(no, "no", 1) - 1, limit=1)
+        if not found or found[0].no != no:
+            raise NotFound(f"there is no change {no}")
+        return found[0]
+
+    @call
+    def history(self, item_id: str) -> Steps[tuple[Change, ...]]:
+        """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
+        return _changes(read(answer, answers.History).results)
+
+    @call
+    def stats(self) -> Steps[OwnerStats]:
+        """Counts of this memory."""
+        return read((yield self._get("/v1/stats")), OwnerStats)
+
+    def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[memories.SegmentItem]:
+        asked = self._get(f"/v1/segments/{arguments.id_path(segment_id, 'segment')}", then)
+        return read((yield asked), memories.SegmentItem)
+
+    def _profiles(self, as_of: At, valid_at: At) -> Steps[memories.Profile]:
+        return read((yield self._get("/v1/profile", arguments.moment(as_of, valid_at))), memories.Profile)
+
+    def _facts(self, about: About | str | None, state: str, then: Mapping[str, str]) -> Steps[tuple[Fact, ...]]:
+        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, answers.Facts)
+        return tuple(from_record(Fact, one) for one in reversed(found))
+
+
+def _changes(items: Sequence[memories.ChangeItem]) -> tuple[Change, ...]:
+    """Raises ServerError for a decision of a kind that this version does not know."""
+    try:
+        return tuple(memories.change_of(one) for one in items)
+    except ValueError as error:
+        raise exchange.unreadable(error) from error

@@ -1,0 +1,84 @@
+"""How the calls of one owner are sent: requests that name the owner, and lists that come in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol, TypeVar
+
+from embermem.client import exchange
+from embermem.client.exchange import Request, Steps, read
+from embermem.client.handles import Handle
+from embermem.core import messages
+from embermem.core.types import Fact, Owner
+from embermem.wire import answers, memories
+from embermem.wire.mapping import from_record
+
+MOST_AT_ONCE = 200
+"""Items asked for at once where a list comes in parts: as many as the API gives."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result", covariant=True)
+
+
+class _Part(Protocol[_Result]):
+    """A part of a list."""
+
+    @property
+    def results(self) -> Sequence[_Result]: ...
+    @property
+    def next_cursor(self) -> str | None: ...
+
+
+class OwnerRequests(Handle):
+    """Requests of one owner's memory behind the HTTP API. `new_key` makes a key that nobody else has."""
+
+    def __init__(self, owner: Owner, new_key: Callable[[], str]) -> None:
+        self.owner = owner
+        self._owner = {"user_id": owner.user, "agent_id": owner.agent}
+        self._new_key = new_key
+
+    def _get(self, path: str, params: Mapping[str, str] = MappingProxyType({})) -> Request:
+        return Request(method="GET", path=path, params={**self._owner, **params}, repeatable=True)
+
+    def _post(self, path: str, fields: Mapping[str, object], *, repeatable: bool = False) -> Request:
+        body = exchange.encoded({**fields, **self._owner})
+        return Request(method="POST", path=path, body=body, repeatable=repeatable)
+
+    def _delete(self, path: str, params: Mapping[str, str], dry_run: bool) -> Request:
+        dry = {"dry_run": "true"} if dry_run else {}
+        return Request(method="DELETE", path=path, params={**self._owner, **params, **dry}, repeatable=dry_run)
+
+    def _list(
+        self, path: str, filters: Mapping[str, str | None], kind: type[_Part[_Item]], limit: int | None = None
+    ) -> Steps[list[_Item]]:
+        given = {name: value for name, value in filters.items() if value is not None}
+        return (yield from _listed(path, {**self._owner, **given}, kind, limit))
+
+
+def owners() -> Steps[tuple[Owner, ...]]:
+    """Everyone with a memory on the server whom the key may reach."""
+    found = yield from _listed("/v1/owners", {}, answers.Owners)
+    return tuple(messages.owner(one.user_id, one.agent_id) for one in found)
+
+
+def _listed(
+    path: str, params: Mapping[str, str], kind: type[_Part[_Item]], limit: int | None = None
+) -> Steps[list[_Item]]:
+    """The items of a list that comes in parts, or its first `limit`, in the order of the API."""
+    found: list[_Item] = []
+    cursor: dict[str, str] = {}
+    while limit is None or len(found) < limit:
+        wanted = MOST_AT_ONCE if limit is None else min(MOST_AT_ONCE, limit - len(found))
+        asked = {**params, **cursor, "limit": str(wanted)}
+        part = read((yield Request(method="GET", path=path, params=asked, repeatable=True)), kind)
+        found += part.results
+        if part.next_cursor is None:
+            break
+        cursor = {"cursor": part.next_cursor}
+    return found
+
+
+def fact_of(answer: bytes) -> Fact:
+    """The fact of an answer that is one."""
+    return from_record(Fact, read(answer, memories.FactItem))

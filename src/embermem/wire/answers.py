@@ -1,0 +1,185 @@
+"""The answers of the HTTP API that hold records: lists, whole or in parts, and what a request did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from embermem.core.types import Conflict, Link, PageId, Retention
+from embermem.wire.mapping import Doc, From
+from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, SegmentItem, TraitItem
+
+# ------------------------------------------------------------------------------------------------------------ lists
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A part of a list; each list says of what."""
+
+    results: tuple[Any, ...]
+    next_cursor: Annotated[str | None, Doc("Give it as `cursor` for what follows; null at the end.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerItem:
+    """One (user, agent) pair."""
+
+    user_id: Annotated[str, From("user")]
+    agent_id: Annotated[str, From("agent")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pages(Part):
+    """Pages, newest first."""
+
+    results: tuple[PageItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facts(Part):
+    """Facts, newest first."""
+
+    results: tuple[FactItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segments(Part):
+    """Segments, newest first."""
+
+    results: tuple[SegmentItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changes(Part):
+    """Changes, oldest first."""
+
+    results: tuple[ChangeItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owners(Part):
+    """Owners, in order of their names."""
+
+    results: tuple[OwnerItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class History:
+    """What was decided of one memory, oldest first."""
+
+    results: tuple[ChangeItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Traits:
+    """The traits that are known."""
+
+    results: tuple[TraitItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflicts:
+    """Facts that cannot both be so."""
+
+    results: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Links:
+    """Links between facts and segments."""
+
+    results: tuple[Link, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retained:
+    """How much of each memory is retained."""
+
+    results: tuple[Retention, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Learnt:
+    """What each became, in order."""
+
+    results: tuple[FactItem, ...]
+
+
+# ------------------------------------------------------------------------------------------------ what a request did
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BatchKept:
+    """An item that is kept."""
+
+    status: Literal[201] = 201
+    results: tuple[Addition, ...]
+    page_ids: tuple[PageId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BatchRefused:
+    """An item that is not kept, and why."""
+
+    status: int
+    problem: Annotated[dict[str, Any], Doc("As a failed request would have it.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Batch:
+    """What came of each item, in order."""
+
+    items: tuple[BatchKept | BatchRefused, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Undoing:
+    """The change that took another back; undoing it restores that."""
+
+    change_no: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RefusedItem:
+    """Something that an undoing leaves, and why."""
+
+    item: str
+    reason: str
+    change_no: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoPlanAnswer:
+    """What taking a change back would do: how many decisions, and what it leaves."""
+
+    decisions: Annotated[int, From(by=len)]
+    refused: tuple[RefusedItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiffAnswer:
+    """What came to be known from one time to another; `text` is all of it in words."""
+
+    earlier: datetime
+    later: datetime
+    text: Annotated[str, From("", str)]
+    changes: tuple[int, ...]
+    pages_added: tuple[PageId, ...]
+    facts_added: tuple[FactItem, ...]
+    facts_ended: tuple[FactItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OperationItem:
+    """Work that goes on behind."""
+
+    id: str
+    kind: str
+    status: Literal["running", "done", "failed"]
+    user_id: Annotated[str, From("owner.user")]
+    agent_id: Annotated[str, From("owner.agent")]
+    done: int
+    total: Annotated[int | None, Doc("Null until it is known.")]
+    result: dict[str, int] | None = None
+    error: Annotated[dict[str, Any] | None, Doc("A problem, as a failed request would have it.")] = None

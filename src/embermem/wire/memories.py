@@ -1,0 +1,430 @@
+"""What was said and what is known, as the HTTP API answers it: one record for pages, utterances and facts, whose
+`metadata` differs, and records for segments, traits, profiles, changes and what a recall found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from embermem.core.changes import BY_TAG, Cause, Change, Decision, api_kind
+from embermem.core.types import (
+    About,
+    ChainId,
+    Context,
+    Fact,
+    FactId,
+    Hit,
+    LeftOut,
+    Owner,
+    Page,
+    PageId,
+    Persona,
+    ProfileField,
+    Redaction,
+    Role,
+    SegmentId,
+    Source,
+    ThreadId,
+    Tier,
+    Utterance,
+    UtteranceId,
+)
+from embermem.wire.mapping import WHOLE, Doc, From, from_record, to_record
+
+
+def _ids(sources: Sequence[Source]) -> tuple[UtteranceId, ...]:
+    return tuple(dict.fromkeys(source.utterance_id for source in sources))
+
+
+SourceIds = Annotated[tuple[UtteranceId, ...], From(by=_ids)]
+"""The utterances that something rests on, each once."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceItem:
+    """Where something was taken from: an utterance, and the characters [start, end) of it where they are known."""
+
+    id: Annotated[UtteranceId, From("utterance_id")]
+    seq: Annotated[int, Doc("The owner's order of arrival.")]
+    start: int | None
+    end: int | None
+
+
+# ------------------------------------------------------------------------------------- pages, utterances and facts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Item:
+    id: str
+    memory: Annotated[str, From("text"), Doc("Its text.")]
+    score: Annotated[float | None, Doc("How well it answers, within this answer only.")] = None
+    user_id: str
+    agent_id: str
+    run_id: Annotated[ThreadId | None, From("thread")] = None
+    created_at: Annotated[datetime, From("said_at"), Doc("When it was said, or since when it holds.")]
+    updated_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UtteranceItem:
+    """A message inside a page."""
+
+    id: UtteranceId
+    seq: Annotated[int, Doc("The owner's order of arrival.")]
+    role: Role
+    speaker: str
+    text: str
+    said_at: datetime
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageData:
+    """What else is known of a page."""
+
+    no: int
+    tier: Tier | None
+    segment_id: SegmentId | None
+    chain_id: ChainId | None
+    keywords: tuple[str, ...]
+    utterances: tuple[UtteranceItem, ...]
+    error: Annotated[str | None, Doc("Why it is not understood yet, where that failed.")]
+    expires_at: Annotated[datetime | None, Doc("When it is forgotten by itself.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UtteranceData:
+    """What else is known of an utterance."""
+
+    page_id: PageId
+    seq: int
+    role: Role
+    speaker: str
+    tier: Tier | None
+    segment_id: SegmentId | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactData:
+    """What else is known of a fact."""
+
+    about: About
+    subject: str
+    attribute: str
+    value: str
+    sources: Annotated[SourceIds, Doc("The ids of the utterances that it rests on.")]
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("Where in those utterances it stands.")]
+    change_no: Annotated[int, Doc("The change that made it.")]
+    valid_from: datetime | None
+    valid_to: datetime | None
+    retired_at: datetime | None
+    superseded_by: FactId | None
+    pinned: bool
+    archived: bool
+    expires_at: Annotated[datetime | None, Doc("Until when it holds, where it has an end.")]
+    conflicts: Annotated[tuple[FactId, ...], Doc("Facts that cannot be so beside it.")]
+
+
+def _lines(page: Page) -> str:
+    return "\n".join(f"{one.speaker}: {one.text}" for one in page.utterances)
+
+
+def _newest(page: Page) -> datetime:
+    return page.utterances[-1].recorded_at
+
+
+def _since(fact: Fact) -> datetime:
+    return fact.valid_from or fact.recorded_at
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageItem(_Item):
+    """An exchange."""
+
+    memory: Annotated[str, From("", _lines), Doc("Its text.")]
+    updated_at: Annotated[datetime, From("", _newest), Doc("When Ember wrote it.")]
+    kind: Literal["page"] = "page"
+    metadata: Annotated[PageData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UtteranceMemory(_Item):
+    """A message as it was said."""
+
+    kind: Literal["utterance"] = "utterance"
+    metadata: Annotated[UtteranceData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactItem(_Item):
+    """Something known of the user, the agent or another."""
+
+    created_at: Annotated[
+        datetime,
+        From("", _since),
+        Doc("When it was said, or since when it holds."),
+    ]
+    kind: Literal["fact"] = "fact"
+    metadata: Annotated[FactData, WHOLE]
+
+
+def page_item(owner: Owner, page: Page) -> PageItem:
+    """A page: what its speakers said, a line each."""
+    return to_record(PageItem, page, **_names(owner))
+
+
+def page_of(item: PageItem) -> Page:
+    """The page that an item tells of."""
+    where = {"page_id": item.id, "thread": item.run_id}
+    said = tuple(from_record(Utterance, one, **where) for one in item.metadata.utterances)
+    return from_record(Page, item, utterances=said)
+
+
+def utterance_item(
+    owner: Owner, utterance: Utterance, *, tier: Tier | None, segment_id: SegmentId | None, score: float | None = None
+) -> UtteranceMemory:
+    """An utterance, and where its page is."""
+    where = {"tier": tier, "segment_id": segment_id, "score": score}
+    return to_record(UtteranceMemory, utterance, **where, **_names(owner))
+
+
+def hit_item(owner: Owner, hit: Hit) -> UtteranceMemory:
+    """An utterance that was found, with its score."""
+    return utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id, score=hit.score)
+
+
+def fact_item(owner: Owner, fact: Fact) -> FactItem:
+    """A fact; it was made when it began to hold, or else when it was recorded."""
+    return to_record(FactItem, fact, **_names(owner))
+
+
+def _names(owner: Owner) -> Mapping[str, str]:
+    return {"user_id": owner.user, "agent_id": owner.agent}
+
+
+# ------------------------------------------------------------------------------------------------- added and found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Addition:
+    """A message that is kept."""
+
+    id: Annotated[UtteranceId, Doc("The utterance's id.")]
+    memory: Annotated[str, From("text")]
+    event: Literal["ADD"] = "ADD"
+    role: Role
+    page_id: PageId
+    created_at: Annotated[datetime, From("said_at")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Added:
+    """What was kept, in order, and the pages that it is in."""
+
+    results: tuple[Addition, ...]
+    page_ids: tuple[PageId, ...]
+    redactions: Annotated[
+        tuple[Redaction, ...], Doc("What the filter of sensitive texts took out before, without its words.")
+    ] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """The best hits, best first."""
+
+    results: tuple[UtteranceMemory, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOutItem:
+    """Something that was found and not packed."""
+
+    what: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContextAnswer:
+    """Text ready for a prompt, and what it is made of."""
+
+    text: str
+    tokens: Annotated[int, Doc("The length of `text` by `counter`.")]
+    counter: str
+    confidence: Annotated[float, Doc("How likely it holds what was asked, from 0 to 1.")]
+    partial: Annotated[bool, Doc("Some of it was ranked by words alone.")]
+    preset: str
+    results: Annotated[tuple[UtteranceMemory, ...], Doc("The utterances that `text` holds.")]
+    facts: Annotated[tuple[FactItem, ...], Doc("The facts that `text` holds.")]
+    left_out: tuple[LeftOutItem, ...] | None = None
+    notes: tuple[str, ...] | None = None
+
+
+def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextAnswer:
+    """What a recall hands back; what it left out where that is asked."""
+    items = {
+        "results": tuple(hit_item(owner, hit) for hit in context.packed),
+        "facts": tuple(fact_item(owner, fact) for fact in context.facts),
+    }
+    return to_record(ContextAnswer, context, **items, **({} if explain else {"left_out": None, "notes": None}))
+
+
+def context_of(answer: ContextAnswer, query: str) -> Context:
+    """The context that an answer tells of: `hits` are those that were packed, and the persona is empty."""
+    packed = hits_of(answer.results)
+    return from_record(
+        Context,
+        answer,
+        packed=packed,
+        hits=tuple(sorted(packed, key=lambda hit: hit.rank)),
+        persona=Persona(),
+        query=query,
+        left_out=tuple(from_record(LeftOut, one) for one in answer.left_out or ()),
+        notes=answer.notes or (),
+    )
+
+
+def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
+    """The hits that items tell of, in their order, ranked by their scores."""
+    best = sorted(range(len(items)), key=lambda place: -(items[place].score or 0.0))
+    ranks = {place: rank for rank, place in enumerate(best, 1)}
+    return tuple(
+        Hit(
+            utterance=from_record(Utterance, one),
+            score=one.score or 0.0,
+            rank=ranks[place],
+            tier=one.metadata.tier or Tier.PENDING,
+            segment_id=one.metadata.segment_id,
+        )
+        for place, one in enumerate(items)
+    )
+
+
+# --------------------------------------------------------------------------------------------- persona and segments
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileValue:
+    """One line of a profile."""
+
+    value: str
+    set_by: Annotated[str, Doc("`caller`, or the analyst that read it.")]
+    sources: SourceIds
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources")]
+    change_no: int
+    recorded_at: datetime
+    valid_from: datetime | None
+    retired_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """Both profiles."""
+
+    user: dict[str, ProfileValue]
+    agent: dict[str, ProfileValue]
+
+
+def profile(persona: Persona) -> Profile:
+    """Both profiles, by the names of their fields."""
+    return Profile(user=_values(persona.profile), agent=_values(persona.agent_profile))
+
+
+def _values(lines: Sequence[ProfileField]) -> dict[str, ProfileValue]:
+    return {line.name: to_record(ProfileValue, line) for line in lines}
+
+
+def lines_of(told: Profile, whose: About) -> tuple[ProfileField, ...]:
+    """The lines of one of the profiles."""
+    values = told.user if whose is About.USER else told.agent
+    return tuple(from_record(ProfileField, value, whose=whose, name=name) for name, value in values.items())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitItem:
+    """One of the 90 traits, as far as it is known."""
+
+    dimension: str
+    category: str
+    level: Annotated[float, Doc("From -1, the low pole, to 1, the high one.")]
+    confidence: float
+    pole: str
+    sources: SourceIds
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources")]
+    change_no: int
+    recorded_at: datetime
+    valid_from: datetime | None
+    retired_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentItem:
+    """Pages of one topic."""
+
+    id: SegmentId
+    summary: str
+    keywords: tuple[str, ...]
+    heat: float
+    visits: int
+    unanalysed: Annotated[int, Doc("Pages not yet read for the persona.")]
+    last_access: datetime
+    archived: bool
+    said_from: datetime
+    said_to: datetime
+    page_ids: tuple[PageId, ...]
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("What its summary was taken from.")]
+    change_no: Annotated[int, Doc("The change that wrote its summary.")]
+    recorded_at: Annotated[datetime, Doc("When that was.")]
+    tags: tuple[str, ...]
+    context: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentWhole(SegmentItem):
+    """A segment with its newest pages, in order."""
+
+    pages: tuple[PageItem, ...]
+
+
+# ---------------------------------------------------------------------------------------------------------- changes
+
+
+def _decisions(decisions: Sequence[Decision]) -> tuple[dict[str, Any], ...]:
+    return tuple({"kind": api_kind(type(one)), **msgspec.to_builtins(one)} for one in decisions)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangeItem:
+    """An entry of the log of what was derived."""
+
+    change_no: Annotated[int, From("no")]
+    cause: Annotated[str, From("cause", str)]
+    analyst: str
+    recorded_at: datetime
+    decisions: Annotated[
+        tuple[dict[str, Any], ...],
+        From(by=_decisions),
+        Doc("Each with its `kind` and what it says."),
+    ]
+
+
+def change_of(item: ChangeItem) -> Change:
+    """The change that an item tells of. Raises ValueError for a cause or decision that this version does not know."""
+    try:
+        decisions = tuple(_decision_of(one) for one in item.decisions)
+        return from_record(Change, item, cause=Cause(item.cause), decisions=decisions)
+    except (msgspec.ValidationError, KeyError) as error:
+        raise ValueError(f"change {item.change_no} has a decision that is not known here: {error}") from error
+
+
+def _decision_of(told: Mapping[str, Any]) -> Decision:
+    fields = dict(told)
+    made: Decision = msgspec.convert(fields, type=_DECISIONS[fields.pop("kind")], strict=False)
+    return made
+
+
+_DECISIONS: Mapping[str, type[Any]] = {api_kind(kind): kind for kind in BY_TAG.values()}

@@ -1,0 +1,36 @@
+"""Types of the core as values of JSON, whole and under their own names: what `--json` of the command line prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from embermem.core.types import Page
+
+
+def plain_values(value: object) -> Any:
+    """A type of the core as what JSON knows, field by field: times in ISO form, enums by value, vectors left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {f.name: plain_values(getattr(value, f.name)) for f in fields(value) if f.name != "embedding"}
+        if isinstance(value, Page):
+            named |= {"query": value.query, "response": value.response, "said_at": plain_values(value.said_at)}
+        return named
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain_values(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(plain_values(item) for item in value)
+    if isinstance(value, Iterable):
+        return [plain_values(item) for item in value]
+    return str(value)
