@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from embermem.core.types import Forgotten, Vectors
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Bounds, Call, Finding, KeyStore, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
+    from embermem.store.queries.keys import Keys
+    from embermem.store.sql import SqlStore
 
 __all__ = ["Memory", "OwnerMemory"]
 
@@ -74,7 +76,7 @@ class Memory:
         self.read_only = read_only
         self.finders = bootstrap.finders(self.settings, filter)
         clock = clock or bootstrap.wall_clock
-        store = bootstrap.open_store(place, self.settings, read_only=read_only)
+        self._store = store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
             bootstrap.claim(store, "memoryos")
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
@@ -93,6 +95,7 @@ class Memory:
             finders=self.finders,
             nonce_key=self.nonce_key,
             store=store,
+            admin=store,
             system=system,
             asker=asker,
             done=telemetry.Done(),
@@ -120,7 +123,7 @@ class Memory:
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory here."""
-        return self._parts.store.owners()
+        return self._store.owners()
 
     @property
     def embedder_name(self) -> str:
@@ -136,12 +139,12 @@ class Memory:
         """
         from embermem import bootstrap
 
-        return None if self._embedder_stays else bootstrap.better_embedder(self._parts.store, self.settings)
+        return None if self._embedder_stays else bootstrap.better_embedder(self._store, self.settings)
 
     @property
-    def keys(self) -> KeyStore:
+    def keys(self) -> Keys:
         """The keys of the service; see docs/server.md."""
-        return self._parts.store
+        return self._store
 
     @property
     def done(self) -> telemetry.Done:
@@ -179,8 +182,8 @@ class Memory:
 
         Where several processes make one at the same moment, all are given the one that stands.
         """
-        known = self._parts.store.setting(_NONCE_KEY)
-        return bytes.fromhex(known or self._parts.store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
+        known = self._store.setting(_NONCE_KEY)
+        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
 
     def work(
         self,
@@ -214,16 +217,16 @@ class Memory:
         with self._embedder_changes:
             if embedder is not None:
                 self._embedder = bootstrap.make_embedder(embedder, self.settings)
-                bootstrap.remember_choice(self._parts.store)
+                bootstrap.remember_choice(self._store)
             name, dim = self._embedder.name, self._embedder.dim
-            made_by_it = (self._parts.store.setting("embedder"), self._parts.store.setting("dim")) == (name, str(dim))
-            goes_on = embedder is not None or self._parts.store.setting(_REINDEXING) == name
+            made_by_it = (self._store.setting("embedder"), self._store.setting("dim")) == (name, str(dim))
+            goes_on = embedder is not None or self._store.setting(_REINDEXING) == name
             if not (made_by_it and goes_on):
                 self._begin_reindex()
-                self._parts.store.remember({_REINDEXING: name})
+                self._store.remember({_REINDEXING: name})
             self._parts.system = self._make_system()
-        done = self._parts.system.reindex(progress)
-        self._parts.store.remember({_REINDEXING: ""})
+        done = self._parts.system.reindex(self.owners(), progress)
+        self._store.remember({_REINDEXING: ""})
         return done
 
     def rebuild(self, owner: Owner | None = None) -> tuple[Difference, ...]:
@@ -234,22 +237,24 @@ class Memory:
         from embermem.memoryos import rebuild
 
         owners = self.owners() if owner is None else (owner,)
-        return tuple(rebuild.replay(self._parts.store, one, self.settings.short_term_pages) for one in owners)
+        return tuple(
+            rebuild.replay(self._store, one, self.settings.short_term_pages, self._store.replay) for one in owners
+        )
 
     def stats(self) -> Stats:
         """Counts of the whole store."""
-        return self._parts.store.stats(self._parts.clock(), self.settings.short_term_pages)
+        return self._store.stats(self._parts.clock(), self.settings.short_term_pages)
 
     def replica_lag_s(self) -> float | None:
         """How far what is read here is behind, in seconds, where the store is a replica; None where it is none.
 
         While the replica is cut off from its primary, the age of the last change that it took in.
         """
-        return self._parts.store.replica_lag_s()
+        return self._store.replica_lag_s()
 
     def calls(self, since: datetime) -> tuple[Call, ...]:
         """The ledger of model calls from a time on, of all owners, oldest first: what was asked, and what it cost."""
-        return self._parts.store.calls(since)
+        return self._store.calls(since)
 
     def check(self, *, deep: bool = False) -> tuple[Finding, ...]:
         """Whether the store is sound: every invariant of every owner's memory, and what to do about one that is broken.
@@ -257,7 +262,7 @@ class Memory:
         With `deep`, what was derived is compared row by row with what the log of changes gives; on SQLite nobody
         writes while one owner's is. Nothing is changed.
         """
-        return self._parts.store.check(now=self._parts.clock(), bounds=self._bounds(), deep=deep)
+        return self._store.check(now=self._parts.clock(), bounds=self._bounds(), deep=deep)
 
     def repair(self) -> tuple[Finding, ...]:
         """Put right what can be without losing a word; what was mended, and what is left, with what to do about it.
@@ -265,7 +270,7 @@ class Memory:
         What was derived is derived again from the log where it differs, pages are told again by their utterances,
         vectors that are damaged are due. Neither log is touched. Raises StoreError.
         """
-        return self._parts.store.repair(now=self._parts.clock(), bounds=self._bounds())
+        return self._store.repair(now=self._parts.clock(), bounds=self._bounds())
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Take a user away, with all agents: every row of each memory. The receipts by agent, none for no such user."""
@@ -279,7 +284,7 @@ class Memory:
         PostgreSQL it writes the tables anew (VACUUM FULL) and locks each meanwhile; where they are large, only this
         call does so. Raises StoreError. See docs/forgetting.md.
         """
-        return self._parts.store.scrub()
+        return self._store.scrub()
 
     def renew_forgotten_key(self) -> None:
         """Go on with a new key of forgotten values where the old one is lost for good.
@@ -287,14 +292,14 @@ class Memory:
         What was forgotten until now is then no longer known again when it is said again, and receipts of it cannot be
         checked. A file that lies in the key's place is kept as `FILE.key.other`. Raises StoreError.
         """
-        self._parts.store.renew_secret()
+        self._store.renew_secret()
 
     def close(self) -> None:
         """End the background thread after its step in hand, finish a scrub that is due if nobody is in the way, and
         close the store."""
         self._background.stop()
         self._scrub_if_due()
-        self._parts.store.close()
+        self._store.close()
 
     def __enter__(self) -> Memory:
         return self
@@ -315,17 +320,17 @@ class Memory:
             agent_facts=settings.agent_facts,
         )
 
-    def _make_system(self, store: Store | None = None) -> MemoryOS:
+    def _make_system(self, store: SqlStore | None = None) -> MemoryOS:
         from embermem import bootstrap
 
         parts = self._parts
-        return bootstrap.make_system(store or parts.store, self._embedder, self.settings, parts.clock, parts.asker)
+        return bootstrap.make_system(store or self._store, self._embedder, self.settings, parts.clock, parts.asker)
 
     @contextmanager
     def _copied(self, owner: Owner) -> Iterator[tuple[Store, MemoryOS]]:
         """One owner's memory copied into the memory of this process, and a system on it: no file is written that a
         killed process could leave. What its model is asked stands in the ledger of the real one."""
-        store = self._parts.store.in_memory(owner.id)
+        store = self._store.in_memory(owner.id)
         try:
             yield store, self._make_system(store)
         finally:
@@ -334,7 +339,7 @@ class Memory:
     def _begin_reindex(self) -> None:
         from embermem import bootstrap
 
-        store = self._parts.store
+        store = self._store
         store.begin_reindex(self._embedder.name, self._embedder.dim, self._parts.clock())
         bootstrap.remember(store, self._embedder)
 
@@ -346,7 +351,7 @@ class Memory:
         if self._embedder_stays:
             return
         with self._embedder_changes:
-            store = self._parts.store
+            store = self._store
             if (better := self.better_embedder()) is not None:
                 before, self._embedder = self._embedder.name, bootstrap.make_embedder(better, self.settings)
                 self._begin_reindex()
@@ -366,8 +371,7 @@ class Memory:
     def _scrub_if_due(self) -> None:
         if not self.read_only:
             with suppress(StoreError):  # it stays due
-                if self._parts.store.scrub_due():
-                    self._parts.store.scrub_after_forgetting()
+                self._parts.store.wipe()
 
     def _added(self) -> None:
         if self.settings.background and not self.read_only:

@@ -27,7 +27,8 @@ from embermem.protocols import Scope
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
-    from embermem.protocols import Call, LanguageModel, MemorySystem, Store
+    from embermem.protocols import Call, LanguageModel, MemorySystem
+    from embermem.store.sql import SqlStore
 
 __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
 
@@ -96,7 +97,7 @@ class SystemMemory:
         return self._system
 
     @property
-    def store(self) -> Store:
+    def store(self) -> SqlStore:
         """The store itself, for what is read of any system's: utterances, counts, calls."""
         return self._store
 

@@ -65,7 +65,7 @@ class Forgetting(Handle):
     def readmit(self) -> int:
         """Let messages and keys of `add` be stored again that went with `forget_owner`: throw away the keyed hashes
         that it kept of them, and say how many. What was forgotten with a page or a fact since then stays barred."""
-        return self._store.readmit(self.owner.id)
+        return self._parts.admin.readmit(self.owner.id)
 
     def verify(self, receipt: Forgotten | str) -> Verified:
         """Whether what a receipt says is gone is gone: in no table, log or text, nor a byte of it in the store's files.
@@ -103,7 +103,7 @@ class Forgetting(Handle):
         from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
-        pages = self._store.pages(self.owner.id, 0, tier=None, before=None, limit=None)
+        pages = self._store.pages(self.owner.id, 0)
         own = (self.owner.user, self.owner.agent, *Role)
         found: set[str] = {*forgetting.matching(pages, query, own)}
         if limit is not None:

@@ -150,7 +150,7 @@ def schema(
 ) -> None:
     """Print the SQL that makes an empty store's tables. It asks no store."""
     from embermem.reports import render
-    from embermem.store.admin.ddl import ENGINES, ddl
+    from embermem.store.engines.ddl import ENGINES, ddl
 
     if engine not in ENGINES:
         raise typer.BadParameter(f"--engine {engine!r}; allowed: {', '.join(ENGINES)}")

@@ -10,7 +10,8 @@ from sqlalchemy.dialects import postgresql
 
 from embermem.core.errors import ConfigError
 from embermem.store import migrations, schema
-from embermem.store.admin.copying import COMMON, OWNED
+from embermem.store.engines.sqlite_schema import new_file
+from embermem.store.schema import COMMON, OWNED
 
 ENGINES = ("sqlite", "postgresql", "citus")
 
@@ -22,7 +23,7 @@ def ddl(engine: str, *, halfvec: bool = True) -> tuple[str, ...]:
     engine than those of ENGINES.
     """
     if engine == "sqlite":
-        return migrations.new_file()
+        return new_file()
     if engine not in ENGINES:
         raise ConfigError(f"there is no engine {engine!r}; one of: {', '.join(ENGINES)}")
     dialect: Any = postgresql.dialect()  # type: ignore[no-untyped-call]

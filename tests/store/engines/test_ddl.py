@@ -15,7 +15,7 @@ import postgres
 from embermem import Memory
 from embermem.core.errors import ConfigError
 from embermem.store import schema
-from embermem.store.admin.ddl import ddl
+from embermem.store.engines.ddl import ddl
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from scripted import SMALL, Place
