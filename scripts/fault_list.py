@@ -69,7 +69,7 @@ _LEASES_AND_REVISIONS = (
     Fault(
         name="turns-by-age",
         breaks="new owners wait until all older ones have nothing to do",
-        file="store/admin/store_admin.py",
+        file="store/queries/worker_queries.py",
         was="stores/whole.py",
         old=".order_by(owner.c.due_at).limit(limit)",
         new=".order_by(owner.c.created_at).limit(limit)",
@@ -137,8 +137,8 @@ _OWNERS = (
         breaks="what one owner forgot is not learnt from another owner's same words",
         file="store/erasing.py",
         was="stores/erasing.py",
-        old="select(table.c.mark).where(table.c.owner_id == owner_id, table.c.mark.in_(some))",
-        new="select(table.c.mark).where(table.c.mark.in_(some))",
+        old="for mark in c.scalars(marks.where(table.mark.in_(some)))",
+        new="for mark in c.scalars(select(table.mark).where(table.mark.in_(some)))",
         tests=("test_receipts.py", "test_forgetting.py"),
     ),
 )
@@ -183,7 +183,7 @@ _FILES_AND_LOGS = (
     Fault(
         name="no-backup",
         breaks="an older store is migrated without a copy of it",
-        file="store/migrations/__init__.py",
+        file="store/engines/sqlite_schema.py",
         was="stores/migrations/__init__.py",
         old='                    _copy(connection, path, path.with_name(f"{path.name}.before-{HEAD}"))\n',
         new="",
@@ -461,7 +461,7 @@ _FORGETTING = (
         breaks="words that were forgotten teach the same fact when they are said again",
         file="memoryos/forget/forgetting.py",
         was="systems/memoryos/forgetting.py",
-        old="return {u.seq: u.said_at for u in said if marks[u.seq] not in gone}",
+        old="return {u.seq: u.said_at for u in said if u.text not in gone}",
         new="return {u.seq: u.said_at for u in said}",
         tests=("test_receipts.py", "test_forgetting.py"),
     ),
@@ -497,7 +497,7 @@ _FORGETTING = (
         breaks="`verify` says that all is gone while deleted bytes are still in the file",
         file="memoryos/forget/forgetting.py",
         was="systems/memoryos/forgetting.py",
-        old="ok=not found and scrubbed and not unchecked,",
+        old="ok=not found and left.scrubbed and not unchecked,",
         new="ok=not found and not unchecked,",
         tests=("test_receipts.py", "test_forgetting.py"),
     ),
@@ -525,7 +525,7 @@ _LOOKING_BACK = (
     Fault(
         name="as-of-before-the-moment",
         breaks="what was recorded at just the time that is asked for is left out",
-        file="store/queries/past.py",
+        file="store/queries/changes.py",
         was="stores/past.py",
         old="log.c.recorded_at <= at)",
         new="log.c.recorded_at < at)",
@@ -607,7 +607,7 @@ _LANGUAGES = (
     Fault(
         name="next-friday-today",
         breaks='"next Friday", said on a Friday, is taken for today',
-        file="dates/days.py",
+        file="languages/dates/days.py",
         was="dates/days.py",
         old="off = off % 7 or 7",
         new="off = off % 7",
@@ -616,7 +616,7 @@ _LANGUAGES = (
     Fault(
         name="chinese-by-pairs",
         breaks="a Chinese word of one character does not find a longer one that holds it",
-        file="core/text.py",
+        file="languages/zh/words.py",
         was="text.py",
         old="return (*pairs, *characters)",
         new="return tuple(pairs)",

@@ -65,7 +65,7 @@ class Bench:
         return self.store.pages(ALICE.id, self.parts.settings.short_term_pages, tier=tier, before=None, limit=None)
 
     def notes(self) -> list[Noted]:
-        return [d for change in self.store.changes(ALICE.id, 0) for d in change.decisions if isinstance(d, Noted)]
+        return [d for change in self.store.changes(ALICE.id) for d in change.decisions if isinstance(d, Noted)]
 
     def analysts(self, cause: Cause) -> list[str]:
-        return [change.analyst for change in self.store.changes(ALICE.id, 0) if change.cause is cause]
+        return [change.analyst for change in self.store.changes(ALICE.id) if change.cause is cause]

@@ -102,8 +102,8 @@ class StoreLife(RuleBasedStateMachine):
     def open(self) -> None:
         self.memory = Memory(self.place, clock=self.clock, **self.settings)
         self.store = Mortal(store_of(self.memory))
-        self.memory._parts.store.close()
-        self.memory._parts.store = self.store
+        self.memory._store.close()
+        self.memory._store = self.memory._parts.store = self.memory._parts.admin = self.store
         self.memory._parts.system = self.memory._make_system()
 
     def teardown(self) -> None:

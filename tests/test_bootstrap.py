@@ -10,7 +10,7 @@ from scripted import Place
 
 def test_theta_is_as_set_else_as_it_was_calibrated_when_the_store_began(place: Place) -> None:
     with Memory(place(), embedder="hashed", background=False) as memory:
-        store, embedder = memory._parts.store, memory._embedder
+        store, embedder = memory._store, memory._embedder
         assert bootstrap.theta_of(store, embedder, load()) == THETA[embedder.name]
         assert bootstrap.theta_of(store, embedder, load(theta=0.3)) == 0.3
         assert bootstrap.theta_of(store, embedder, load("paper")) == 0.6

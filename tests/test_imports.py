@@ -21,7 +21,8 @@ ROOMS = (
     ("core", "telemetry"),
     ("changes", "errors", "types"),
     ("protocols", "wire"),
-    ("dates", "prompts"),
+    ("languages",),
+    ("prompts",),
     ("index",),
     ("memoryos",),
     ("baselines",),
@@ -111,7 +112,7 @@ def test_what_decides_knows_no_store_no_model_and_no_application(arrows: Mapping
 
 
 def test_the_core_and_the_protocols_import_numpy_for_type_checkers_only() -> None:
-    for file in (*(ROOT / "core").rglob("*.py"), ROOT / "protocols.py"):
+    for file in (*(ROOT / "core").rglob("*.py"), *(ROOT / "protocols").rglob("*.py")):
         if file.name == "vectors.py":
             continue
         body = ast.parse(file.read_text(encoding="utf-8")).body
@@ -147,3 +148,38 @@ def private_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
         else:
             continue
         yield from ((node.lineno, name) for name in names if name.startswith("_") and not name.startswith("__"))
+
+
+OF_ONE_ENGINE = {"sqlite3", "psycopg", "psycopg_pool", "pgvector", "asyncpg"}
+"""Packages that speak to one engine."""
+NEUTRAL = {"database", "words", "copies", "vector_type"}
+"""Modules of `store/engines/` that say the same on each engine."""
+
+
+def named(file: Path) -> Iterator[tuple[str, str]]:
+    """What a file imports, anywhere in it: the module, and a name out of it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def test_the_base_of_the_store_knows_no_engine() -> None:
+    """But for `store/engines/`, nothing of the store imports what speaks to one engine, or asks which one it is."""
+    engines = ROOT / "store" / "engines"
+    wrong = []
+    for file in (ROOT / "store").rglob("*.py"):
+        if engines in file.parents:
+            continue
+        for module, name in named(file):
+            of_ours = f"{module}.{name}".removeprefix("embermem.store.engines.").split(".")[0]
+            if module.startswith("embermem.store.engines") and of_ours not in NEUTRAL:
+                wrong.append(f"{file.name} imports {module} {name}")
+            if module.split(".")[0] in OF_ONE_ENGINE or module.startswith("sqlalchemy.dialects"):
+                wrong.append(f"{file.name} imports {module}")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr == "dialect":
+                wrong.append(f"{file.name}, line {node.lineno}, asks for the dialect")
+    assert wrong == []
+    assert {file.stem for file in engines.glob("*.py")} >= NEUTRAL

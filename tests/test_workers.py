@@ -103,7 +103,7 @@ def heart() -> set[threading.Thread]:
 
 def test_a_lease_gives_signs_of_life_until_its_work_ends_and_none_after_it(clock: Clock) -> None:
     signs, others = Signs(), heart()
-    leases = Leases(signs, clock, 0.3)
+    leases = Leases(signs.renew, clock, 0.3)
     with leases.held(LEASE) as held:
         until(lambda: signs.count >= 3)
     count = signs.count
@@ -113,7 +113,7 @@ def test_a_lease_gives_signs_of_life_until_its_work_ends_and_none_after_it(clock
 
 def test_one_thread_keeps_all_leases_of_a_process_alive(clock: Clock) -> None:
     signs = Signs()
-    leases = Leases(signs, clock, 0.3)
+    leases = Leases(signs.renew, clock, 0.3)
     others = heart()
     with leases.held(LEASE), leases.held(LEASE), leases.held(LEASE):
         assert len(heart() - others) == 1
@@ -122,7 +122,7 @@ def test_one_thread_keeps_all_leases_of_a_process_alive(clock: Clock) -> None:
 
 def test_a_lease_that_was_lost_is_known_and_asked_for_no_more(clock: Clock) -> None:
     signs = Signs(fails=StaleLease("another took over"))
-    with Leases(signs, clock, 0.3).held(LEASE) as held:
+    with Leases(signs.renew, clock, 0.3).held(LEASE) as held:
         until(lambda: held.lost)
         count = signs.count
         time.sleep(0.3)
@@ -131,7 +131,7 @@ def test_a_lease_that_was_lost_is_known_and_asked_for_no_more(clock: Clock) -> N
 
 def test_a_store_that_fails_once_is_asked_again_at_the_next_beat(clock: Clock) -> None:
     signs = Signs(fails=StoreError("busy"))
-    with Leases(signs, clock, 0.3).held(LEASE) as held:
+    with Leases(signs.renew, clock, 0.3).held(LEASE) as held:
         until(lambda: signs.count >= 2)
         assert not held.lost
 

@@ -26,9 +26,9 @@ import numpy as np
 from fit_recall import Talk, prepared
 
 from embermem.core.config import Settings
-from embermem.core.text import terms
 from embermem.embedders.minilm import MiniLM
 from embermem.index.query_context import Query, View
+from embermem.languages.words import terms
 from embermem.memoryos.recall.confidence import Signs, signs
 from embermem.memoryos.recall.retrieval import rank
 from embermem_bench import metrics

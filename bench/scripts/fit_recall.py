@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.core.config import Settings
-from embermem.core.text import terms
 from embermem.core.types import (
     About,
     Fact,
@@ -47,6 +46,7 @@ from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
+from embermem.languages.words import terms
 from embermem.memoryos.recall.retrieval import rank, recall
 from embermem.protocols import Delta, PageMark, Scope
 from embermem_bench import metrics

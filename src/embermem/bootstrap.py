@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from embermem import languages
+from embermem.core import sensitive
 from embermem.core.config import THETA, THETA_OTHER, Settings
 from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
+from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
 from embermem.memoryos.ingest.pipeline import Clock, Parts
 from embermem.memoryos.system import MemoryOS
-from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, MemorySystem, Store
+from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, MemorySystem, StoredSettings, UsageLog
 
 if TYPE_CHECKING:
-    from embermem.llms.asking import Ledger
     from embermem.store.admin.copying import Copied, Progress
     from embermem.store.engines.database import Database
     from embermem.store.engines.postgres import Postgres
@@ -163,7 +165,7 @@ def embedder_setting(settings: Settings) -> str:
     return _best() if settings.embedder == AUTO else settings.embedder
 
 
-def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) -> Embedder:
+def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = False) -> Embedder:
     """The embedder of this store. `auto` takes the store's own; for a new store MiniLM if its weights are there,
     else the hashed one. Raises EmbedderMismatch if another is asked for than the store was made with, unless the store
     is opened to `reindex` it."""
@@ -194,7 +196,7 @@ def choose_embedder(store: Store, settings: Settings, *, reindex: bool = False) 
     return embedder
 
 
-def better_embedder(store: Store, settings: Settings) -> str | None:
+def better_embedder(store: SqlStore, settings: Settings) -> str | None:
     """The setting of the embedder that takes the place of the store's own: of the hashed one that was chosen since no
     weights were there, MiniLM when they are. None where the setting names an embedder, or somebody chose the store's.
     """
@@ -206,18 +208,18 @@ def better_embedder(store: Store, settings: Settings) -> str | None:
     return MINILM
 
 
-def remember_choice(store: Store) -> None:
+def remember_choice(store: SqlStore) -> None:
     """The store's embedder was chosen by somebody: none takes its place by itself."""
     store.remember({_FOR_WANT_OF_BETTER: ""})
 
 
-def remember(store: Store, embedder: Embedder) -> None:
+def remember(store: SqlStore, embedder: Embedder) -> None:
     """Keep the embedder's name, its dimension, and the θ calibrated for it."""
     theta = THETA.get(embedder.name, THETA_OTHER)
     store.remember({"embedder": embedder.name, "dim": str(embedder.dim), _theta_key(embedder): str(theta)})
 
 
-def theta_of(store: Store, embedder: Embedder, settings: Settings) -> float:
+def theta_of(store: StoredSettings, embedder: Embedder, settings: Settings) -> float:
     """θ of Eq. 1: as set, else as it was calibrated for the embedder when the store began with it."""
     if settings.theta is not None:
         return settings.theta
@@ -274,13 +276,19 @@ def recorded(model: LanguageModel | None, file: str | Path, *, name: str | None 
     return RecordedModel(model, file, name=name)
 
 
-def make_asker(model: LanguageModel | None, store: Ledger, settings: Settings, clock: Clock) -> Asker | None:
-    """What puts questions to the model, with a store as its ledger; None without a model."""
+def make_asker(model: LanguageModel | None, ledger: UsageLog, settings: Settings, clock: Clock) -> Asker | None:
+    """What puts questions to the model, with its ledger; None without a model."""
     if model is None:
         return None
     from embermem.llms.asking import ModelAsker
 
-    return ModelAsker(model, store, settings, clock)
+    return ModelAsker(model, ledger, settings, clock)
+
+
+def finders(settings: Settings, own: Finder | None = None) -> tuple[Finder, ...]:
+    """What finds sensitive parts of a text: what the setting `redact` names, in all languages, and the caller's own.
+    Raises InputError for one of the caller's that cannot be called."""
+    return sensitive.finders(settings.redact, languages.secret_words, own)
 
 
 def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:
@@ -374,7 +382,7 @@ def make_named_system(
     return made(kit)
 
 
-def claim(store: Store, name: str) -> None:
+def claim(store: SqlStore, name: str) -> None:
     """The store is of this system from now on. Raises ConfigError if it is another's."""
     known = store.setting(_SYSTEM)
     if known is None and name != "memoryos" and not store.owners():
@@ -393,7 +401,7 @@ def _own(name: str) -> tuple[str, str]:
 
 
 def make_system(
-    store: Store,
+    store: SqlStore,
     embedder: Embedder,
     settings: Settings,
     clock: Clock,

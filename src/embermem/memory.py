@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import injected_blocks, messages, sensitive
+from embermem.core import injected_blocks, messages
 from embermem.core.config import Settings
 from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from embermem.core.types import Forgotten, Vectors
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Bounds, Call, Finding, KeyStore, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
+    from embermem.store.queries.keys import Keys
+    from embermem.store.sql import SqlStore
 
 __all__ = ["Memory", "OwnerMemory"]
 
@@ -72,9 +74,9 @@ class Memory:
         named = model if isinstance(model, str) else None
         self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
         self.read_only = read_only
-        self.finders = sensitive.finders(self.settings.redact, filter)
+        self.finders = bootstrap.finders(self.settings, filter)
         clock = clock or bootstrap.wall_clock
-        store = bootstrap.open_store(place, self.settings, read_only=read_only)
+        self._store = store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
             bootstrap.claim(store, "memoryos")
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
@@ -93,6 +95,7 @@ class Memory:
             finders=self.finders,
             nonce_key=self.nonce_key,
             store=store,
+            admin=store,
             system=system,
             asker=asker,
             done=telemetry.Done(),
@@ -120,7 +123,7 @@ class Memory:
 
     def owners(self) -> tuple[Owner, ...]:
         """Return all owners in the store."""
-        return self._parts.store.owners()
+        return self._store.owners()
 
     @property
     def embedder_name(self) -> str:
@@ -136,12 +139,12 @@ class Memory:
         """
         from embermem import bootstrap
 
-        return None if self._embedder_stays else bootstrap.better_embedder(self._parts.store, self.settings)
+        return None if self._embedder_stays else bootstrap.better_embedder(self._store, self.settings)
 
     @property
-    def keys(self) -> KeyStore:
+    def keys(self) -> Keys:
         """The keys of the service; see docs/operations/server.md."""
-        return self._parts.store
+        return self._store
 
     @property
     def done(self) -> telemetry.Done:
@@ -181,8 +184,8 @@ class Memory:
 
         If several processes create it at the same time, all get the stored one.
         """
-        known = self._parts.store.setting(_NONCE_KEY)
-        return bytes.fromhex(known or self._parts.store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
+        known = self._store.setting(_NONCE_KEY)
+        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
 
     def work(
         self,
@@ -216,16 +219,16 @@ class Memory:
         with self._embedder_changes:
             if embedder is not None:
                 self._embedder = bootstrap.make_embedder(embedder, self.settings)
-                bootstrap.remember_choice(self._parts.store)
+                bootstrap.remember_choice(self._store)
             name, dim = self._embedder.name, self._embedder.dim
-            made_by_it = (self._parts.store.setting("embedder"), self._parts.store.setting("dim")) == (name, str(dim))
-            goes_on = embedder is not None or self._parts.store.setting(_REINDEXING) == name
+            made_by_it = (self._store.setting("embedder"), self._store.setting("dim")) == (name, str(dim))
+            goes_on = embedder is not None or self._store.setting(_REINDEXING) == name
             if not (made_by_it and goes_on):
                 self._begin_reindex()
-                self._parts.store.remember({_REINDEXING: name})
+                self._store.remember({_REINDEXING: name})
             self._parts.system = self._make_system()
-        done = self._parts.system.reindex(progress)
-        self._parts.store.remember({_REINDEXING: ""})
+        done = self._parts.system.reindex(self.owners(), progress)
+        self._store.remember({_REINDEXING: ""})
         return done
 
     def rebuild(self, owner: Owner | None = None) -> tuple[Difference, ...]:
@@ -237,22 +240,24 @@ class Memory:
         from embermem.memoryos import rebuild
 
         owners = self.owners() if owner is None else (owner,)
-        return tuple(rebuild.replay(self._parts.store, one, self.settings.short_term_pages) for one in owners)
+        return tuple(
+            rebuild.replay(self._store, one, self.settings.short_term_pages, self._store.replay) for one in owners
+        )
 
     def stats(self) -> Stats:
         """Return counts of the whole store."""
-        return self._parts.store.stats(self._parts.clock(), self.settings.short_term_pages)
+        return self._store.stats(self._parts.clock(), self.settings.short_term_pages)
 
     def replica_lag_s(self) -> float | None:
         """The lag of a replica in seconds; None if the store is not a replica.
 
         While the replica is disconnected from its primary, this is the age of the last change that it applied.
         """
-        return self._parts.store.replica_lag_s()
+        return self._store.replica_lag_s()
 
     def calls(self, since: datetime) -> tuple[Call, ...]:
         """Return the usage log of model calls of all owners since a time, oldest first."""
-        return self._parts.store.calls(since)
+        return self._store.calls(since)
 
     def check(self, *, deep: bool = False) -> tuple[Finding, ...]:
         """Check every invariant of every owner's memory; returns what is wrong, with advice.
@@ -260,7 +265,7 @@ class Memory:
         With `deep`, derived rows are compared with what the log of changes gives; on SQLite, writers wait during the
         check of each owner. Changes nothing.
         """
-        return self._parts.store.check(now=self._parts.clock(), bounds=self._bounds(), deep=deep)
+        return self._store.check(now=self._parts.clock(), bounds=self._bounds(), deep=deep)
 
     def repair(self) -> tuple[Finding, ...]:
         """Repair what can be repaired without losing text; returns what was repaired and what is left, with advice.
@@ -268,7 +273,7 @@ class Memory:
         Derived rows that differ are derived from the log again, pages from their utterances, and damaged vectors are
         made again. Neither log is changed. Raises StoreError.
         """
-        return self._parts.store.repair(now=self._parts.clock(), bounds=self._bounds())
+        return self._store.repair(now=self._parts.clock(), bounds=self._bounds())
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Forget a user with all agents: every row of each memory. Returns the receipts by agent, none for an
@@ -283,7 +288,7 @@ class Memory:
         still do. On PostgreSQL it rewrites the tables (VACUUM FULL) and locks each of them meanwhile; in a large store
         only this call does so. Raises StoreError. See docs/concepts/forgetting.md.
         """
-        return self._parts.store.scrub()
+        return self._store.scrub()
 
     def renew_forgotten_key(self) -> None:
         """Create a new key of forgotten values if the old one is lost for good.
@@ -291,14 +296,14 @@ class Memory:
         What was forgotten until now is then no longer recognised if it is said again, and its receipts cannot be
         checked. An existing key file is kept as `FILE.key.other`. Raises StoreError.
         """
-        self._parts.store.renew_secret()
+        self._store.renew_secret()
 
     def close(self) -> None:
         """Stop the background thread after its current step, finish a due scrub if no other process prevents it, and
         close the store."""
         self._background.stop()
         self._scrub_if_due()
-        self._parts.store.close()
+        self._store.close()
 
     def __enter__(self) -> Memory:
         return self
@@ -319,17 +324,17 @@ class Memory:
             agent_facts=settings.agent_facts,
         )
 
-    def _make_system(self, store: Store | None = None) -> MemoryOS:
+    def _make_system(self, store: SqlStore | None = None) -> MemoryOS:
         from embermem import bootstrap
 
         parts = self._parts
-        return bootstrap.make_system(store or parts.store, self._embedder, self.settings, parts.clock, parts.asker)
+        return bootstrap.make_system(store or self._store, self._embedder, self.settings, parts.clock, parts.asker)
 
     @contextmanager
     def _copied(self, owner: Owner) -> Iterator[tuple[Store, MemoryOS]]:
         """One owner's memory copied into the memory of this process, and a system on it: no file is written that a
         killed process could leave. What its model is asked stands in the ledger of the real one."""
-        store = self._parts.store.in_memory(owner.id)
+        store = self._store.in_memory(owner.id)
         try:
             yield store, self._make_system(store)
         finally:
@@ -338,7 +343,7 @@ class Memory:
     def _begin_reindex(self) -> None:
         from embermem import bootstrap
 
-        store = self._parts.store
+        store = self._store
         store.begin_reindex(self._embedder.name, self._embedder.dim, self._parts.clock())
         bootstrap.remember(store, self._embedder)
 
@@ -350,7 +355,7 @@ class Memory:
         if self._embedder_stays:
             return
         with self._embedder_changes:
-            store = self._parts.store
+            store = self._store
             if (better := self.better_embedder()) is not None:
                 before, self._embedder = self._embedder.name, bootstrap.make_embedder(better, self.settings)
                 self._begin_reindex()
@@ -370,8 +375,7 @@ class Memory:
     def _scrub_if_due(self) -> None:
         if not self.read_only:
             with suppress(StoreError):  # it stays due
-                if self._parts.store.scrub_due():
-                    self._parts.store.scrub_after_forgetting()
+                self._parts.store.wipe()
 
     def _added(self) -> None:
         if self.settings.background and not self.read_only:

@@ -20,14 +20,15 @@ from zoneinfo import ZoneInfo
 
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import messages, sensitive
+from embermem.core import messages
 from embermem.core.messages import At, Inbox
 from embermem.core.types import Added, Context, Hit, Owner
 from embermem.protocols import Scope
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
-    from embermem.protocols import Call, LanguageModel, MemorySystem, Store
+    from embermem.protocols import Call, LanguageModel, MemorySystem
+    from embermem.store.sql import SqlStore
 
 __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
 
@@ -75,6 +76,7 @@ class SystemMemory:
 
         self.settings = settings
         self._clock = clock or bootstrap.wall_clock
+        self.finders = bootstrap.finders(settings)
         self._store = bootstrap.open_store(place, settings)
         try:
             self._system: MemorySystem = bootstrap.make_named_system(
@@ -95,7 +97,7 @@ class SystemMemory:
         return self._system
 
     @property
-    def store(self) -> Store:
+    def store(self) -> SqlStore:
         """The store itself, for what is read of any system's: utterances, counts, calls."""
         return self._store
 
@@ -199,5 +201,5 @@ class OwnerSystem:
             zone=zone,
             now=memory._clock(),
             max_chars=memory.settings.max_text_chars,
-            finders=sensitive.finders(memory.settings.redact),
+            finders=memory.finders,
         )

@@ -14,7 +14,7 @@ from embermem.core.changes import Cause
 from embermem.core.config import load
 from embermem.core.types import Message, Owner, OwnerId, PageView, Role, ThreadId
 from embermem.memoryos.ingest.long_term import Knowledge
-from embermem.protocols import ProfileRequest
+from embermem.protocols import ENDED, ProfileRequest
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 
@@ -49,7 +49,7 @@ def promoted(store: SqlStore, talk: list[tuple[str, str]], days: int, reply: dic
         digest="",
         fresh=True,
     )
-    pages = store.pages(ALICE.id, 1, tier=None, before=None, limit=len(talk))
+    pages = store.pages(ALICE.id, 1, limit=len(talk))
     persona, state = store.persona(ALICE.id), store.owner_state(ALICE.id)
     assert state is not None
     request = ProfileRequest(
@@ -145,7 +145,7 @@ def test_an_english_talk(store: SqlStore) -> None:
     assert music.level == pytest.approx(0.3)
     assert music.confidence == pytest.approx(0.75)
     moved = NOW + timedelta(days=30)
-    ended = {(f.attribute, f.value): f for f in store.history(ALICE.id)}
+    ended = {(f.attribute, f.value): f for f in store.facts(ALICE.id, ENDED)}
     assert set(ended) == {("lives_in", "Lyon"), ("plays", "cello")}
     home = next(f for f in persona.facts if f.attribute == "lives_in")
     old = ended["lives_in", "Lyon"]
@@ -186,4 +186,4 @@ def test_a_chinese_talk(store: SqlStore) -> None:
     assert {f.name: f.value for f in persona.profile} == {"name": "小明", "home": "上海", "occupation": "老师"}
     assert [f.text for f in persona.facts] == ["喜欢摄影", "住在上海"]
     assert [t.dimension for t in persona.traits] == ["photography"]
-    assert [f.text for f in store.history(ALICE.id)] == ["住在北京"]
+    assert [f.text for f in store.facts(ALICE.id, ENDED)] == ["住在北京"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from attack.words import found_in
-from embermem.core.text import terms
 from embermem.core.types import Forgotten
+from embermem.languages.words import terms
 from embermem.store import schema
 from soundness import looking
 

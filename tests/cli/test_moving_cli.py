@@ -14,7 +14,7 @@ from running import run, said
 
 from embermem.store import migrations
 from embermem.store.admin import copying
-from embermem.store.admin.ddl import ddl
+from embermem.store.engines.ddl import ddl
 from soundness import rows
 
 

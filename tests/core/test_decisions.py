@@ -169,7 +169,9 @@ def test_what_names_a_page_goes_with_it(decision: Decision) -> None:
 
 def without(decision: Decision, *, pages: set[str] | None = None, seqs: set[int] | None = None) -> tuple[Decision, ...]:
     change = Change(no=1, cause=Cause.PROMOTION, analyst="", recorded_at=AT, decisions=(decision,))
-    trail = Trail(begun=0, changes=(change,), chains={}, segments={}, facts=frozenset(), repeated=frozenset())
+    trail = Trail(
+        begun=0, changes=(change,), chains={}, segments={}, facts=frozenset(), repeated=frozenset(), verbatim=True
+    )
     going = Going(
         pages=frozenset(PageId(one) for one in pages or ()),
         seqs=frozenset(seqs or ()),

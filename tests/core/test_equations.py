@@ -151,3 +151,26 @@ def test_merged_evidence_lies_between_both_and_is_surer_than_either(a: float, c:
         assert min(a, b) - 1e-9 <= level <= max(a, b) + 1e-9
     assert max(c, d) - 1e-9 <= sure <= 1.0
     assert sure == pytest.approx(eq.evidence_confidence(d, c))
+
+
+def test_what_is_told_of_a_thread_costs_more_the_more_it_is() -> None:
+    assert eq.told_penalty(0.0, 1000.0) == 0.0
+    assert eq.told_penalty(1000.0, 1000.0) == pytest.approx(math.log(2.0))
+
+
+def test_what_is_far_in_time_fades() -> None:
+    assert eq.fading(0.0, 4.0) == 1.0
+    assert eq.fading(4.0, 4.0) == pytest.approx(1.0 / math.e)
+    assert eq.fading(np.array([0.0, 8.0]), 4.0) == pytest.approx([1.0, math.e**-2])
+
+
+def test_a_wide_span_says_less_about_a_short_one() -> None:
+    assert eq.sharpness(1.0, 365.0, 31.0) == pytest.approx(32 / 365)
+    assert eq.sharpness(1.0, np.array([1.0, 64.0]), 31.0) == pytest.approx([32.0, 0.5])
+
+
+def test_a_soft_maximum_lies_between_the_mean_and_the_greatest() -> None:
+    assert eq.soft_maximum([], 0.1, 8) == 0.0
+    assert eq.soft_maximum([0.7, 0.7], 0.1, 2) == pytest.approx(0.7)
+    assert eq.soft_maximum([1.0], 0.1, 2) == pytest.approx(0.1 * math.log((math.exp(10) + 1) / 2))
+    assert 0.5 < eq.soft_maximum([0.2, 0.8], 0.1, 2) < 0.8

@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 from embermem import Memory, Owner, OwnerMemory, open_system
 from embermem.core.errors import InputError
 from embermem.core.messages import Inbox
-from embermem.core.sensitive import Finder, Found, Redacted, iban, luhn, redacted, secrets
+from embermem.core.sensitive import Finder, Found, Redacted, iban, luhn, redacted
+from embermem.core.sensitive import secrets as secrets_by
 from embermem.core.types import OwnerId
+from embermem.languages import secret_words
 from forgotten import kept
 from proofs import bounded
 from scripted import Opener, Place
 
+secrets = secrets_by(secret_words())
 LETTERS = string.ascii_letters + string.digits
 ALL = (
     ("card number", "4111 1111 1111 1111"),

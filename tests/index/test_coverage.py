@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.index.coverage import told_penalty, widened
+from embermem.index.coverage import widened
 
 
 def wide(
@@ -30,11 +30,6 @@ def test_without_a_weight_the_order_stays() -> None:
     order, penalties = wide([5.0, 4.9, 4.5], [0, 0, 1], [3000, 3000, 100], weight=0.0)
     assert order == [0, 1, 2]
     assert penalties == [0.0, 0.0, 0.0]
-
-
-def test_the_penalty_grows_with_what_was_told() -> None:
-    assert told_penalty(0.0, 1000.0) == 0.0
-    assert told_penalty(1000.0, 1000.0) == pytest.approx(np.log(2.0))
 
 
 @given(

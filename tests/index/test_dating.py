@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from embermem.dates import date_spans
 from embermem.index.dating import DateTable, met
+from embermem.languages.dates.engine import date_spans
 
 ASKED_AT = datetime(2026, 8, 1, 12, tzinfo=UTC)
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.core.text import terms
 from embermem.core.types import About, Fact, FactId, Persona, Source, UtteranceId
 from embermem.index.facts import FactTable
+from embermem.languages.words import terms
 
 AT = datetime(2026, 5, 2, 9, tzinfo=UTC)
 WORDS = ("heron", "kayak", "trombone", "lantern")

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from embermem.core.errors import NotFound, StoreError
-from embermem.protocols import ApiKey, Grant, Store
+from embermem.protocols import ApiKey, Grant
+from embermem.store.sql import SqlStore
 
 NOW = datetime(2026, 5, 2, 10, tzinfo=UTC)
 
@@ -25,7 +26,7 @@ def key(name: str, minutes: int = 0) -> ApiKey:
     )
 
 
-def test_keys_come_back_as_they_were_given_the_oldest_first(store: Store) -> None:
+def test_keys_come_back_as_they_were_given_the_oldest_first(store: SqlStore) -> None:
     assert store.all_keys() == ()
     for one in (key("b", 1), key("a", 2), key("c")):
         store.add_key(one)
@@ -34,14 +35,14 @@ def test_keys_come_back_as_they_were_given_the_oldest_first(store: Store) -> Non
     assert store.key("none") is None
 
 
-def test_two_keys_of_one_id_are_refused(store: Store) -> None:
+def test_two_keys_of_one_id_are_refused(store: SqlStore) -> None:
     store.add_key(key("a"))
     with pytest.raises(StoreError):
         store.add_key(key("a", 1))
     assert store.all_keys() == (key("a"),)
 
 
-def test_a_revoked_key_stays_with_the_time_of_its_end(store: Store) -> None:
+def test_a_revoked_key_stays_with_the_time_of_its_end(store: SqlStore) -> None:
     store.add_key(key("a"))
     store.add_key(key("b"))
     later = NOW + timedelta(days=1)

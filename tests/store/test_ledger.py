@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from embermem.core import ids
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import Owner
-from embermem.protocols import Call, Limits, Purpose, Store
+from embermem.protocols import Call, Limits, Purpose
+from embermem.store.sql import SqlStore
 from forked import script
 from proofs import bounded
 from scripted import NOW, Place
@@ -39,13 +40,13 @@ def call(name: str = "k1", owner: Owner = ALICE, at: datetime = NOW, **told: Any
     return Call(id=name, owner_id=owner.id, at=at, purpose=Purpose.ANNOTATE, model="m", **given_)
 
 
-def begin(store: Store, limits: Limits, name: str = "k1", owner: Owner = ALICE, **told: Any) -> Call:
+def begin(store: SqlStore, limits: Limits, name: str = "k1", owner: Owner = ALICE, **told: Any) -> Call:
     made = call(name, owner, **told)
     store.begin_call(owner, made, limits)
     return made
 
 
-def test_calls_of_an_owner_who_is_forgotten_whole_go_and_those_of_others_stay(store: Store) -> None:
+def test_calls_of_an_owner_who_is_forgotten_whole_go_and_those_of_others_stay(store: SqlStore) -> None:
     store.set_timezone(ALICE, "UTC", NOW)
     begin(store, Limits())
     kept = begin(store, Limits(), "k2", BOB)
@@ -53,7 +54,7 @@ def test_calls_of_an_owner_who_is_forgotten_whole_go_and_those_of_others_stay(st
     assert store.calls(NOW) == (kept,)
 
 
-def test_a_call_is_started_and_then_what_came_of_it(store: Store) -> None:
+def test_a_call_is_started_and_then_what_came_of_it(store: SqlStore) -> None:
     begun = begin(store, Limits())
     assert store.calls(NOW) == (begun,)
     ended = replace(begun, prompt_tokens=81, completion_tokens=9, cached_tokens=64, ms=1234, outcome="ok")
@@ -61,7 +62,7 @@ def test_a_call_is_started_and_then_what_came_of_it(store: Store) -> None:
     assert store.calls(NOW) == (ended,)
 
 
-def test_the_ledger_is_read_from_a_time_on_of_one_owner_or_of_all_oldest_first(store: Store) -> None:
+def test_the_ledger_is_read_from_a_time_on_of_one_owner_or_of_all_oldest_first(store: SqlStore) -> None:
     begin(store, Limits(), "k2", at=NOW + timedelta(seconds=2))
     begin(store, Limits(), "k1", at=NOW)
     begin(store, Limits(), "k1", BOB, at=NOW + timedelta(seconds=1))
@@ -74,7 +75,7 @@ def test_the_ledger_is_read_from_a_time_on_of_one_owner_or_of_all_oldest_first(s
 @pytest.mark.parametrize(
     "limits", [Limits(calls=2), Limits(tokens=250), Limits(owner_calls=2), Limits(owner_tokens=250)]
 )
-def test_a_limit_that_is_reached_refuses_the_call_until_the_next_midnight(store: Store, limits: Limits) -> None:
+def test_a_limit_that_is_reached_refuses_the_call_until_the_next_midnight(store: SqlStore, limits: Limits) -> None:
     begin(store, limits, "k1")
     begin(store, limits, "k2")
     with pytest.raises(BudgetSpent, match="2026-05-03 00:00 UTC") as refused:
@@ -84,7 +85,7 @@ def test_a_limit_that_is_reached_refuses_the_call_until_the_next_midnight(store:
     begin(store, limits, "k3", at=MIDNIGHT)
 
 
-def test_one_owner_s_limit_holds_back_no_other_and_that_of_all_holds_back_everyone(store: Store) -> None:
+def test_one_owner_s_limit_holds_back_no_other_and_that_of_all_holds_back_everyone(store: SqlStore) -> None:
     begin(store, Limits(owner_calls=1, calls=2), "k1", ALICE)
     with pytest.raises(BudgetSpent, match="for alice"):
         begin(store, Limits(owner_calls=1, calls=2), "k2", ALICE)
@@ -93,14 +94,14 @@ def test_one_owner_s_limit_holds_back_no_other_and_that_of_all_holds_back_everyo
         begin(store, Limits(owner_calls=9, calls=2), "k2", BOB)
 
 
-def test_a_limit_of_nothing_allows_nothing(store: Store) -> None:
+def test_a_limit_of_nothing_allows_nothing(store: SqlStore) -> None:
     for limits in (Limits(calls=0), Limits(tokens=0), Limits(owner_calls=0), Limits(owner_tokens=0)):
         with pytest.raises(BudgetSpent):
             begin(store, limits)
     assert store.calls(NOW) == ()
 
 
-def test_a_call_counts_as_estimated_until_it_ended_and_then_as_counted(store: Store) -> None:
+def test_a_call_counts_as_estimated_until_it_ended_and_then_as_counted(store: SqlStore) -> None:
     limits = Limits(tokens=150)
     begun = begin(store, limits, "k1")
     with pytest.raises(BudgetSpent):
@@ -109,7 +110,7 @@ def test_a_call_counts_as_estimated_until_it_ended_and_then_as_counted(store: St
     begin(store, limits, "k2")
 
 
-def test_a_day_is_that_of_utc_whatever_zone_the_time_came_in(store: Store) -> None:
+def test_a_day_is_that_of_utc_whatever_zone_the_time_came_in(store: SqlStore) -> None:
     early = datetime(2026, 5, 3, 1, 30, tzinfo=timezone(timedelta(hours=2)))  # still the second of May in UTC
     begin(store, Limits(calls=1), "k1", at=early)
     with pytest.raises(BudgetSpent) as refused:
@@ -135,7 +136,7 @@ def test_the_ledger_holds_no_text() -> None:
 )
 @settings(max_examples=bounded(10, proofs=125), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_limit_is_ever_passed_where_estimates_hold(
-    store: Store, asked: list[tuple[Owner, int, int]], calls: int, tokens: int, own_calls: int, own_tokens: int
+    store: SqlStore, asked: list[tuple[Owner, int, int]], calls: int, tokens: int, own_calls: int, own_tokens: int
 ) -> None:
     limits = Limits(calls=calls, tokens=tokens, owner_calls=own_calls, owner_tokens=own_tokens)
     day = NOW + timedelta(days=len(store.calls(datetime(2000, 1, 1, tzinfo=UTC))) + 1)  # a day of its own

@@ -38,9 +38,11 @@ from embermem.core.traits import dimensions
 from embermem.core.types import (
     About,
     ChainId,
+    Fact,
     FactId,
     Message,
     Owner,
+    Page,
     PageId,
     Role,
     SegmentId,
@@ -49,7 +51,7 @@ from embermem.core.types import (
     Tier,
     UtteranceId,
 )
-from embermem.protocols import Moment
+from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection, Moment
 from embermem.store.sql import SqlStore
 from scripted import NOW
 
@@ -118,6 +120,14 @@ def true(when: datetime) -> Moment:
     return Moment(valid_at=when)
 
 
+def fact_of(store: SqlStore, fact_id: FactId, moment: Moment) -> Fact | None:
+    return next(iter(store.facts(ALICE.id, FactSelection(ids=frozenset({fact_id})), moment)), None)
+
+
+def page_of(store: SqlStore, page_id: PageId, moment: Moment) -> Page | None:
+    return next(iter(store.pages(ALICE.id, 1, moment=moment, ids=[page_id])), None)
+
+
 def names(facts: Sequence[Any]) -> list[str]:
     return [one.id for one in facts]
 
@@ -126,14 +136,14 @@ def names(facts: Sequence[Any]) -> list[str]:
 
 
 def test_a_time_stands_for_the_last_entries_of_both_logs_by_then(store: SqlStore) -> None:
-    assert store.moment(ALICE.id, NOW) == (0, 0)
+    assert store.moment(ALICE.id, NOW) == Moment(seq=0, revision=0)
     say(store, at=NOW)
     say(store, at=NOW + DAY)
     decide(store, fact(), at=NOW + 2 * DAY)
     days = [store.moment(ALICE.id, NOW + n * DAY) for n in (-1, 0, 1, 2, 3)]
-    assert days == [(0, 0), (1, 0), (2, 0), (2, 1), (2, 1)]
-    assert store.moment(ALICE.id, NOW + DAY / 2) == (1, 0)
-    assert store.moment(BOB.id, NOW + DAY) == (0, 0)
+    assert [(one.seq, one.revision) for one in days] == [(0, 0), (1, 0), (2, 0), (2, 1), (2, 1)]
+    assert store.moment(ALICE.id, NOW + DAY / 2) == Moment(seq=1, revision=0)
+    assert store.moment(BOB.id, NOW + DAY) == Moment(seq=0, revision=0)
 
 
 def test_after_all_entries_it_stands_for_now_whatever_clocks_said(store: SqlStore) -> None:
@@ -141,7 +151,7 @@ def test_after_all_entries_it_stands_for_now_whatever_clocks_said(store: SqlStor
     say(store, at=NOW)
     decide(store, fact("f1"), at=NOW + DAY)
     decide(store, fact("f2"), at=NOW)
-    assert store.moment(ALICE.id, NOW + DAY) == (2, 2)
+    assert store.moment(ALICE.id, NOW + DAY) == Moment(seq=2, revision=2)
 
 
 def test_a_time_before_memory_was_begun_anew_is_refused(store: SqlStore) -> None:
@@ -150,9 +160,9 @@ def test_a_time_before_memory_was_begun_anew_is_refused(store: SqlStore) -> None
     decide(store, BegunAnew(), at=NOW + DAY, cause=Cause.ANEW)
     with pytest.raises(InputError, match="change 2 began memory anew at 2026-05-03T10:00:00"):
         store.moment(ALICE.id, NOW)
-    assert store.moment(ALICE.id, NOW + DAY) == (1, 2)
-    assert store.revision_at(ALICE.id, NOW) == 1
-    assert store.revision_at(BOB.id, NOW) == 0
+    assert store.moment(ALICE.id, NOW + DAY) == Moment(seq=1, revision=2)
+    assert [change.no for change in store.changes(ALICE.id, since=NOW)] == [2]
+    assert store.changes(BOB.id, since=NOW) == ()
 
 
 # --------------------------------------------------------------------------------------------------------------- facts
@@ -171,14 +181,14 @@ def test_a_fact_is_at_each_revision_as_that_left_it(store: SqlStore) -> None:
     decide(store, FactExpires(fact_id=FactId("f0"), at=NOW + DAY))
 
     def held(revision: int) -> list[str]:
-        return names(store.facts_at(ALICE.id, at(revision), about=None, archived=False))
+        return names(store.facts(ALICE.id, HELD, at(revision)))
 
     assert [held(revision) for revision in (0, 1, 2, 3)] == [[], ["f0"], ["f0", "f1"], ["f0", "f1"]]
     assert [held(revision) for revision in (4, 5, 6, 7)] == [["f0", "f1"], ["f0"], ["f0", "f1"], ["f0"]]
-    assert names(store.facts_at(ALICE.id, at(5), about=None, archived=True)) == ["f1"]
-    assert names(store.history_at(ALICE.id, at(7))) == ["f1"]
-    assert store.history_at(ALICE.id, at(6)) == ()
-    stood = [store.fact_at(ALICE.id, F1, at(revision)) for revision in range(9)]
+    assert names(store.facts(ALICE.id, ARCHIVED, at(5))) == ["f1"]
+    assert names(store.facts(ALICE.id, ENDED, at(7))) == ["f1"]
+    assert store.facts(ALICE.id, ENDED, at(6)) == ()
+    stood = [fact_of(store, F1, at(revision)) for revision in range(9)]
     assert stood[:2] == [None, None]
     kept = [one for one in stood if one is not None]
     assert [[s.seq for s in one.sources] for one in kept] == [[1], *[[1, 2]] * 6]
@@ -187,9 +197,9 @@ def test_a_fact_is_at_each_revision_as_that_left_it(store: SqlStore) -> None:
     assert [one.superseded_by for one in kept] == [*[None] * 5, "f0", "f0"]
     assert [one.retired_at for one in kept] == [*[None] * 5, NOW + DAY, NOW + DAY]
     assert [one.valid_to for one in kept] == [*[None] * 5, NOW + DAY, NOW + DAY]
-    expiries = [store.fact_at(ALICE.id, FactId("f0"), at(revision)) for revision in (7, 8)]
+    expiries = [fact_of(store, FactId("f0"), at(revision)) for revision in (7, 8)]
     assert [one and one.expires_at for one in expiries] == [None, NOW + DAY]
-    assert store.fact_at(ALICE.id, F1, at(8)) == store.fact(ALICE.id, F1)
+    assert fact_of(store, F1, at(8)) == fact_of(store, F1, Moment())
 
 
 def test_a_fact_was_true_within_its_time_and_not_at_its_end(store: SqlStore) -> None:
@@ -207,7 +217,7 @@ def test_a_fact_was_true_within_its_time_and_not_at_its_end(store: SqlStore) -> 
     )
 
     def were_true(when: datetime, archived: bool = False) -> set[str]:
-        return {*names(store.facts_at(ALICE.id, true(when), about=None, archived=archived))}
+        return {*names(store.facts(ALICE.id, ARCHIVED if archived else HELD, true(when)))}
 
     assert were_true(NOW - DAY) == {"open"}
     assert were_true(NOW) == {"open", "ended", "unknown", "expiring"}
@@ -216,8 +226,8 @@ def test_a_fact_was_true_within_its_time_and_not_at_its_end(store: SqlStore) -> 
     assert were_true(NOW, archived=True) == {"archived"}
     assert were_true(NOW - DAY, archived=True) == set()
     known_then = Moment(seq=1, revision=1, valid_at=NOW + 3 * DAY)
-    assert len(store.facts_at(ALICE.id, known_then, about=None, archived=False)) == 6
-    assert store.facts_at(ALICE.id, known_then, about=About.AGENT, archived=False) == ()
+    assert len(store.facts(ALICE.id, HELD, known_then)) == 6
+    assert store.facts(ALICE.id, replace(HELD, about=About.AGENT), known_then) == ()
 
 
 # ------------------------------------------------------------------------------------------------------------- persona
@@ -233,7 +243,7 @@ def trait(level: float, since: datetime | None = None) -> TraitSet:
 
 
 def told(store: SqlStore, moment: Moment) -> tuple[list[str], list[float]]:
-    persona = store.persona_at(ALICE.id, moment)
+    persona = store.persona(ALICE.id, moment)
     return [one.value for one in persona.profile], [one.level for one in persona.traits]
 
 
@@ -248,7 +258,7 @@ def test_lines_and_traits_are_at_each_revision_as_that_left_them(store: SqlStore
         (["Nantes"], [0.5]),
         ([], []),
     ]
-    assert store.persona_at(ALICE.id, at(1)).profile[0].retired_at is None
+    assert store.persona(ALICE.id, at(1)).profile[0].retired_at is None
 
 
 def test_a_line_holds_from_its_time_on_over_what_earlier_changes_said(store: SqlStore) -> None:
@@ -267,7 +277,7 @@ def test_a_line_holds_from_its_time_on_over_what_earlier_changes_said(store: Sql
     ]
     then = Moment(seq=1, revision=2, valid_at=NOW + 4 * DAY)
     assert told(store, then) == (["Nantes"], [0.5])
-    (kept,) = store.persona_at(ALICE.id, then).profile
+    (kept,) = store.persona(ALICE.id, then).profile
     assert (kept.valid_from, kept.retired_at) == (NOW + 4 * DAY, None)
 
 
@@ -292,12 +302,12 @@ def test_a_page_is_where_it_was(store: SqlStore) -> None:
     decide(store, Evicted(segment_id=SegmentId("s2")))
 
     def stood(revision: int) -> tuple[object, ...]:
-        page = store.page_at(ALICE.id, pages[0], 1, at(revision))
+        page = page_of(store, pages[0], at(revision))
         assert page is not None
-        marks = store.page_marks_at(ALICE.id, at(revision))
-        assert [mark.page_id for mark in marks] == pages
-        assert marks[0].segment_id == page.segment_id
-        assert store.pages_at(ALICE.id, 1, at(revision), tier=page.tier)[0] == page
+        assert names(store.pages(ALICE.id, 1, moment=at(revision))) == pages
+        if page.segment_id is not None:
+            assert store.pages(ALICE.id, 1, moment=at(revision), segment=page.segment_id) == (page,)
+        assert store.pages(ALICE.id, 1, moment=at(revision), tier=page.tier)[0] == page
         return page.tier, page.segment_id, page.chain_id, page.keywords
 
     assert [stood(revision) for revision in range(4)] == [
@@ -311,24 +321,24 @@ def test_a_page_is_where_it_was(store: SqlStore) -> None:
 def test_short_term_memory_is_the_newest_pages_of_then(store: SqlStore) -> None:
     pages = [say(store, f"{n}", at=NOW + n * DAY) for n in range(4)]
     then = Moment(seq=2, revision=0)
-    assert names(store.pages_at(ALICE.id, 1, then)) == pages[:2]
-    assert names(store.pages_at(ALICE.id, 1, then, tier=Tier.SHORT)) == pages[1:2]
-    assert names(store.pages_at(ALICE.id, 1, then, tier=Tier.PENDING)) == pages[:1]
-    assert names(store.pages_at(ALICE.id, 1, then, limit=1)) == pages[1:2]
-    assert names(store.pages_at(ALICE.id, 1, then, before=2)) == pages[:1]
-    assert store.pages_at(ALICE.id, 1, then, thread=ThreadId("other")) == ()
-    assert store.page_at(ALICE.id, pages[3], 1, then) is None
-    assert names(store.pages_at(ALICE.id, 1, true(NOW + DAY))) == pages[:2]
+    assert names(store.pages(ALICE.id, 1, moment=then)) == pages[:2]
+    assert names(store.pages(ALICE.id, 1, moment=then, tier=Tier.SHORT)) == pages[1:2]
+    assert names(store.pages(ALICE.id, 1, moment=then, tier=Tier.PENDING)) == pages[:1]
+    assert names(store.pages(ALICE.id, 1, moment=then, limit=1)) == pages[1:2]
+    assert names(store.pages(ALICE.id, 1, moment=then, before=2)) == pages[:1]
+    assert store.pages(ALICE.id, 1, moment=then, thread=ThreadId("other")) == ()
+    assert page_of(store, pages[3], then) is None
+    assert names(store.pages(ALICE.id, 1, moment=true(NOW + DAY))) == pages[:2]
 
 
 def test_a_page_holds_what_had_been_said_of_it(store: SqlStore) -> None:
     page_id = say(store, "Shall I go?")
     reply = Message(role=Role.ASSISTANT, speaker="a", text="Do.", said_at=NOW + 2 * DAY, thread=ThreadId("main"))
     store.append(ALICE, [reply], now=NOW + DAY, key=None, digest="", fresh=False)
-    asked = [store.page_at(ALICE.id, page_id, 1, moment) for moment in (Moment(seq=1, revision=0), true(NOW + DAY))]
+    asked = [page_of(store, page_id, moment) for moment in (Moment(seq=1, revision=0), true(NOW + DAY))]
     assert [page and page.response for page in asked] == ["", ""]
-    whole = store.page_at(ALICE.id, page_id, 1, true(NOW + 2 * DAY))
-    assert whole == store.page(ALICE.id, page_id, 1)
+    whole = page_of(store, page_id, true(NOW + 2 * DAY))
+    assert whole == page_of(store, page_id, Moment())
 
 
 def test_a_segment_is_as_it_was_without_counters(store: SqlStore) -> None:
@@ -344,18 +354,18 @@ def test_a_segment_is_as_it_was_without_counters(store: SqlStore) -> None:
     )
     decide(store, Evicted(segment_id=SegmentId("s1")))
     store.visit(ALICE.id, {SegmentId("s1"): 3}, NOW + 9 * DAY)
-    assert store.segments_at(ALICE.id, at(0), archived=None) == ()
-    (first,) = store.segments_at(ALICE.id, at(1), archived=False)
+    assert store.segments(ALICE.id, moment=at(0)) == ()
+    (first,) = store.segments(ALICE.id, moment=at(1), archived=False)
     assert (first.summary, first.page_ids, first.keywords) == ("one", (pages[0],), ("k",))
     assert (first.visits, first.unanalysed, first.last_access) == (0, 0, NOW)
-    (second,) = store.segments_at(ALICE.id, at(2), archived=False)
+    (second,) = store.segments(ALICE.id, moment=at(2), archived=False)
     assert (second.summary, second.page_ids) == ("one\ntwo", tuple(pages))
     assert (second.keywords, second.tags, second.context) == (("k", "more"), ("t",), "x")
-    assert store.segments_at(ALICE.id, at(3), archived=False) == ()
-    (gone,) = store.segments_at(ALICE.id, at(3), archived=True)
+    assert store.segments(ALICE.id, moment=at(3), archived=False) == ()
+    (gone,) = store.segments(ALICE.id, moment=at(3), archived=True)
     assert gone == replace(second, archived=True)
-    assert store.segments_at(ALICE.id, at(3), archived=None, only=SegmentId("s1")) == (gone,)
-    assert store.segments_at(ALICE.id, at(3), archived=None, only=SegmentId("s2")) == ()
+    assert store.segments(ALICE.id, moment=at(3), only=SegmentId("s1")) == (gone,)
+    assert store.segments(ALICE.id, moment=at(3), only=SegmentId("s2")) == ()
 
 
 def test_a_summary_tells_of_nothing_said_later(store: SqlStore) -> None:
@@ -369,7 +379,7 @@ def test_a_summary_tells_of_nothing_said_later(store: SqlStore) -> None:
     decide(store, noted(pages[0], 1), placed(pages[0]))
 
     def summaries(when: datetime) -> list[tuple[str, int]]:
-        segments, chains = store.segments_at(ALICE.id, true(when), archived=None), store.chains_at(ALICE.id, true(when))
+        segments, chains = store.segments(ALICE.id, moment=true(when)), store.chains(ALICE.id, moment=true(when))
         told = [(segment.summary, len(segment.page_ids)) for segment in segments]
         return told + [(chain.summary, len(chain.page_ids)) for chain in chains]
 
@@ -377,5 +387,5 @@ def test_a_summary_tells_of_nothing_said_later(store: SqlStore) -> None:
     assert summaries(NOW) == [("", 1), ("", 1)]
     assert summaries(NOW + DAY) == [("one", 2), ("one", 2)]
     assert summaries(NOW + 2 * DAY) == [("two", 3), ("two", 3)]
-    (bare,) = store.segments_at(ALICE.id, true(NOW), archived=None)
+    (bare,) = store.segments(ALICE.id, moment=true(NOW))
     assert (bare.said_from, bare.said_to, bare.keywords) == (NOW, NOW, ())

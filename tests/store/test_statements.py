@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, FromClause, Table, UniqueConstraint, event
+from sqlalchemy import FromClause, Table, UniqueConstraint
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 from sqlalchemy.sql import visitors
@@ -26,8 +24,9 @@ from embermem.core.config import load
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
-from embermem.protocols import Call, Limits, Purpose
+from embermem.protocols import Call, FactSelection, InSegment, Limits, PagesToRead, Pending, Purpose, ReadBy, Unread
 from embermem.store import schema
+from embermem.store.admin.statement_names import Statement, names, sent
 from embermem.store.sql import SqlStore
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
@@ -46,20 +45,20 @@ BY_TIME = {"ix_owner_due": "finds due owners", "ix_call_at": "adds up a day's ca
 """Indexes that do not begin with the owner."""
 
 WHOLE: Mapping[str, str] = {
-    "Whole.owners": "lists who has a memory here",
-    "Whole.due": "finds owners with work to do, for a worker",
-    "Whole.stats": "counts the whole store, for metrics and `stats`",
-    "_backlog": "how many pages wait, and since when, for metrics and `stats`",
-    "_marked": "looks whether anything was hashed with a key that is gone, before another is made",
-    "Checking._owners_to_check": "lists whose rows `doctor` looks at, without those that cannot be read",
-    "_ownerless": "looks for rows of owners that are not there, for `doctor`",
-    "_failed": "tells what waits for another try, for `doctor`",
-    "Work.begin_reindex": "changes the embedder of the store: every owner's vectors are due",
-    "Ledger.calls": "reads the ledger of all owners, for `cost`",
-    "_sums": "adds up a day's calls, only where a limit over all owners is set",
-    "_Side.owner_ids": "`copy` lists whom to copy",
-    "_Copying.begin": "`copy` counts whom to copy",
-    "_refuse_rows": "`copy` looks whether its target is empty",
+    "store_admin.Whole.owners": "lists who has a memory here",
+    "worker_queries.Work.due": "finds owners with work to do, for a worker",
+    "store_admin.Whole.stats": "counts the whole store, for metrics and `stats`",
+    "store_admin._backlog": "how many pages wait, and since when, for metrics and `stats`",
+    "erasing._marked": "looks whether anything was hashed with a key that is gone, before another is made",
+    "checking.Checking._owners_to_check": "lists whose rows `doctor` looks at, without those that cannot be read",
+    "checking._ownerless": "looks for rows of owners that are not there, for `doctor`",
+    "checking._failed": "tells what waits for another try, for `doctor`",
+    "store_admin.Whole.begin_reindex": "changes the embedder of the store: every owner's vectors are due",
+    "usage_log.Ledger.calls": "reads the ledger of all owners, for `cost`",
+    "usage_log._sums": "adds up a day's calls, only where a limit over all owners is set",
+    "copying._Side.owner_ids": "`copy` lists whom to copy",
+    "copying._Copying.begin": "`copy` counts whom to copy",
+    "copying._refuse_rows": "`copy` looks whether its target is empty",
 }
 """The functions of store/ whose statements may look over all owners, and why."""
 
@@ -102,11 +101,10 @@ def test_nothing_is_left_to_the_database_to_make_up() -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
-    """A statement as it was sent: its text, the function of store/ that made it, the store's method that was called,
-    the owners' tables that no condition ties to an owner's id, and the ids that it names."""
+    """A statement that was sent: the store's method that was called, the owners' tables that no condition ties to an
+    owner's id, and the ids that it names."""
 
-    text: str
-    by: str
+    statement: Statement
     method: str | None
     loose: frozenset[str]
     owners: frozenset[str]
@@ -118,43 +116,17 @@ class Sent:
         return not self.tables or (not self.loose and len(self.owners) == 1)
 
 
-@contextmanager
-def listening() -> Iterator[list[Sent]]:
-    """Everything that any engine is sent."""
-    sent: list[Sent] = []
-
-    def hear(connection: Any, cursor: Any, text: str, parameters: Any, context: Any, many: bool) -> None:
-        by, method = callers()
-        compiled = None if context is None else context.compiled
-        if compiled is None or not hasattr(compiled, "statement"):
-            tables = frozenset(name for name in OWNED if re.search(rf"\b(FROM|INTO|UPDATE|JOIN) {name}\b", text))
-            sent.append(Sent(text=text, by=by, method=method, loose=tables, owners=frozenset(), tables=tables))
-            return
-        values = {v for row in context.compiled_parameters for v in row.values() if isinstance(v, str)}
-        tables, loose = tied(compiled.statement)
-        owners = frozenset(value for value in values if re.fullmatch("[0-9a-f]{32}", value))
-        sent.append(Sent(text=text, by=by, method=method, loose=loose, owners=owners, tables=tables))
-
-    event.listen(Engine, "before_cursor_execute", hear)
-    try:
-        yield sent
-    finally:
-        event.remove(Engine, "before_cursor_execute", hear)
-
-
-def callers() -> tuple[str, str | None]:
-    """The innermost function of store/ below this one, and the store's method that it all began with."""
-    inner, method = None, None
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_filename.startswith(STORES):
-            name = frame.f_code.co_qualname
-            if not name.startswith(("again.", "Transactions.", "Sqlite.", "Postgres.", "_Side.rows", "_Side.is_large")):
-                inner = inner or name
-                last = name.rpartition(".")[2]
-                method = last if hasattr(SqlStore, last) and not last.startswith("_") else method
-        frame = frame.f_back  # type: ignore[assignment]
-    return inner or "", method
+def looked_at(statement: Statement) -> Sent:
+    """What a statement that was sent is about."""
+    called = (name.rpartition(".")[2] for name in statement.through)
+    method = next((name for name in called if hasattr(SqlStore, name) and not name.startswith("_")), None)
+    if not hasattr(statement.compiled, "statement"):
+        tables = frozenset(n for n in OWNED if re.search(rf"\b(FROM|INTO|UPDATE|JOIN) {n}\b", statement.text))
+        return Sent(statement=statement, method=method, loose=tables, owners=frozenset(), tables=tables)
+    values = {v for row in statement.values for v in row.values() if isinstance(v, str)}
+    tables, loose = tied(statement.compiled.statement)
+    owners = frozenset(value for value in values if re.fullmatch("[0-9a-f]{32}", value))
+    return Sent(statement=statement, method=method, loose=loose, owners=owners, tables=tables)
 
 
 def tied(statement: Any) -> tuple[frozenset[str], frozenset[str]]:
@@ -199,6 +171,7 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     memory.rebuild()
     memory.nonce_key()
     memory.stats()
+    mine.stats()
     memory.check(deep=True)
     memory.repair()
     memory.work()
@@ -223,6 +196,7 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     assert mine.verify(receipt).found == ()
     store.remember_copy(tmp_path / "no such copy.db")
     assert memory.scrub()
+    assert not store.scrub_due()
     memory.renew_forgotten_key()
     memory.of("bob").forget_owner()
     memory.of("bob").add("Hello again.", at=NOW, key="again")
@@ -249,20 +223,26 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.renew(lease, now, 60)
     pages = [page.id for page in mine.pages()][:2]
     store.postpone(lease, pages, "no", now)
-    store.postpone_redo(lease, pages, "", now + timedelta(seconds=1))
+    store.postpone(lease, pages, "", now + timedelta(seconds=1), tried=False, redo=True)
     store.release(lease, due_at=now, error=None)
     segment = mine.segments()[0]
-    store.page_vectors(owner.id, segment.id)
-    store.unanalysed(owner.id, segment.id)
-    store.pages_read_by(owner.id, segment.id, "extractive-v1", 5, now)
-    store.read_by(owner.id, "extractive-v1", now)
-    store.redo_since(owner.id, "extractive-v1")
-    store.chain_ends(owner.id, [chain.id for chain in mine.chains()], segment.id)
-    store.chain_summaries(owner.id, [chain.id for chain in mine.chains()])
-    store.facts_resting_on(owner.id, [1, 2, 3])
-    store.decisions(owner.id, ())
+    wanted: list[PagesToRead] = [
+        Unread(short=1, open_too=False, limit=5),
+        Pending(short=1, now=now, limit=5),
+        InSegment(segment_id=segment.id),
+        InSegment(segment_id=segment.id, unanalysed=True),
+        ReadBy(segment_id=segment.id, analyst="extractive-v1", now=now, limit=5),
+    ]
+    for one in wanted:
+        store.pages_to_read(owner.id, one)
+    store.backlog(owner.id, 1, now=now, embedder="hashed", analyst="extractive-v1", retry_after=now)
+    mine.pages(tier="pending")
+    store.pages(owner.id, 1, said_before=now, segment=segment.id, after=1)
+    store.chains(owner.id, ids=[chain.id for chain in mine.chains()])
+    store.facts(owner.id, FactSelection(resting_on=frozenset([1, 2, 3])))
+    store.changes(owner.id, kinds=())
     store.visit(owner.id, {SegmentId(segment.id): 1}, now)
-    store.page(owner.id, PageId(pages[0]), 3)
+    store.pages(owner.id, 3, ids=[PageId(pages[0])])
     store.records(owner.id, (Thought,), since=1)
     store.due(now, 5)
     store.replica_lag_s()
@@ -284,22 +264,41 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     mine.fade(dry_run=True)
     mine.expire(fact_id=fact.id, at=now + timedelta(days=1))
     mine.expire(page_id=pages[0], at=now + timedelta(days=1))
-    store.linked_pairs(owner.id, [fact.id])
-    store.superseded(owner.id, [fact.id])
+    store.links(owner.id, of=[fact.id], standing=False)
+    store.facts(owner.id, FactSelection(superseded_by=frozenset([fact.id])))
 
 
 def test_every_statement_names_one_owner_but_for_those_named_here(
     opened: Opener, place: Place, clock: Clock, tmp_path: Path
 ) -> None:
-    with listening() as sent:
+    with sent() as heard:
         live_a_long_life(opened, place, clock, tmp_path)
-    loose = {one.by: one for one in sent if not one.names_one_owner}
-    assert {by: loose[by].text for by in loose.keys() - WHOLE.keys()} == {}
+    looked = [looked_at(one) for one in heard]
+    loose = {one.statement.name: one.statement for one in looked if not one.names_one_owner}
+    assert {name: loose[name].text for name in loose.keys() - WHOLE.keys()} == {}
     assert sorted(WHOLE.keys() - loose.keys()) == []  # what names one owner by now leaves the list
-    asked = {one.method for one in sent}
+    asked = {one.method for one in looked}
     public = {name for name in dir(SqlStore) if not name.startswith("_")}
-    none = {"close", "in_memory", "remains", "replica_lag_s"}  # the last one asks PostgreSQL only
+    none = {"close", "explain", "in_memory", "replica_lag_s"}  # the last one asks PostgreSQL only
     assert sorted((public - asked) | {"replica_lag_s"}) == sorted(none & public)
+
+
+@pytest.mark.engines
+def test_every_statement_is_one_of_those_named_and_can_be_explained(
+    opened: Opener, place: Place, clock: Clock, tmp_path: Path
+) -> None:
+    with sent() as heard:
+        live_a_long_life(opened, place, clock, tmp_path)
+    assert {one.name for one in heard} <= names()
+    store, engine = store_of(opened()), "postgresql" if "://" in str(place()) else "sqlite"
+    heard = [one for one in heard if one.engine == engine]  # a copy of any store is a file
+    plans = {
+        (one.name, one.text): store.explain(one)
+        for one in heard
+        if re.match("SELECT|INSERT|UPDATE|DELETE", one.text) and one.compiled is not None
+    }
+    assert {name for name, _ in plans} >= {one.name for one in heard if one.text.startswith("SELECT")}
+    assert all(plan for (_, text), plan in plans.items() if text.startswith("SELECT"))
 
 
 OTHERS = [name for name, (module, _, _) in SYSTEMS.items() if name != "memoryos" and find_spec(module)]
@@ -311,7 +310,7 @@ OTHERS = [name for name, (module, _, _) in SYSTEMS.items() if name != "memoryos"
     [one if one in ("memgpt", "mem0g") else pytest.param(one, marks=pytest.mark.proof) for one in OTHERS],
 )
 def test_the_papers_other_systems_name_one_owner_in_every_statement(name: str, place: Place, clock: Clock) -> None:
-    with listening() as sent, ModelServer(scripts.answer) as server:
+    with sent() as heard, ModelServer(scripts.answer) as server:
         settings: dict[str, Any] = {"model": "scripted", "model_url": server.url, "model_key": "none"}
         with open_system(name, place(), clock=clock, embedder="hashed", background=False, **settings) as memory:
             mine = memory.of("alice")
@@ -319,8 +318,9 @@ def test_the_papers_other_systems_name_one_owner_in_every_statement(name: str, p
                 mine.add(text, "I see.")
             mine.settle()
             mine.recall("Where do I live?")
-    assert {one.by for one in sent if not one.names_one_owner} <= WHOLE.keys()
-    assert any(one.tables for one in sent)
+    looked = [looked_at(one) for one in heard]
+    assert {one.statement.name for one in looked if not one.names_one_owner} <= WHOLE.keys()
+    assert any(one.tables for one in looked)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,20 @@ from embermem.core.types import (
     Tier,
     UtteranceId,
 )
-from embermem.protocols import Delta, Erasure, Lease, Store, VectorBatch
+from embermem.protocols import (
+    ARCHIVED,
+    ENDED,
+    Backlog,
+    Delta,
+    Erasure,
+    FactSelection,
+    Lease,
+    NotedPage,
+    Pending,
+    ReadBy,
+    Unread,
+    VectorBatch,
+)
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from proofs import bounded
@@ -73,13 +86,13 @@ def message(text: str = "Hello", role: Role = Role.USER, thread: str = "main", a
 
 
 def append(
-    store: Store, *messages: Message, owner: Owner = ALICE, now: datetime = NOW, fresh: bool = False, **key: Any
+    store: SqlStore, *messages: Message, owner: Owner = ALICE, now: datetime = NOW, fresh: bool = False, **key: Any
 ) -> Added:
     given_key = {"key": None, "digest": "", **key}
     return store.append(owner, messages or (message(),), now=now, fresh=fresh, **given_key)
 
 
-def apply(store: Store, *decisions: Decision, owner: Owner = ALICE, lease: Lease | None = None, **more: Any) -> int:
+def apply(store: SqlStore, *decisions: Decision, owner: Owner = ALICE, lease: Lease | None = None, **more: Any) -> int:
     state = store.owner_state(owner.id)
     revision = 0 if state is None else state.revision
     return store.apply(
@@ -87,14 +100,14 @@ def apply(store: Store, *decisions: Decision, owner: Owner = ALICE, lease: Lease
     ).no
 
 
-def claimed(store: Store, by: str = "w1", now: datetime = NOW, seconds: float = 60) -> Lease:
+def claimed(store: SqlStore, by: str = "w1", now: datetime = NOW, seconds: float = 60) -> Lease:
     lease = store.claim(ALICE.id, by, now, seconds)
     assert lease is not None
     return lease
 
 
 def embed(
-    store: Store, first: int, last: int, owner: Owner = ALICE, *, tokens: Sequence[bytes] = (), embedder: str = "e1"
+    store: SqlStore, first: int, last: int, owner: Owner = ALICE, *, tokens: Sequence[bytes] = (), embedder: str = "e1"
 ) -> None:
     vectors = np.array([[1.0, seq % 7] for seq in range(first, last + 1)], dtype=np.float32)
     batch = VectorBatch(embedder=embedder, seqs=range(first, last + 1), vectors=vectors, tokens=tokens)
@@ -141,7 +154,7 @@ def fact(name: str = "f1", seq: int = 1) -> FactAdded:
 # ---------------------------------------------------------------------------------------------- what was said
 
 
-def test_utterances_are_numbered_without_gaps_for_each_owner(store: Store) -> None:
+def test_utterances_are_numbered_without_gaps_for_each_owner(store: SqlStore) -> None:
     append(store, message("a"), message("b"))
     append(store, message("x"), owner=BOB)
     append(store, message("c", Role.ASSISTANT))
@@ -154,7 +167,7 @@ def test_utterances_are_numbered_without_gaps_for_each_owner(store: Store) -> No
     assert (state.seq, state.pages, state.revision) == (3, 1, 0)
 
 
-def test_what_was_said_comes_back_as_it_was(store: Store) -> None:
+def test_what_was_said_comes_back_as_it_was(store: SqlStore) -> None:
     at = datetime.fromisoformat("1931-02-03T04:05:06.789012+05:30")
     text = 'ünï 汉字 🦩 \u202eRTL\u202c "quotes" \\ \t\r\n\x01 %s :name'
     append(store, Message(role=Role.TOOL, speaker="O'Neill; --", text=text, said_at=at, thread=ThreadId("t/1")))
@@ -163,7 +176,7 @@ def test_what_was_said_comes_back_as_it_was(store: Store) -> None:
     assert (kept.said_at, kept.said_at.utcoffset(), kept.recorded_at) == (at, at.utcoffset(), NOW)
 
 
-def test_a_key_given_again_gives_what_it_gave_and_other_content_is_refused(store: Store) -> None:
+def test_a_key_given_again_gives_what_it_gave_and_other_content_is_refused(store: SqlStore) -> None:
     first = append(store, message("a"), key="k", digest="1")
     assert append(store, message("a"), key="k", digest="1") == first
     with pytest.raises(KeyReused):
@@ -172,18 +185,18 @@ def test_a_key_given_again_gives_what_it_gave_and_other_content_is_refused(store
     assert len(store.utterances(ALICE.id, 0, 10)) == 1
 
 
-def test_an_unknown_owner_has_nothing(store: Store) -> None:
+def test_an_unknown_owner_has_nothing(store: SqlStore) -> None:
     assert store.owner_state(BOB.id) is None
-    assert store.pages(BOB.id, 7, tier=None, before=None, limit=None) == ()
-    assert store.page(BOB.id, PageId("p"), 7) is None
-    assert store.segments(BOB.id, archived=None, only=None) == ()
-    assert store.facts(BOB.id, about=None, archived=False) == store.history(BOB.id) == ()
+    assert store.pages(BOB.id, 7) == ()
+    assert store.pages(BOB.id, 7, ids=[PageId("p")]) == ()
+    assert store.segments(BOB.id) == ()
+    assert store.facts(BOB.id) == store.facts(BOB.id, ENDED) == ()
     assert store.claim(BOB.id, "w", NOW, 60) is None
     assert store.owner_stats(BOB.id, 7).utterances == 0
     assert store.delta(BOB.id, 0, 0, "e1", 2).utterances == ()
 
 
-def test_pages_are_listed_by_the_newest_below_a_number(store: Store) -> None:
+def test_pages_are_listed_by_the_newest_below_a_number(store: SqlStore) -> None:
     for n in range(5):
         append(store, message(str(n)), message("r", Role.ASSISTANT))
     got = store.pages(ALICE.id, 2, tier=None, before=5, limit=2)
@@ -193,7 +206,7 @@ def test_pages_are_listed_by_the_newest_below_a_number(store: Store) -> None:
 # ------------------------------------------------------------------------------------------------------- leases
 
 
-def test_one_worker_holds_an_owner_at_a_time(store: Store) -> None:
+def test_one_worker_holds_an_owner_at_a_time(store: SqlStore) -> None:
     append(store)
     append(store, owner=BOB)
     claimed(store)
@@ -202,7 +215,7 @@ def test_one_worker_holds_an_owner_at_a_time(store: Store) -> None:
     assert store.claim(BOB.id, "w2", NOW, 60) is not None
 
 
-def test_a_lease_runs_out_and_the_token_grows_with_each_claim(store: Store) -> None:
+def test_a_lease_runs_out_and_the_token_grows_with_each_claim(store: SqlStore) -> None:
     append(store)
     first = claimed(store, seconds=60)
     assert store.claim(ALICE.id, "w2", NOW + timedelta(seconds=59), 60) is None
@@ -212,14 +225,14 @@ def test_a_lease_runs_out_and_the_token_grows_with_each_claim(store: Store) -> N
     assert first.token < second.token < third.token
 
 
-def test_a_sign_of_life_keeps_a_lease(store: Store) -> None:
+def test_a_sign_of_life_keeps_a_lease(store: SqlStore) -> None:
     append(store)
     lease = claimed(store, seconds=60)
     store.renew(lease, NOW + timedelta(seconds=50), 60)
     assert store.claim(ALICE.id, "w2", NOW + timedelta(seconds=100), 60) is None
 
 
-def test_a_stale_token_is_refused_everywhere_and_its_release_does_nothing(store: Store) -> None:
+def test_a_stale_token_is_refused_everywhere_and_its_release_does_nothing(store: SqlStore) -> None:
     added = append(store)
     stale = claimed(store, seconds=1)
     held = claimed(store, "w2", NOW + MINUTE)
@@ -232,10 +245,10 @@ def test_a_stale_token_is_refused_everywhere_and_its_release_does_nothing(store:
     store.release(stale, due_at=None, error="late")
     assert store.claim(ALICE.id, "w3", NOW + MINUTE, 60) is None
     assert apply(store, fact(), lease=held) == 1
-    assert store.facts(ALICE.id, about=None, archived=False)[0].change_no == 1
+    assert store.facts(ALICE.id)[0].change_no == 1
 
 
-def test_a_lease_that_ran_out_and_that_nobody_took_still_counts(store: Store) -> None:
+def test_a_lease_that_ran_out_and_that_nobody_took_still_counts(store: SqlStore) -> None:
     append(store)
     lease = claimed(store, seconds=1)
     change = store.apply(ALICE, Cause.PROMOTION, "slow", [fact()], now=NOW + MINUTE, revision=0, lease=lease)
@@ -244,7 +257,7 @@ def test_a_lease_that_ran_out_and_that_nobody_took_still_counts(store: Store) ->
     assert store.claim(ALICE.id, "w2", NOW + MINUTE, 60) is None
 
 
-def test_due_owners_come_the_longest_waiting_first_and_without_those_held(store: Store) -> None:
+def test_due_owners_come_the_longest_waiting_first_and_without_those_held(store: SqlStore) -> None:
     append(store, owner=BOB, now=NOW)
     append(store, now=NOW + MINUTE)
     assert store.due(NOW - MINUTE, 9) == ()
@@ -259,7 +272,7 @@ def test_due_owners_come_the_longest_waiting_first_and_without_those_held(store:
     assert store.due(NOW + 9 * MINUTE, 9) == (ALICE, BOB)  # who had a turn stands behind, though he was here first
 
 
-def test_a_release_says_when_the_owner_is_due_again(store: Store) -> None:
+def test_a_release_says_when_the_owner_is_due_again(store: SqlStore) -> None:
     append(store)
     embed(store, 1, 1)
     store.release(claimed(store), due_at=NOW + MINUTE, error=None)
@@ -269,7 +282,7 @@ def test_a_release_says_when_the_owner_is_due_again(store: Store) -> None:
     assert store.due(NOW + timedelta(days=9), 9) == ()
 
 
-def test_what_came_in_meanwhile_makes_the_owner_due_at_once(store: Store) -> None:
+def test_what_came_in_meanwhile_makes_the_owner_due_at_once(store: SqlStore) -> None:
     append(store)
     lease = claimed(store)
     embed(store, 1, 1)
@@ -278,13 +291,13 @@ def test_what_came_in_meanwhile_makes_the_owner_due_at_once(store: Store) -> Non
     assert store.due(NOW + MINUTE, 9) == (ALICE,)
 
 
-def test_work_given_back_unfinished_is_due_when_it_was_said_to_be(store: Store) -> None:
+def test_work_given_back_unfinished_is_due_when_it_was_said_to_be(store: SqlStore) -> None:
     append(store)
     store.release(claimed(store, seconds=600), due_at=NOW, error=None)  # interrupted before anything was embedded
     assert store.due(NOW, 9) == (ALICE,)
 
 
-def test_after_a_failure_the_owner_waits_whatever_comes_in(store: Store) -> None:
+def test_after_a_failure_the_owner_waits_whatever_comes_in(store: SqlStore) -> None:
     append(store)
     store.release(claimed(store), due_at=NOW + MINUTE, error="EmbedderError: down")
     append(store, message("meanwhile"))
@@ -293,7 +306,7 @@ def test_after_a_failure_the_owner_waits_whatever_comes_in(store: Store) -> None
     assert store.due(NOW + MINUTE, 9) == (ALICE,)
 
 
-def test_a_failure_is_counted_and_kept_until_the_next_success(store: Store) -> None:
+def test_a_failure_is_counted_and_kept_until_the_next_success(store: SqlStore) -> None:
     append(store)
     for failures in (1, 2):
         store.release(claimed(store), due_at=NOW + MINUTE, error="EmbedderError: down")
@@ -309,57 +322,57 @@ def test_a_failure_is_counted_and_kept_until_the_next_success(store: Store) -> N
 # ------------------------------------------------------------------------------------------------------- changes
 
 
-def test_a_change_is_refused_when_another_came_first_and_nothing_of_it_is_written(store: Store) -> None:
+def test_a_change_is_refused_when_another_came_first_and_nothing_of_it_is_written(store: SqlStore) -> None:
     append(store)
     apply(store, fact("f1"))
     with pytest.raises(RevisionMoved):
         store.apply(ALICE, Cause.PROMOTION, "", [fact("f2")], now=NOW, revision=0, lease=None)
-    assert [f.id for f in store.facts(ALICE.id, about=None, archived=False)] == ["f1"]
-    assert [c.no for c in store.changes(ALICE.id, 0)] == [1]
+    assert [f.id for f in store.facts(ALICE.id)] == ["f1"]
+    assert [c.no for c in store.changes(ALICE.id)] == [1]
 
 
-def test_the_log_gives_back_each_change_as_it_was_applied(store: Store) -> None:
+def test_the_log_gives_back_each_change_as_it_was_applied(store: SqlStore) -> None:
     added = append(store)
     decisions = (*noted(added.page_ids[0], 1), *placed(added.page_ids[0]), fact(), Evicted(segment_id=SegmentId("s1")))
     apply(store, *decisions)
-    (change,) = store.changes(ALICE.id, 0)
+    (change,) = store.changes(ALICE.id)
     assert (change.no, change.cause, change.analyst, change.recorded_at) == (1, Cause.CONSOLIDATION, "test", NOW)
     assert change.decisions == decisions
-    assert store.changes(ALICE.id, 1) == ()
-    assert store.changes(BOB.id, 0) == ()
+    assert store.changes(ALICE.id, since=1) == ()
+    assert store.changes(BOB.id) == ()
 
 
-def test_changes_are_found_by_the_ids_that_stand_in_them_whole(store: Store) -> None:
+def test_changes_are_found_by_the_ids_that_stand_in_them_whole(store: SqlStore) -> None:
     added = append(store)
     apply(store, fact("f1"))
     apply(store, fact("f11"))
     apply(store, FactRetired(fact_id=FactId("f1"), superseded_by=FactId("f11"), valid_to=None))
     apply(store, replace(fact("f2"), text='says "f1"'))
     apply(store, *noted(added.page_ids[0], 1))
-    assert [c.no for c in store.changes_naming(ALICE.id, "f1")] == [1, 3]
-    assert [c.no for c in store.changes_naming(ALICE.id, "f11")] == [2, 3]
-    assert [c.no for c in store.changes_naming(ALICE.id, added.page_ids[0])] == [5]
+    assert [c.no for c in store.changes(ALICE.id, naming="f1")] == [1, 3]
+    assert [c.no for c in store.changes(ALICE.id, naming="f11")] == [2, 3]
+    assert [c.no for c in store.changes(ALICE.id, naming=added.page_ids[0])] == [5]
     for nothing in ("f", "%", '"', "f1\x00", "\\", 'says "f1"x'):
-        assert store.changes_naming(ALICE.id, nothing) == ()
-    assert store.changes_naming(BOB.id, "f1") == ()
+        assert store.changes(ALICE.id, naming=nothing) == ()
+    assert store.changes(BOB.id, naming="f1") == ()
 
 
-def test_of_all_changes_the_decisions_of_some_kinds_are_read(store: Store) -> None:
+def test_of_all_changes_the_decisions_of_some_kinds_are_read(store: SqlStore) -> None:
     added = append(store)
     apply(store, *noted(added.page_ids[0], 1), fact("f1"))
     apply(store, *placed(added.page_ids[0]))
-    assert [c.decisions for c in store.decisions(ALICE.id, (FactAdded, FactRetired))] == [(fact("f1"),), ()]
+    assert [c.decisions for c in store.changes(ALICE.id, kinds=(FactAdded, FactRetired))] == [(fact("f1"),), ()]
 
 
-def test_vectors_of_another_embedder_than_the_store_s_are_refused(store: Store) -> None:
+def test_vectors_of_another_embedder_than_the_store_s_are_refused(store: SqlStore) -> None:
     append(store)
     vectors = VectorBatch(embedder="e2", seqs=[1], vectors=np.ones((1, 2), dtype=np.float32))
     with pytest.raises(EmbedderMismatch, match=r"'e1'.*'e2'"):
         apply(store, Embedded(first_seq=1, last_seq=1, embedder="e2"), vectors=vectors)
-    assert store.changes(ALICE.id, 0) == ()
+    assert store.changes(ALICE.id) == ()
 
 
-def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: Store) -> None:
+def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: SqlStore) -> None:
     append(store)
     embed(store, 1, 1)
     lease = claimed(store)
@@ -379,32 +392,53 @@ def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: Store) ->
 # ------------------------------------------------------------------------------------------- what waits for work
 
 
-def test_pages_are_read_once_embedded_and_no_longer_open_oldest_first(store: Store) -> None:
+def unread(store: SqlStore, short: int, *, open_too: bool = False) -> Sequence[NotedPage]:
+    return store.pages_to_read(ALICE.id, Unread(short=short, open_too=open_too, limit=9))
+
+
+def pending(store: SqlStore, short: int, limit: int, now: datetime) -> Sequence[NotedPage]:
+    return store.pages_to_read(ALICE.id, Pending(short=short, now=now, limit=limit))
+
+
+def backlog(store: SqlStore, short: int = 2, *, now: datetime = NOW, **more: Any) -> Backlog:
+    return store.backlog(ALICE.id, short, now=now, embedder="e1", **more)
+
+
+def pending_since(store: SqlStore, short: int) -> tuple[int, datetime | None, datetime | None]:
+    left = backlog(store, short)
+    return left.pending, left.pending_since, left.retry_at
+
+
+def names(pages: Sequence[NotedPage]) -> Sequence[PageId]:
+    return [one.view.page.id for one in pages]
+
+
+def test_pages_are_read_once_embedded_and_no_longer_open_oldest_first(store: SqlStore) -> None:
     first = append(store, message("a"), message("b", Role.ASSISTANT)).page_ids[0]
     open_page = append(store, message("c")).page_ids[0]
-    assert store.unread(ALICE.id, SHORT, 9, open_too=False) == ()
+    assert unread(store, SHORT) == ()
     embed(store, 1, 2)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [first]
+    assert names(unread(store, 7)) == [first]
     embed(store, 3, 3)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [first]
+    assert names(unread(store, 7)) == [first]
     append(store, message("d"), fresh=True)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [first, open_page]
-    vector = store.unread(ALICE.id, 7, 9, open_too=False)[0].vector
+    assert names(unread(store, 7)) == [first, open_page]
+    vector = unread(store, 7)[0].view.vector
     assert vector is not None
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-3)
 
 
-def test_a_late_reply_makes_a_page_unread_again(store: Store) -> None:
+def test_a_late_reply_makes_a_page_unread_again(store: SqlStore) -> None:
     page_id = append(store, message("a"), message("b", Role.ASSISTANT)).page_ids[0]
     embed(store, 1, 2)
     apply(store, *noted(page_id, 2))
-    assert store.unread(ALICE.id, 7, 9, open_too=False) == ()
+    assert unread(store, 7) == ()
     append(store, message("c", Role.ASSISTANT))
     embed(store, 3, 3)
-    assert [v.page.id for v in store.unread(ALICE.id, 7, 9, open_too=False)] == [page_id]
+    assert names(unread(store, 7)) == [page_id]
 
 
-def five_pages(store: Store) -> Sequence[PageId]:
+def five_pages(store: SqlStore) -> Sequence[PageId]:
     pages = [append(store, message(str(n)), message("r", Role.ASSISTANT)).page_ids[0] for n in range(5)]
     embed(store, 1, 10)
     for n, page_id in enumerate(pages, 1):
@@ -412,93 +446,94 @@ def five_pages(store: Store) -> Sequence[PageId]:
     return pages
 
 
-def test_pages_wait_to_be_placed_in_order_once_they_left_short_term_memory(store: Store) -> None:
+def test_pages_wait_to_be_placed_in_order_once_they_left_short_term_memory(store: SqlStore) -> None:
     pages = five_pages(store)
-    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[:3]
-    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 2, NOW)] == pages[:2]
-    assert store.pending_since(ALICE.id, 2) == (3, NOW, None)
+    assert names(pending(store, 2, 9, NOW)) == pages[:3]
+    assert names(pending(store, 2, 2, NOW)) == pages[:2]
+    assert pending_since(store, 2) == (3, NOW, None)
     apply(store, *placed(pages[0]))
-    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[1:3]
+    assert names(pending(store, 2, 9, NOW)) == pages[1:3]
 
 
-def test_a_page_is_pending_since_another_took_its_place_in_short_term_memory(store: Store) -> None:
+def test_a_page_is_pending_since_another_took_its_place_in_short_term_memory(store: SqlStore) -> None:
     five_pages(store)
     append(store, message("later"), now=NOW + MINUTE)
-    assert store.pending_since(ALICE.id, 5) == (1, NOW + MINUTE, None)
+    assert pending_since(store, 5) == (1, NOW + MINUTE, None)
 
 
-def test_a_page_not_read_or_not_embedded_holds_back_those_behind_it(store: Store) -> None:
+def test_a_page_not_read_or_not_embedded_holds_back_those_behind_it(store: SqlStore) -> None:
     pages = five_pages(store)
     append(store, message("late", Role.TOOL, thread="other"))
     append(store, message("0 again", thread="third"))
     embed(store, 11, 11)
-    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages  # page 6 and 7 are short-term
+    assert names(pending(store, 2, 9, NOW)) == pages  # page 6 and 7 are short-term
     append(store, message("more", Role.ASSISTANT, thread="third"))
-    assert [p.view.page.id for p in store.pending(ALICE.id, 0, 9, NOW)] == pages
+    assert names(pending(store, 0, 9, NOW)) == pages
 
 
-def test_a_postponed_page_waits_with_its_error_and_those_behind_it_wait_too(store: Store) -> None:
+def test_a_postponed_page_waits_with_its_error_and_those_behind_it_wait_too(store: SqlStore) -> None:
     pages = five_pages(store)
     store.postpone(claimed(store), [pages[1]], "the model said no", NOW + MINUTE)
-    assert [p.view.page.id for p in store.pending(ALICE.id, 2, 9, NOW)] == pages[:1]
-    assert [p.attempts for p in store.pending(ALICE.id, 2, 9, NOW + MINUTE)] == [0, 1, 0]
-    assert store.pending_since(ALICE.id, 2) == (1, NOW, NOW + MINUTE)
-    page = store.page(ALICE.id, pages[1], 2)
+    assert names(pending(store, 2, 9, NOW)) == pages[:1]
+    assert [p.attempts for p in pending(store, 2, 9, NOW + MINUTE)] == [0, 1, 0]
+    assert pending_since(store, 2) == (1, NOW, NOW + MINUTE)
+    (page,) = store.pages(ALICE.id, 2, ids=[pages[1]])
     assert page is not None
     assert (page.error, page.tier) == ("the model said no", Tier.PENDING)
     apply(store, *placed(pages[0]), *placed(pages[1]))
-    page = store.page(ALICE.id, pages[1], 2)
+    (page,) = store.pages(ALICE.id, 2, ids=[pages[1]])
     assert page is not None
     assert (page.error, page.tier) == (None, Tier.MID)
 
 
-def test_a_page_that_was_not_tried_waits_without_an_attempt_counted(store: Store) -> None:
+def test_a_page_that_was_not_tried_waits_without_an_attempt_counted(store: SqlStore) -> None:
     pages = five_pages(store)
     lease = claimed(store)
     store.postpone(lease, [pages[0]], "the day's calls are spent", NOW + MINUTE, tried=False)
-    assert store.pending(ALICE.id, 2, 9, NOW) == ()
-    assert [p.attempts for p in store.pending(ALICE.id, 2, 9, NOW + MINUTE)] == [0, 0, 0]
+    assert pending(store, 2, 9, NOW) == ()
+    assert [p.attempts for p in pending(store, 2, 9, NOW + MINUTE)] == [0, 0, 0]
     assert store.owner_stats(ALICE.id, 2).failed == 1
-    assert store.pending_since(ALICE.id, 2, NOW)[2] == NOW + MINUTE
-    assert store.pending_since(ALICE.id, 2, NOW + MINUTE)[2] is None
+    assert backlog(store, retry_after=NOW).retry_at == NOW + MINUTE
+    assert backlog(store, retry_after=NOW + MINUTE).retry_at is None
 
 
-def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wait(store: Store) -> None:
+def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wait(store: SqlStore) -> None:
     pages = five_pages(store)
     apply(store, *placed(pages[0]), *placed(pages[1]), *placed(pages[2], "s2", 5), *placed(pages[3], "s3", 7))
     apply(store, Evicted(segment_id=SegmentId("s3")))
-    assert store.read_by(ALICE.id, "test", NOW) == {"s1": 2, "s2": 1}
-    assert store.read_by(ALICE.id, "another", NOW) == {}
-    assert store.redo_since(ALICE.id, "another") is None
-    first = store.redo_since(ALICE.id, "test")
+    assert backlog(store, analyst="test", now=NOW).to_redo == {"s1": 2, "s2": 1}
+    assert backlog(store, analyst="another", now=NOW).to_redo == {}
+    assert backlog(store, analyst="another").redo_at is None
+    first = backlog(store, analyst="test").redo_at
     assert first is not None
     assert first < NOW
     lease = claimed(store)
     for tries in (0, 1, 2):
-        found = store.pages_read_by(ALICE.id, SegmentId("s1"), "test", 9, NOW + tries * MINUTE)
+        read = ReadBy(segment_id=SegmentId("s1"), analyst="test", now=NOW + tries * MINUTE, limit=9)
+        found = store.pages_to_read(ALICE.id, read)
         assert [(p.view.page.id, p.attempts) for p in found] == [(pages[0], tries), (pages[1], 0)]
-        store.postpone_redo(lease, [pages[0]], "the model said no", NOW + (tries + 1) * MINUTE)
-    assert store.read_by(ALICE.id, "test", NOW) == {"s1": 1, "s2": 1}
-    store.postpone_redo(lease, pages[1:3], "", NOW + MINUTE)
-    assert store.redo_since(ALICE.id, "test") == NOW + MINUTE
-    page = store.page(ALICE.id, pages[0], 2)
+        store.postpone(lease, [pages[0]], "the model said no", NOW + (tries + 1) * MINUTE, redo=True)
+    assert backlog(store, analyst="test", now=NOW).to_redo == {"s1": 1, "s2": 1}
+    store.postpone(lease, pages[1:3], "", NOW + MINUTE, tried=False, redo=True)
+    assert backlog(store, analyst="test").redo_at == NOW + MINUTE
+    (page,) = store.pages(ALICE.id, 2, ids=[pages[0]])
     assert page is not None
     assert page.error == "the model said no"
     again, _ = noted(pages[0], 2)
     assert isinstance(again, Noted)
     apply(store, replace(again, analyst="another"))
-    assert store.read_by(ALICE.id, "test", NOW + MINUTE) == {"s1": 1, "s2": 1}
+    assert backlog(store, analyst="test", now=NOW + MINUTE).to_redo == {"s1": 1, "s2": 1}
     assert store.owner_stats(ALICE.id, 2).failed == 0
 
 
-def test_the_newest_page_of_a_chain_is_found_in_all_or_in_one_segment(store: Store) -> None:
+def test_a_chain_holds_its_pages_in_order_and_one_of_an_unknown_id_is_none(store: SqlStore) -> None:
     pages = five_pages(store)
-    apply(store, *placed(pages[0]), *placed(pages[1]), *placed(pages[2], "s2", 5))
-    assert store.chain_ends(ALICE.id, [ChainId("c1"), ChainId("c9")], None) == {"c1": 5}
-    assert store.chain_ends(ALICE.id, [ChainId("c1")], SegmentId("s1")) == {"c1": 2}
+    (chain,) = store.chains(ALICE.id, ids=[ChainId("c1"), ChainId("c9")])
+    assert list(chain.page_ids) == pages
+    assert store.chains(BOB.id, ids=[ChainId("c1")]) == ()
 
 
-def test_visits_are_counted_and_make_the_owner_due(store: Store) -> None:
+def test_visits_are_counted_and_make_the_owner_due(store: SqlStore) -> None:
     pages = five_pages(store)
     apply(store, *placed(pages[0]))
     store.release(claimed(store), due_at=None, error=None)
@@ -544,7 +579,7 @@ class Reader:
         return (self.seq, self.revision, *held)
 
 
-def test_sources_are_those_of_the_version_that_stands(store: Store) -> None:
+def test_sources_are_those_of_the_version_that_stands(store: SqlStore) -> None:
     append(store, message("I am Al"), message("I am Ali"), message("Call me Alice"))
 
     def named(value: str, *seqs: int) -> ProfileSet:
@@ -558,7 +593,7 @@ def test_sources_are_those_of_the_version_that_stands(store: Store) -> None:
     assert store.persona(ALICE.id).profile[0].sources == ()
 
 
-def test_a_line_rests_on_what_its_own_owner_said(store: Store) -> None:
+def test_a_line_rests_on_what_its_own_owner_said(store: SqlStore) -> None:
     for owner in (ALICE, BOB):
         append(store, message(f"Call me {owner.user}"), owner=owner)
         source = Source(seq=1, utterance_id=UtteranceId("u"))
@@ -570,13 +605,17 @@ def test_a_line_rests_on_what_its_own_owner_said(store: Store) -> None:
         assert [source.utterance_id for source in kept.sources] == [said.id]
 
 
-def test_facts_are_found_by_what_they_rest_on_whether_held_or_not(store: Store) -> None:
+def test_facts_are_found_by_what_they_rest_on_whether_held_or_not(store: SqlStore) -> None:
     append(store, message("a"), message("b"), message("c"))
     apply(store, fact("f1", 1), fact("f2", 2), fact("f3", 3))
     apply(store, FactArchived(fact_id=FactId("f1")))
     apply(store, FactRetired(fact_id=FactId("f2"), superseded_by=None, valid_to=None))
-    assert {found.id for found in store.facts_resting_on(ALICE.id, [1, 2])} == {"f1", "f2"}
-    assert store.facts_resting_on(ALICE.id, [4]) == store.facts_resting_on(BOB.id, [1]) == ()
+    assert {found.id for found in store.facts(ALICE.id, FactSelection(resting_on=frozenset([1, 2])))} == {"f1", "f2"}
+    assert (
+        store.facts(ALICE.id, FactSelection(resting_on=frozenset([4])))
+        == store.facts(BOB.id, FactSelection(resting_on=frozenset([1])))
+        == ()
+    )
 
 
 steps = st.lists(
@@ -596,7 +635,7 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
         for n, step in enumerate([*plan, "read"]):
             state = store.owner_state(ALICE.id)
             seq, embedded = (0, 0) if state is None else (state.seq, state.embedded_seq)
-            pages = store.pages(ALICE.id, 0, tier=None, before=None, limit=None)
+            pages = store.pages(ALICE.id, 0)
             if step == "add":
                 append(store, message(f"said {n}"), fresh=True)
             elif step == "reply" and pages:
@@ -620,7 +659,7 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
                 assert reader.all == Reader().read(store.delta(ALICE.id, 0, 0, "e1", 2)).all
 
 
-def test_a_reader_of_another_copy_of_the_database_reads_all_again(store: Store) -> None:
+def test_a_reader_of_another_copy_of_the_database_reads_all_again(store: SqlStore) -> None:
     append(store)
     embed(store, 1, 1)
     held = store.delta(ALICE.id, 0, 0, "e1", 2)
@@ -631,7 +670,7 @@ def test_a_reader_of_another_copy_of_the_database_reads_all_again(store: Store) 
         assert (delta.utterances, delta.mark) == (held.utterances, held.mark)
 
 
-def test_a_reader_who_is_up_to_date_is_told_nothing(store: Store) -> None:
+def test_a_reader_who_is_up_to_date_is_told_nothing(store: SqlStore) -> None:
     append(store)
     embed(store, 1, 1)
     delta = store.delta(ALICE.id, 1, 1, "e1", 2)
@@ -640,7 +679,7 @@ def test_a_reader_who_is_up_to_date_is_told_nothing(store: Store) -> None:
     assert store.delta(ALICE.id, 1, 1, "e1", 2).persona is None
 
 
-def test_vectors_come_back_within_a_thousandth(store: Store) -> None:
+def test_vectors_come_back_within_a_thousandth(store: SqlStore) -> None:
     append(store)
     made = np.array([[0.6, -0.8]], dtype=np.float32)
     batch = VectorBatch(embedder="e1", seqs=[1], vectors=made)
@@ -650,13 +689,13 @@ def test_vectors_come_back_within_a_thousandth(store: Store) -> None:
     assert store.delta(ALICE.id, 0, 0, "e2", 2).vectors.shape == (0, 2)
 
 
-def tokens_of(store: Store, embedder: str = "e1") -> dict[int, bytes]:
+def tokens_of(store: SqlStore, embedder: str = "e1") -> dict[int, bytes]:
     """Each utterance's packed token vectors, of those that have any."""
     tokens = Reader().read(store.delta(ALICE.id, 0, 0, embedder, 2)).tokens
     return {seq: of for seq, of in tokens.items() if of}
 
 
-def test_token_vectors_come_back_byte_for_byte_beside_their_vectors(store: Store) -> None:
+def test_token_vectors_come_back_byte_for_byte_beside_their_vectors(store: SqlStore) -> None:
     append(store, message("a"), message("b"), message("c"))
     packed = [bytes(range(256)) * 8, b"", b"\x00\x00"]
     embed(store, 1, 3, tokens=packed)
@@ -668,7 +707,7 @@ def test_token_vectors_come_back_byte_for_byte_beside_their_vectors(store: Store
     assert store.delta(ALICE.id, 0, 0, "e1", 2).tokens == delta.tokens
 
 
-def test_where_no_vector_has_tokens_a_reader_is_given_none(store: Store) -> None:
+def test_where_no_vector_has_tokens_a_reader_is_given_none(store: SqlStore) -> None:
     append(store, message("a"), message("b"))
     embed(store, 1, 1)
     embed(store, 2, 2, tokens=[b""])
@@ -676,7 +715,7 @@ def test_where_no_vector_has_tokens_a_reader_is_given_none(store: Store) -> None
     assert (list(delta.vector_seqs), delta.tokens) == ([1, 2], ())
 
 
-def test_vectors_with_tokens_stand_beside_vectors_without_in_the_order_said(store: Store) -> None:
+def test_vectors_with_tokens_stand_beside_vectors_without_in_the_order_said(store: SqlStore) -> None:
     append(store, *(message(str(n)) for n in range(5)))
     embed(store, 4, 5, tokens=[b"four", b"five"])
     embed(store, 1, 2)
@@ -687,15 +726,15 @@ def test_vectors_with_tokens_stand_beside_vectors_without_in_the_order_said(stor
     assert list(delta.vectors[:, 1]) == [1, 2, 3, 4, 5]
 
 
-def test_a_batch_whose_tokens_are_too_few_is_refused_whole(store: Store) -> None:
+def test_a_batch_whose_tokens_are_too_few_is_refused_whole(store: SqlStore) -> None:
     append(store, message("a"), message("b"))
     with pytest.raises(ValueError, match="shorter"):
         embed(store, 1, 2, tokens=[b"a"])
-    assert store.changes(ALICE.id, 0) == ()
+    assert store.changes(ALICE.id) == ()
     assert len(store.delta(ALICE.id, 0, 0, "e1", 2).vector_seqs) == 0
 
 
-def test_a_reindex_replaces_vectors_and_their_tokens(store: Store) -> None:
+def test_a_reindex_replaces_vectors_and_their_tokens(store: SqlStore) -> None:
     append(store, message("a"), message("b"))
     embed(store, 1, 2, tokens=[b"a1", b"b1"])
     store.begin_reindex("e2", 2, NOW)
@@ -706,7 +745,7 @@ def test_a_reindex_replaces_vectors_and_their_tokens(store: Store) -> None:
     assert tokens_of(store, "e1") == {}
 
 
-def test_a_rebuild_keeps_vectors_and_their_tokens(store: Store) -> None:
+def test_a_rebuild_keeps_vectors_and_their_tokens(store: SqlStore) -> None:
     append(store, message("a"), message("b"))
     embed(store, 1, 2, tokens=[b"a1", b""])
     before = store.delta(ALICE.id, 0, 0, "e1", 2)
@@ -721,7 +760,7 @@ def trait(level: float) -> TraitSet:
     return TraitSet(dimension=TRAIT, level=level, confidence=0.5, sources=(source,))
 
 
-def test_a_fact_that_was_retired_or_archived_holds_again_when_restored(store: Store) -> None:
+def test_a_fact_that_was_retired_or_archived_holds_again_when_restored(store: SqlStore) -> None:
     append(store)
     apply(store, fact("f1"), fact("f2"))
     before = store.persona(ALICE.id).facts
@@ -730,12 +769,12 @@ def test_a_fact_that_was_retired_or_archived_holds_again_when_restored(store: St
     assert store.persona(ALICE.id).facts == ()
     apply(store, Undone(no=2), FactRestored(fact_id=FactId("f1")), FactRestored(fact_id=FactId("f2")))
     assert store.persona(ALICE.id).facts == before
-    assert store.history(ALICE.id) == ()
+    assert store.facts(ALICE.id, ENDED) == ()
     apply(store, FactRestored(fact_id=FactId("f1")), FactArchived(fact_id=FactId("f1")))
-    assert [f.id for f in store.facts(ALICE.id, about=None, archived=True)] == ["f1"]
+    assert [f.id for f in store.facts(ALICE.id, ARCHIVED)] == ["f1"]
 
 
-def test_a_trait_that_is_cleared_is_unknown_and_can_be_set_again(store: Store) -> None:
+def test_a_trait_that_is_cleared_is_unknown_and_can_be_set_again(store: SqlStore) -> None:
     append(store)
     apply(store, trait(0.5))
     apply(store, TraitCleared(dimension=TRAIT))
@@ -744,7 +783,7 @@ def test_a_trait_that_is_cleared_is_unknown_and_can_be_set_again(store: Store) -
     assert [t.level for t in store.persona(ALICE.id).traits] == [-0.5]
 
 
-def test_memory_begun_anew_holds_what_was_said_and_its_vectors_and_nothing_that_was_derived(store: Store) -> None:
+def test_memory_begun_anew_holds_what_was_said_and_its_vectors_and_nothing_that_was_derived(store: SqlStore) -> None:
     pages = five_pages(store)
     apply(store, *placed(pages[0]), fact(), trait(0.5))
     reader = Reader().read(store.delta(ALICE.id, 0, 0, "e1", 2))
@@ -756,7 +795,7 @@ def test_memory_begun_anew_holds_what_was_said_and_its_vectors_and_nothing_that_
     assert (stats.facts, stats.traits, stats.without_vector, stats.changes) == (0, 0, 0, no)
     assert [p.value for p in store.persona(ALICE.id).profile] == ["Alice"]
     assert store.due(NOW, 9) == (ALICE,)
-    assert len(store.unread(ALICE.id, 2, 9, open_too=True)) == 5
+    assert len(unread(store, 2, open_too=True)) == 5
     delta = store.delta(ALICE.id, reader.seq, reader.revision, "e1", 2)
     assert (delta.reset, len(delta.vector_seqs), delta.segments, delta.pages) == (True, 10, (), ())
     before = store.persona(ALICE.id)
@@ -768,7 +807,7 @@ def test_memory_begun_anew_holds_what_was_said_and_its_vectors_and_nothing_that_
 # -------------------------------------------------------------------------------------------------- as a whole
 
 
-def test_a_copy_holds_all_and_goes_its_own_way(store: Store, tmp_path: Path) -> None:
+def test_a_copy_holds_all_and_goes_its_own_way(store: SqlStore, tmp_path: Path) -> None:
     append(store)
     apply(store, fact())
     store.copy(tmp_path / "copy.db")
@@ -785,7 +824,7 @@ def test_a_copy_holds_all_and_goes_its_own_way(store: Store, tmp_path: Path) -> 
         store.copy(tmp_path / "copy.db")
 
 
-def test_a_closed_store_says_that_it_is_closed(store: Store) -> None:
+def test_a_closed_store_says_that_it_is_closed(store: SqlStore) -> None:
     store.close()
     store.close()
     for use in (lambda: append(store), lambda: store.owners(), lambda: store.setting("embedder")):
@@ -793,14 +832,14 @@ def test_a_closed_store_says_that_it_is_closed(store: Store) -> None:
             use()
 
 
-def test_a_sound_store_is_found_sound(store: Store) -> None:
+def test_a_sound_store_is_found_sound(store: SqlStore) -> None:
     append(store)
     assert {finding.level for finding in store.check()} == {"ok"}
     store.release(claimed(store), due_at=None, error="EmbedderError: down")
     assert {finding.level for finding in store.check()} == {"ok", "warning"}
 
 
-def test_counts_agree_with_what_is_there(store: Store) -> None:
+def test_counts_agree_with_what_is_there(store: SqlStore) -> None:
     pages = five_pages(store)
     append(store, owner=BOB)
     apply(store, *placed(pages[0]), *placed(pages[1], "s2", 3), fact(), Evicted(segment_id=SegmentId("s2")))
@@ -822,17 +861,17 @@ def erasure(*pages: Any, **more: Any) -> Erasure:
     return Erasure(pages=dict(pages), **{**told, **more})
 
 
-def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(store: Store) -> None:
+def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(store: SqlStore) -> None:
     first, second = (append(store, message(text), fresh=True, key=text, digest="d").page_ids[0] for text in "ab")
     made = ProfileSet(whose=About.USER, name="town", value="Lyon", sources=(), set_by="caller")
     apply(store, made)
-    before = store.changes(ALICE.id, 0)
+    before = store.changes(ALICE.id)
     after = tuple(replace(one, decisions=()) for one in before)
     change = store.forget(ALICE, erasure((first, 1), before=before, after=after), now=NOW, revision=1)
     assert (change.no, change.cause) == (2, Cause.FORGETTING)
-    assert [page.id for page in store.pages(ALICE.id, SHORT, tier=None, before=None, limit=None)] == [second]
-    assert [one.decisions for one in store.changes(ALICE.id, 0)] == [(), change.decisions]
-    assert store.changes_of(ALICE.id, (Cause.FORGETTING,)) == (change,)
+    assert [page.id for page in store.pages(ALICE.id, SHORT)] == [second]
+    assert [one.decisions for one in store.changes(ALICE.id)] == [(), change.decisions]
+    assert store.changes(ALICE.id, causes=(Cause.FORGETTING,)) == (change,)
     assert store.persona(ALICE.id).profile == ()
     assert append(store, message("a"), key="a", digest="d") == Added(page_ids=(), utterance_ids=())
     with pytest.raises(KeyReused):
@@ -845,7 +884,7 @@ def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(st
     assert [one for one in store.check() if one.level != "ok"] == []
 
 
-def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: Store) -> None:
+def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: SqlStore) -> None:
     page = append(store).page_ids[0]
     for wrong in (erasure((page, 9)), erasure((PageId("p0"), 1))):
         with pytest.raises(RevisionMoved):
@@ -853,10 +892,10 @@ def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: Sto
     apply(store)
     with pytest.raises(RevisionMoved):
         store.forget(ALICE, erasure((page, 1)), now=NOW, revision=0)
-    assert store.page(ALICE.id, page, SHORT) is not None
+    assert store.pages(ALICE.id, SHORT, ids=[page])
 
 
-def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(store: Store) -> None:
+def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(store: SqlStore) -> None:
     append(store)
     append(store, owner=BOB)
     before = store.delta(ALICE.id, 0, 0, "e1", 2)
@@ -873,16 +912,15 @@ def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(sto
     assert after.born > before.born
 
 
-def test_the_key_lies_outside_the_file_and_is_the_same_for_all(store: Store) -> None:
+def test_the_key_lies_outside_the_file_and_is_the_same_for_all(store: SqlStore) -> None:
     keys = {store.secret() for _ in range(3)}
     assert len(keys) == 1
     assert len(keys.pop()) >= 32
 
 
-def test_facts_and_utterances_are_found_by_id_by_their_owner_alone(store: Store) -> None:
+def test_facts_and_utterances_are_found_by_id_by_their_owner_alone(store: SqlStore) -> None:
     said = append(store).utterance_ids[0]
-    found = store.utterance(ALICE.id, said)
-    assert found is not None
+    (found,) = store.utterances(ALICE.id, ids=[said])
     assert (found.id, found.text) == (said, "Hello")
-    assert store.utterance(BOB.id, said) is None
-    assert store.fact(ALICE.id, FactId("f1")) is None
+    assert store.utterances(BOB.id, ids=[said]) == ()
+    assert store.facts(ALICE.id, FactSelection(ids=frozenset({FactId("f1")}))) == ()

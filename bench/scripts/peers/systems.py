@@ -103,7 +103,7 @@ class Bm25:
         self._items: dict[str, list[Item]] = {}
 
     def store(self, user: str, threads: Sequence[Sequence[Item]]) -> None:
-        from embermem.core.text import terms
+        from embermem.languages.words import terms
 
         postings = self._postings[user] = self._new()
         items = self._items[user] = [item for thread in threads for item in thread]
@@ -111,7 +111,7 @@ class Bm25:
             postings.add(terms(item.text))
 
     def search(self, user: str, query: str, hidden: Hidden | None, k: int) -> list[str]:
-        from embermem.core.text import terms
+        from embermem.languages.words import terms
 
         n = len(self._items[user]) if hidden is None else hidden.since
         scores = self._postings[user].scores(terms(query), n, self._k_1, self._b)

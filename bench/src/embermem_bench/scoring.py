@@ -26,7 +26,7 @@ import Stemmer
 
 from embermem.core.equations import cosine
 from embermem.core.errors import InputError
-from embermem.core.text import has_cjk
+from embermem.languages.words import unspaced
 from embermem_bench.categories import ADVERSARIAL, MULTI_HOP, OPEN_DOMAIN
 
 if TYPE_CHECKING:
@@ -261,10 +261,10 @@ def _apart(text: str) -> str:
     What is no character (half of a surrogate pair, from broken JSON) becomes a question mark.
     """
     text = text.encode("utf-8", "replace").decode("utf-8")
-    if not has_cjk(text) and _CJK_MARK.search(text) is None:
+    if not unspaced(text) and _CJK_MARK.search(text) is None:
         return text
     spaced = "".join(" " if _is_wide_mark(c) else c for c in text.replace("’", "'"))
-    return "".join(f" {c} " if has_cjk(c) else c for c in unicodedata.normalize("NFKC", spaced))
+    return "".join(f" {c} " if unspaced(c) else c for c in unicodedata.normalize("NFKC", spaced))
 
 
 def _is_wide_mark(character: str) -> bool:

@@ -1,32 +1,20 @@
 """Does a page go on with what its thread was about?"""
 
-# ruff: noqa: E501  (a pattern is read in one piece)
-
 from __future__ import annotations
 
 import re
 from collections import Counter
 
+from embermem import languages
 from embermem.core.config import ExtractiveSettings
-from embermem.core.text import terms
 from embermem.core.types import PageView
+from embermem.languages.words import asks, terms
 
 _READ = 4_000
 """Characters of a side that are compared: topic shows early, and the cost stays bounded."""
 
-_SHIFT = re.compile(
-    r"\W*(?:(?:oh|so|ok|okay|well|and|but|hey|haha)\W+)?(?:by the way|btw|anyway|anyways|on another note|on a different note|changing the subject"
-    r"|change of (?:topic|subject)|new (?:topic|question)|unrelated|off[- ]topic|something else|another (?:question|thing|topic)"
-    r"|different (?:question|topic)|speaking of something else|good morning|hello again|hi again)\b"
-    r"|\W*(?:对了|另外|话说|换个话题|说点别的|顺便(?:问|说)|言归正传|不说这个了|早上好|又来了)",
-    re.IGNORECASE,
-)
-_BACK = re.compile(
-    r"\W*(?:(?:and|so|but|yes|yeah|no|ok|okay|oh|wow|haha|well|thanks|really|right|sure)\W+){0,2}(?:that|this|it|it's|its|that's|those|these|they|them|he|she|there"
-    r"|why|how (?:come|so)|what about|how about|which one|both|neither|same|me too|exactly|agreed|then|tell me more|go on|because)\b"
-    r"|\W*(?:那|这|它|他|她|所以|然后|为什么|怎么会|还有呢|继续|是的|是啊|对啊|没错|因为|不过|可是|但是|可以|好的)",
-    re.IGNORECASE,
-)
+_SHIFT = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.shift)})", re.IGNORECASE)
+_BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 
 
 def continues(before: PageView, summary: str, now: PageView, settings: ExtractiveSettings) -> bool:
@@ -44,7 +32,7 @@ def continues(before: PageView, summary: str, now: PageView, settings: Extractiv
     if _SHIFT.match(opening):
         cue = -settings.shift_penalty
     else:
-        answers = before.page.utterances[-1].text.rstrip()[-1:] in ("?", "？") or not before.page.answered
+        answers = asks(before.page.utterances[-1].text.rstrip()) or not before.page.answered
         cue = settings.cue_bonus * (bool(_BACK.match(opening)) + bool(answers))
     words_now = _terms(now)
     if cue >= 0 and len(words_now) <= settings.few_terms:
@@ -57,7 +45,7 @@ def continues(before: PageView, summary: str, now: PageView, settings: Extractiv
 
 
 def cohesion(a: Counter[str], b: Counter[str]) -> float:
-    """Shared terms in [0, 1]: the weight of terms in both over the weight of the lighter side; longer words weigh more."""
+    """Shared terms in [0, 1]: the weight of terms in both over that of the lighter side; longer words weigh more."""
     lighter = min(_weight(a), _weight(b))
     if lighter == 0.0:
         return 0.0

@@ -1,10 +1,8 @@
 """The analyst that needs no model: reads pages by rules and says what they mean.
 
-Cheap, deterministic, pure and safe in threads: it knows no clock and does no input or output but the package's word
-lists, read once. What pages tell it to do is data. What it extracts, and what not, stands in docs/concepts/extractive.md.
+Deterministic, pure and thread-safe: it reads no clock, and its only input is the package's word lists, read once.
+Instructions in pages are data. What it extracts, and what not: docs/concepts/extractive.md.
 """
-
-# ruff: noqa: E501  (a pattern is read in one piece)
 
 from __future__ import annotations
 
@@ -13,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from embermem.analysts import facts_en, facts_zh
+from embermem import languages
 from embermem.analysts.continuity import continues
-from embermem.analysts.finding import USER, Finding
 from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
 from embermem.analysts.summary import condense, generic_speaker, summarise
@@ -38,12 +35,14 @@ from embermem.core.types import (
     TraitProposal,
     Utterance,
 )
+from embermem.languages import Language
+from embermem.languages.facts.finding import USER, Finding
 from embermem.protocols import ProfileRequest
 
 _Tail = tuple[PageView, str, tuple[Source, ...]]
 """The page before, its chain's summary, and where that stands."""
 _AGENT = "agent"
-_SELF = re.compile(r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? |我|咱")
+_SELF = languages.either(lambda one: one.screening.speaker, re.NOFLAG)
 """A text without any of these says nothing of its speaker."""
 
 
@@ -71,7 +70,7 @@ class ExtractiveAnalyst:
         return tuple(annotations)
 
     def profile(self, request: ProfileRequest) -> PersonaChange:
-        """The facts, traits and profile fields of the request's pages, each once, and the segment's summary, condensed."""
+        """The facts, traits and profile fields of the request's pages, each once, and the condensed summary."""
         facts = _merged(f for view in request.pages for f in self.facts(view.page))
         own = [s for s in (request.segment.summary, *self._page_summaries(request)) if s]
         settings = self._settings
@@ -121,9 +120,9 @@ class ExtractiveAnalyst:
             about, speaker = (About.USER, USER) if mine else (About.AGENT, " ".join(utterance.speaker.split())[:60])
             found = _findings(screened, utterance.said_at)
         else:
-            about, speaker, found = About.AGENT, _AGENT, agent_findings(screened)
-        for finding in found[: self._settings.max_facts]:
-            yield _proposal(finding, utterance, about, speaker)
+            about, speaker, found = About.AGENT, _AGENT, _agent_findings(screened)
+        for finding, language in found[: self._settings.max_facts]:
+            yield _proposal(finding, language, utterance, about, speaker)
 
     def _page_summaries(self, request: ProfileRequest) -> list[str]:
         """Only where the segment has no summary yet: otherwise its chains' summaries stand in it already."""
@@ -140,39 +139,18 @@ class ExtractiveAnalyst:
 # ---------------------------------------------------------------------------------------------------- facts
 
 
-def _findings(screened: str, said_at: datetime) -> list[Finding]:
-    found = [*facts_en.find(screened, said_at), *facts_zh.find(screened, said_at)]
-    return sorted(found, key=lambda f: (f.start, f.end))
+_Found = tuple[Finding, Language]
+"""A statement, and the language in which it is to be told."""
 
 
-_AGENT_RULES = (
-    ("name", re.compile(r"(?:^|(?<=[.!,] ))(?:[Mm]y name is|[Mm]y name's) (?P<v>[A-Z][\w-]{1,20})(?=\s*(?:[.,!]|$|and\b))")),
-    ("role", re.compile(r"(?:^|(?<=[.!,] )|(?<=and ))(?:I'm|I am) (?P<v>your (?:[A-Za-z-]+ ){0,3}(?:tutor|teacher|coach|assistant|companion|guide|agent|helper|mentor|trainer|therapist|advisor|adviser|bot|concierge|secretary))(?=\s*(?:[.,!]|$|and\b|here\b|for\b))")),
-    ("cannot", re.compile(r"(?:^|(?<=[.!] ))[Aa]s an? (?:AI|artificial intelligence)(?: [a-z]+){0,3},? I (?:can't|cannot|am not able to|am unable to) (?P<v>(?!actually\b|be\b|help but\b)[a-z][^,.;!?\n*]{2,60})(?=[,.;!]|$)")),
-    ("name", re.compile(r"我(?:的名字)?叫(?P<v>[一-鿿]{2,4}|[A-Z][A-Za-z]{1,15})(?=[，。！,.!]|$)")),
-    ("role", re.compile(r"我是(?P<v>(?:你|您)的[一-鿿]{0,8}(?:老师|教练|助手|伙伴|助理|顾问))(?=[，。！,.!]|$)")),
-)  # fmt: skip
+def _findings(screened: str, said_at: datetime) -> list[_Found]:
+    found = [(one, language) for language in languages.all() for one in language.facts(screened, said_at)]
+    return sorted(found, key=lambda pair: (pair[0].start, pair[0].end))
 
 
-def agent_findings(screened: str) -> list[Finding]:
-    """What an assistant says of itself: its name, its role towards the user, what it cannot do. Nothing else."""
-    found = []
-    for attribute_name, pattern in _AGENT_RULES:
-        for match in pattern.finditer(screened):
-            sentence_end = re.compile(r"[.!?。！？\n]|$").search(screened, match.end())
-            if sentence_end is not None and sentence_end.group() in ("?", "？"):
-                continue
-            found.append(
-                Finding(
-                    subject=USER,
-                    attribute=attribute_name,
-                    value=match["v"],
-                    start=match.start(),
-                    end=match.end(),
-                    chinese=not match["v"].isascii(),
-                )
-            )
-    return sorted(found, key=lambda f: f.start)
+def _agent_findings(screened: str) -> list[_Found]:
+    found = [one for language in languages.all() for one in language.facts_of_agent(screened)]
+    return sorted(((one, languages.by_signs(one.value)) for one in found), key=lambda pair: pair[0].start)
 
 
 _DATES = frozenset({"birth_year", "birthday"})
@@ -181,19 +159,16 @@ _ONCE = frozenset({"born_in"})
 """What has one value but is an event: it was in that year, not since."""
 
 
-def _proposal(finding: Finding, utterance: Utterance, about: About, speaker: str) -> FactProposal:
+def _proposal(finding: Finding, language: Language, utterance: Utterance, about: About, speaker: str) -> FactProposal:
     entry = attribute(finding.attribute)
-    text = entry.sentence(finding.value, chinese=finding.chinese)
-    if finding.retracts and not finding.value:
-        text = "不再工作" if finding.chinese else f"no longer: {finding.attribute.replace('_', ' ')} anything"
-    elif finding.retracts:
-        text = f"不再{text}" if finding.chinese else f"no longer: {text}"
+    told = language.no_longer if finding.retracts else language.statement
+    text = told(finding.attribute, finding.value)
     if finding.when is not None and finding.attribute not in _DATES:
-        text += _dated(finding, single=entry.single and finding.attribute not in _ONCE)
+        text += language.dated(finding.when.label, since=entry.single and finding.attribute not in _ONCE)
     subject = speaker
     if finding.subject != USER:
         subject = finding.subject if about is About.USER or speaker == _AGENT else f"{speaker}'s {finding.subject}"
-        text = f"{subject}{text}" if finding.chinese else f"{subject} {text}"
+        text = language.of_subject(subject, text)
     source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
     return FactProposal(
         about=about,
@@ -206,13 +181,6 @@ def _proposal(finding: Finding, utterance: Utterance, about: About, speaker: str
         valid_from=None if finding.when is None else finding.when.at,
         retracts=finding.retracts,
     )
-
-
-def _dated(finding: Finding, *, single: bool) -> str:
-    label = finding.when.label if finding.when else ""
-    if finding.chinese:
-        return f"（自{label}）" if single else f"（{label}）"
-    return f" (since {label})" if single else f" ({label})"
 
 
 def _merged(facts: Iterable[FactProposal]) -> tuple[FactProposal, ...]:
@@ -256,8 +224,6 @@ _PROFILE = {
     "name": "name", "nickname": "name", "birth_year": "birth_year", "gender": "gender", "native_language": "language",
     "lives_in": "home", "works_as": "occupation",
 }  # fmt: skip
-_GENDERS = {"woman": "female", "girl": "female", "female": "female", "女": "female",
-            "man": "male", "guy": "male", "boy": "male", "male": "male", "男": "male"}  # fmt: skip
 _BORN = re.compile(r"(?:19|20)\d\d$")
 
 
@@ -269,7 +235,7 @@ def profile_of(facts: Iterable[FactProposal]) -> tuple[ProfileProposal, ...]:
             continue
         name, value = _PROFILE.get(fact.attribute), fact.value
         if fact.attribute == "gender":
-            value = _GENDERS.get(value, value.replace("transgender ", "trans "))
+            value = languages.gender(value) or value.replace("transgender ", "trans ")
         elif fact.attribute == "birthday" and (year := _BORN.search(value)):
             name, value = "birth_year", year.group()
         if name is not None:

@@ -16,10 +16,9 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from embermem import prompts
+from embermem import languages, prompts
 from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
 from embermem.analysts.guards import (
-    GENDERS,
     may_be_kept,
     no_summary,
     orders,
@@ -42,7 +41,7 @@ from embermem.analysts.summary import generic_speaker
 from embermem.core.attributes import FAVORITE_PREFIX, attributes
 from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
 from embermem.core.equations import idf
-from embermem.core.text import fold, has_cjk, terms
+from embermem.core.text import fold
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
@@ -64,6 +63,7 @@ from embermem.core.types import (
     TraitProposal,
     Utterance,
 )
+from embermem.languages.words import terms
 from embermem.prompts.data import nonce, one_line
 from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
 
@@ -357,7 +357,7 @@ class ModelAnalyst:
     def _field(self, note: FieldNote, evidence: _Evidence) -> ProfileProposal | None:
         value = one_line(note.value, self._reading.field_chars + 1)
         if note.name == "gender":
-            value = GENDERS.get(fold(value), value)
+            value = languages.gender(fold(value)) or value
         own = [u for u in evidence.of(note.evidence) if u.role is Role.USER and not orders(u.text)]
         long = len(value) > self._reading.field_chars
         if long or says_nothing(value) or not evidence.serves(note.evidence, About.USER):
@@ -490,7 +490,7 @@ def _told_of(subject: str, text: str, said: Sequence[Utterance]) -> str:
     own = subject in (_USER, _AGENT) or fold(subject) in map(fold, speakers)
     if own or fold(subject).split()[-1] in fold(text):
         return text
-    return f"{subject}{text}" if has_cjk(text) else f"{subject} {text}"
+    return languages.by_signs(text).of_subject(subject, text)
 
 
 def _attribute(name: str) -> str:

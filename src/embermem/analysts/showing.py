@@ -5,23 +5,17 @@ All of it is deterministic: the same pages make the same request.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from embermem.analysts.summary import generic_speaker
 from embermem.core.config import LinkNumbers, ModelReadingSettings
-from embermem.core.text import STOP_WORDS, fold, has_cjk, runs
 from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
+from embermem.languages.words import name_of
 from embermem.prompts.data import one_line
 
-_KANA = re.compile("[\u3040-\u30ff]")
-_HANGUL = re.compile("[\uac00-\ud7af]")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _OTHER = "the user's language"
-_ENGLISH_SHARE = 0.25
-"""Of the words in English talk, a third and more are function words; in other languages next to none of these."""
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
 _SIDES = {Role.USER: "user", Role.ASSISTANT: "agent", Role.SYSTEM: "system", Role.TOOL: "tool"}
@@ -87,8 +81,7 @@ def _found_by(segment: Segment, numbers: LinkNumbers) -> list[str]:
 
 
 def language_of(utterances: Iterable[Utterance]) -> str:
-    """The language to answer in, from what the user's side says: English, Chinese, Japanese, Korean, or in words
-    "the user's language"."""
+    """The language to answer in, from what the user's side says: its name in English, or "the user's language"."""
     said = list(utterances)
     own = [u.text for u in said if u.role is Role.USER] or [u.text for u in said]
     return language("\n".join(text[:2_000] for text in own)[:20_000])
@@ -96,16 +89,7 @@ def language_of(utterances: Iterable[Utterance]) -> str:
 
 def language(text: str) -> str:
     """The same of one text."""
-    words = [fold(run) for run, _, _ in runs(text) if not has_cjk(run)]
-    han, kana, hangul = (len(pattern.findall(text)) for pattern in (_HAN, _KANA, _HANGUL))
-    if 3 * len(words) < 2 * (han + kana + hangul):
-        if 4 * kana > han:
-            return "Japanese"
-        return "Korean" if hangul > han else "Chinese"
-    english = sum(1 for word in words if word in STOP_WORDS)
-    if not words or not all(word.isascii() for word in words[:3]):
-        return _OTHER
-    return "English" if english >= _ENGLISH_SHARE * len(words) else _OTHER
+    return name_of(text) or _OTHER
 
 
 @cache

@@ -1,7 +1,5 @@
 """Summaries by extraction: the few sentences that say most, in the order in which they were said."""
 
-# ruff: noqa: E501  (a pattern is read in one piece)
-
 from __future__ import annotations
 
 import re
@@ -9,23 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from embermem import languages
 from embermem.core.config import ExtractiveSettings
-from embermem.core.text import has_cjk, is_chinese_like, sentences, terms
 from embermem.core.types import Page, Role, Source, Utterance
+from embermem.languages import Language
+from embermem.languages.words import asks, sentences, terms, unspaced
 
 _MAX_SENTENCES = 60
 """Sentences of a page that compete: from its utterances in turn, the first ones."""
 _REDUNDANT = 0.7
-_GENERIC = frozenset(
-    """user human me you customer client speaker assistant ai agent bot chatbot model gpt chatgpt system tool default
-    助手 用户 机器人""".split()
-)
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|we|our)\b|我", re.IGNORECASE)
+_NOBODY = frozenset(name for language in languages.all() for name in language.talk.nobody)
+_FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
 _NAMES_OR_NUMBERS = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
-_SMALL_TALK = re.compile(
-    r"\W*(?:(?:hi|hello|hey|thanks|thank you|you're welcome|wow|great|sounds|bye|good (?:morning|night|evening)|nice|sure|of course|ok|okay|no problem|let me know|congrat\w*)\b|你好|谢谢|再见|好的|哈哈|不客气|当然)",
-    re.IGNORECASE,
-)
+_SMALL_TALK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _CODE = re.compile(r"[{}<>\\|=_]{2,}|```|https?://\S{40,}")
 
 
@@ -34,7 +28,7 @@ class _Candidate:
     text: str
     terms: frozenset[str]
     worth: float
-    chinese: bool
+    language: Language
     source: Source | None = None
 
 
@@ -51,10 +45,10 @@ def summarise(
     old = _of_texts([before], told) if before else []
     if not new:
         return before[: settings.summary_chars], tuple(told)
-    chinese = _mostly_chinese(new)
-    if _mostly_chinese([*old, *new]) == chinese:
-        old = [c for c in old if c.chinese == chinese]
-    new = [c for c in new if c.chinese == chinese] or new
+    language = _prevailing(new)
+    if _prevailing([*old, *new]) is language:
+        old = [c for c in old if c.language is language]
+    new = [c for c in new if c.language is language] or new
     kept = _choose([*old, *new], settings.summary_sentences, settings.summary_chars, must=max(new, key=_worth))
     sources = tuple(c.source for c in kept if c.source is not None)
     return _join(kept), sources if len(sources) == len(kept) else tuple(dict.fromkeys((*told, *sources)))[
@@ -67,14 +61,14 @@ def condense(texts: Sequence[str], limit: int = 600, sentences_limit: int = 6) -
     candidates = _of_texts(texts)
     if not candidates:
         return ""
-    chinese = _mostly_chinese(candidates)
-    one_tongue = [c for c in candidates if c.chinese == chinese]
+    language = _prevailing(candidates)
+    one_tongue = [c for c in candidates if c.language is language]
     return _join(_choose(_weighed(one_tongue), sentences_limit, limit, must=None))
 
 
 def generic_speaker(name: str) -> bool:
     """Whether a speaker's name says only the part played ("user", "assistant"), not who it is."""
-    return not name.strip() or name.strip().lower() in _GENERIC
+    return not name.strip() or name.strip().lower() in _NOBODY
 
 
 def _of_page(page: Page, settings: ExtractiveSettings) -> list[_Candidate]:
@@ -95,23 +89,23 @@ def _of_page(page: Page, settings: ExtractiveSettings) -> list[_Candidate]:
         if not counted[i] or _CODE.search(text):
             continue
         worth = _informativeness(text, counted[i], centre) + (0.25 if not utterance.role.agent_side else 0.0)
+        language = languages.of(text)
         if not generic_speaker(utterance.speaker):
-            colon = "：" if is_chinese_like(text) else ": "
-            text = f"{' '.join(utterance.speaker.split())[:40]}{colon}{text}"
+            text = language.said_by(" ".join(utterance.speaker.split())[:40], text)
         elif utterance.role.agent_side and several:
-            text = f"助手：{text}" if is_chinese_like(text) else f"Assistant: {text}"
+            text = language.said_by(language.assistant, text)
         source = Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
-        found.append(_Candidate(text, counted[i], worth, is_chinese_like(text), source))
+        found.append(_Candidate(text, counted[i], worth, languages.of(text), source))
     return found
 
 
 def _informativeness(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     """How much a sentence says of its page: shared terms, length, names, numbers, the first person; not small talk."""
     central = sum(centre[t] - 1 for t in own) / (len(own) + 2.0)
-    size = len(own) if not has_cjk(text) else len(own) / 2.0
+    size = len(own) / 2.0 if unspaced(text) else len(own)
     worth = min(central, 1.5) * 0.4 + min(size, 9.0) / 9.0
     worth += 0.25 * bool(_FIRST_PERSON.search(text)) + 0.2 * bool(_NAMES_OR_NUMBERS.search(text))
-    if text.rstrip().endswith(("?", "？")):
+    if asks(text.rstrip()):
         worth -= 0.35
     return worth - 0.4 * bool(_SMALL_TALK.match(text)) - 0.4 * (size < 3)
 
@@ -126,14 +120,14 @@ def _of_texts(texts: Iterable[str], told: Sequence[Source] = ()) -> list[_Candid
             own = frozenset(terms(piece))
             if own and len(found) < 400:
                 source = told[i] if len(told) == len(spans) else None
-                found.append(_Candidate(piece, own, 0.0, is_chinese_like(piece), source))
+                found.append(_Candidate(piece, own, 0.0, languages.of(piece), source))
     return _weighed(found)
 
 
 def _weighed(candidates: list[_Candidate]) -> list[_Candidate]:
     centre = Counter(t for c in candidates for t in c.terms)
     return [
-        _Candidate(c.text, c.terms, _informativeness(c.text, c.terms, centre) + 0.15, c.chinese, c.source)
+        _Candidate(c.text, c.terms, _informativeness(c.text, c.terms, centre) + 0.15, c.language, c.source)
         for c in candidates
     ]
 
@@ -152,7 +146,7 @@ def _choose(candidates: list[_Candidate], count: int, limit: int, must: _Candida
             if taken:
                 continue
             candidates[i] = candidate = _Candidate(
-                _shorten(candidate.text, room), candidate.terms, candidate.worth, candidate.chinese, candidate.source
+                _shorten(candidate.text, room), candidate.terms, candidate.worth, candidate.language, candidate.source
             )
             cost = len(candidate.text)
         if taken and candidate.worth < 0.35:
@@ -168,10 +162,12 @@ def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / max(1, min(len(a), len(b)))
 
 
-def _mostly_chinese(candidates: Sequence[_Candidate]) -> bool:
-    return 2 * sum(len(c.text) * (3 if c.chinese else 0) for c in candidates) > sum(
-        len(c.text) * (3 if c.chinese else 1) for c in candidates
-    )
+def _prevailing(candidates: Sequence[_Candidate]) -> Language:
+    """The language in which most is said; of equals the first of all languages."""
+    said = dict.fromkeys(languages.all(), 0.0)
+    for one in candidates:
+        said[one.language] += len(one.text) * one.language.density
+    return max(said, key=lambda language: said[language])
 
 
 def _worth(candidate: _Candidate) -> float:
@@ -184,7 +180,7 @@ def _join(kept: Sequence[_Candidate]) -> str:
     for i, candidate in enumerate(kept):
         text = " ".join(candidate.text.split())
         if i < len(kept) - 1 and text[-1:] not in ".!?…。！？；":
-            text += "。" if candidate.chinese else "."
+            text += candidate.language.full_stop
         parts.append(text)
     return " ".join(parts)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from functools import cache
 
-from embermem.analysts.keywords import singular
-from embermem.analysts.lexicon import read
-from embermem.core.text import fold, has_cjk
-from embermem.core.traits import dimensions_by_name
+from embermem import languages
 from embermem.core.types import FactProposal, TraitProposal
+from embermem.languages.language import normal_form
+from embermem.languages.words import unspaced
 
 _LIKES = 0.6
 """One plain "I like it": well above neutral, short of the pole."""
@@ -19,11 +17,6 @@ _CONFIDENCE = 0.5
 """One statement, read by rule; the long-term memory adds up what repeats."""
 
 _POSITIVE = frozenset({"likes", "hobby", "plays", "collects", "learns", "has_pet"})
-_TEMPERAMENT = {
-    "introvert": ("extraversion", -1.0), "introverted": ("extraversion", -1.0), "内向": ("extraversion", -1.0),
-    "extrovert": ("extraversion", 1.0), "extroverted": ("extraversion", 1.0), "extravert": ("extraversion", 1.0),
-    "extraverted": ("extraversion", 1.0), "outgoing person": ("extraversion", 1.0), "外向": ("extraversion", 1.0),
-}  # fmt: skip
 
 
 def traits_of(facts: tuple[FactProposal, ...]) -> tuple[TraitProposal, ...]:
@@ -33,9 +26,9 @@ def traits_of(facts: tuple[FactProposal, ...]) -> tuple[TraitProposal, ...]:
 
 def _of_fact(fact: FactProposal) -> Iterator[TraitProposal]:
     if fact.attribute == "temperament":
-        found = _TEMPERAMENT.get(fact.value.lower())
-        if found is not None:
-            yield _proposal(found[0], found[1] * _SELF_STATED, fact)
+        pole = _temperaments().get(fact.value.lower())
+        if pole is not None:
+            yield _proposal("extraversion", pole * _SELF_STATED, fact)
     elif fact.attribute in _POSITIVE:
         for dimension in sorted(_dimensions(fact.value, whole=False)):
             yield _proposal(dimension, _LIKES, fact)
@@ -49,19 +42,13 @@ def _proposal(dimension: str, level: float, fact: FactProposal) -> TraitProposal
 
 
 @cache
+def _temperaments() -> dict[str, float]:
+    return languages.merged(lambda one: one.temperaments)
+
+
+@cache
 def _lexicon() -> dict[str, str]:
-    known = dimensions_by_name()
-    found: dict[str, str] = {}
-    for row in csv.DictReader(read("interests.csv").splitlines()):
-        if row["dimension"] not in known:
-            raise ValueError(f"data/interests.csv names an unknown dimension: {row['dimension']}")
-        for word in row["words"].split():
-            found.setdefault(_normal(word.replace("_", " ")), row["dimension"])
-    return found
-
-
-def _normal(text: str) -> str:
-    return " ".join(singular(w.strip(".,'\"")) for w in fold(text).split())
+    return languages.merged(lambda one: one.interests)
 
 
 def _dimensions(value: str, *, whole: bool) -> set[str]:
@@ -70,11 +57,11 @@ def _dimensions(value: str, *, whole: bool) -> set[str]:
     "I hate horror films" says nothing against films, while "I love jazz records" speaks for music.
     """
     lexicon = _lexicon()
-    normal = _normal(value)
+    normal = normal_form(languages.spelled(value), value)
     if whole:
         return {lexicon[normal]} if normal in lexicon else set()
-    if has_cjk(value):
-        return {d for w, d in lexicon.items() if has_cjk(w) and w in value}
+    if unspaced(value):
+        return {dimension for word, dimension in lexicon.items() if unspaced(word) and word in value}
     tokens = normal.split()
     spans = [" ".join(tokens[i : i + n]) for n in (3, 2, 1) for i in range(len(tokens) - n + 1)]
     found: set[str] = set()

@@ -14,18 +14,20 @@ from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from embermem import languages
 from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.baselines.numbers import Mem0Numbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
 from embermem.baselines.records import Record, RecordId, Written
-from embermem.core.text import is_chinese_like, sentences, terms
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
+from embermem.languages.words import asks, sentences, terms
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector
+    from embermem import languages
+from embermem.core.types import Vector
 
 Operation = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 
@@ -336,7 +338,7 @@ class Mem0(RecordedSystem):
                 sentence = utterance.text[start:end]
                 inside = [utterance.text[first:last] for first, last in own if _within(first, last, start, end)]
                 rest = reduce(lambda text, part: text.replace(part, " ", 1), inside, sentence)
-                states = len(set(terms(sentence))) >= _STATED and not sentence.endswith(("?", "？"))
+                states = len(set(terms(sentence))) >= _STATED and not asks(sentence)
                 if states and terms(rest):
                     line = f"{one_line(utterance.speaker, _SPEAKER_CHARS)}: "
                     yield Candidate.told(line + one_line(sentence, self.numbers.fact_chars), [utterance])
@@ -455,6 +457,6 @@ def _of_fact(fact: FactProposal, of: Mapping[int, Utterance], limit: int) -> Can
     if fact.subject not in (*_SELF, said[0].speaker):
         text = f"{speaker}: {text}"
     else:
-        text = f"{speaker}{'' if is_chinese_like(text) else ' '}{text}"
+        text = languages.of(text).of_subject(speaker, text)
     candidate = Candidate.told(one_line(text, limit), said)
     return replace(candidate, slot=_slot(fact), value=fact.value, single=fact.single)

@@ -14,19 +14,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from embermem import languages
 from embermem.baselines.mem0 import Mem0, Memory, Summary
 from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.baselines.numbers import Mem0GraphNumbers
 from embermem.baselines.recorded import Kit, Piece
 from embermem.baselines.records import Record, RecordId, Written
-from embermem.core.text import has_cjk
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector
+    from embermem import languages
+from embermem.core.types import Vector
 
 EntityType = Literal["person", "place", "object", "concept", "event", "attribute"]
 """L, the types of nodes that §2.2 names."""
@@ -230,7 +231,7 @@ class Mem0Graph(Mem0):
             told = [one for one in told if one.words != triple.words]
             graph.end_told(triple)
         for utterance in page.utterances:
-            relation = "谈到" if has_cjk(utterance.text) else "speaks of"
+            relation = languages.by_signs(utterance.text).speaks_of
             speaker = (self._name(utterance.speaker), "person")
             for word in self.kit.keywords(utterance.text, self.numbers.spoken_of):
                 told.append(Triple.by(utterance, speaker, relation, (self._name(word), "concept")))

@@ -18,8 +18,8 @@ from embermem.baselines.numbers import ReadAgentNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core.equations import jaccard
-from embermem.core.text import has_cjk, runs, terms
 from embermem.core.types import Context, Owner, Page, ThreadId, Utterance
+from embermem.languages.words import runs, terms, unspaced
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day, header, utterance_line
 from embermem.protocols import Purpose, Scope
@@ -268,7 +268,7 @@ class _Question:
 
 def words(text: str) -> int:
     """Words of a text; two Chinese, Japanese or Korean characters count as one."""
-    return sum((len(run) + 1) // 2 if has_cjk(run) else 1 for run, _, _ in runs(text))
+    return sum((len(run) + 1) // 2 if unspaced(run) else 1 for run, _, _ in runs(text))
 
 
 def _by_thread(pages: Sequence[Page]) -> Mapping[ThreadId, list[Utterance]]:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, NewType, Protocol, TypeVar
 
-from embermem.core.types import Added, Message, Owner, OwnerId, Utterance
-from embermem.protocols import Call, Limits, OwnerState
+from embermem.core.types import Owner, OwnerId
+from embermem.protocols import ConversationLog, StoredSettings
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -77,36 +77,11 @@ class Written:
     drop: Sequence[RecordId] = ()
 
 
-class RecordStore(Protocol):
+class RecordStore(ConversationLog, StoredSettings, Protocol):
     """Where the papers' systems keep what was said, as MemoryOS does, and beside it their records.
 
-    Each call is one transaction; every failure is a StoreError. Every method names one owner, but for the first four.
+    Each call is one transaction; every failure is a StoreError.
     """
-
-    def close(self) -> None: ...
-
-    def setting(self, key: str) -> str | None: ...
-
-    def remember_once(self, key: str, value: str) -> str: ...
-
-    def owners(self) -> tuple[Owner, ...]: ...
-
-    def append(
-        self, owner: Owner, messages: Sequence[Message], *, now: datetime, key: str | None, digest: str, fresh: bool
-    ) -> Added:
-        """See Store.append."""
-
-    def owner_state(self, owner_id: OwnerId) -> OwnerState | None: ...
-
-    def utterances(self, owner_id: OwnerId, after_seq: int, limit: int) -> tuple[Utterance, ...]: ...
-
-    def forget_owner(self, owner_id: OwnerId, now: datetime) -> None: ...
-
-    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None: ...
-
-    def end_call(self, call: Call) -> None: ...
-
-    def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]: ...
 
     def standing(self, owner_id: OwnerId) -> Standing:
         """How far the log and the records have come; all 0 before the first add."""

@@ -22,8 +22,9 @@ from embermem.baselines.recorded import Kit, Piece, RecordedSystem, only_shown, 
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core import equations as eq
 from embermem.core.errors import ConfigError
-from embermem.core.text import fold, has_cjk, runs, sentences, terms
+from embermem.core.text import fold
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
+from embermem.languages.words import asks, runs, sentences, terms, unspaced
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -200,7 +201,7 @@ class ThinkInMemory(RecordedSystem):
         seqs = tuple(sorted({source.seq for source in fact.sources}))
         last = said[seqs[-1]]
         head = one_line(last.speaker if fact.subject in _SPEAKERS else fact.subject, n.entity_chars)
-        gap = "" if has_cjk(fact.text[:1]) else " "
+        gap = "" if unspaced(fact.text[:1]) else " "
         text = fact.text if fact.text.startswith(head) else f"{head}{gap}{fact.text}"
         return Draft(
             head=head,
@@ -220,7 +221,7 @@ class ThinkInMemory(RecordedSystem):
         for start, end in sentences(utterance.text[: n.thoughts_most * n.thought_chars])[: n.thoughts_most]:
             sentence = one_line(utterance.text[start:end], n.thought_chars)
             whole = any(first <= start and end <= last + 1 for first, last in told)  # but for its full stop
-            if not (whole or sentence.endswith(("?", "？")) or len(set(terms(sentence))) < 2):
+            if not (whole or asks(sentence) or len(set(terms(sentence))) < 2):
                 draft = Draft(
                     head=head,
                     relation="said",

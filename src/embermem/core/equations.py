@@ -7,6 +7,7 @@ Source: the MemoryOS paper (Kang et al., 2025), by equation or section number. B
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, TypeVar
 
@@ -73,6 +74,28 @@ def z_score(x: float, mean: float, deviation: float) -> float:
 def logistic(x: float) -> float:
     """1 / (1 + e^−x), in (0, 1)."""
     return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
+
+
+def fading(t: Numbers, tau: float) -> Numbers:
+    """e^(−t/τ), in (0, 1]: what is left at a distance t ≥ 0 in time, in the unit of τ (ours)."""
+    left: Numbers = math.e ** (-t / tau)
+    return left
+
+
+def sharpness(length: float, breadth: Numbers, slack: float) -> Numbers:
+    """(l + s) / b: how much a span of b days says of one of l days; above 1 where it says all of it (ours)."""
+    return (length + slack) / breadth
+
+
+def told_penalty(chars: float, unit: float) -> float:
+    """ln(1 + c/u): what another line of a thread loses after c characters of it were told; 0 where none was (ours)."""
+    return math.log1p(chars / unit)
+
+
+def soft_maximum(x: Iterable[float], tau: float, n: int) -> float:
+    """τ · ln((Σ e^(x/τ) + n − |x|) / n): a maximum of n numbers to which all add, missing ones as 0 (ours)."""
+    terms = [math.exp(one / tau) for one in x]
+    return tau * math.log((math.fsum(terms) + n - len(terms)) / n)
 
 
 def evidence_level(level: float, confidence: float, new_level: float, new_confidence: float) -> float:

@@ -12,10 +12,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from embermem.core.errors import InputError
 
-__all__ = ["Finder", "Found", "Redacted", "finders", "redacted", "secrets"]
+__all__ = ["Finder", "Found", "Redacted", "SecretWords", "finders", "redacted", "secrets"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +38,20 @@ class Redacted:
 
     text: str
     places: tuple[Found, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecretWords:
+    """What names a secret beside its value. Patterns of a verbose expression: white space is written `[ ]`."""
+
+    password: str = r"(?!)"
+    key: str = r"(?!)"
+    equals: str = r"(?!)"
+    """Between name and value."""
+    hints: tuple[str, ...] = ()
+    """In lower case; one of them stands wherever a name is found."""
+    ends: str = ""
+    """The class of characters that end a value with no blank behind it."""
 
 
 _LONGEST_KIND = 64
@@ -62,18 +77,20 @@ def redacted(texts: Sequence[str], finders: Sequence[Finder], wheres: Sequence[s
     return [_without(text, _joined([*own, *_again(text, known)])) for text, own in zip(texts, found, strict=True)]
 
 
-def secrets(text: str) -> tuple[Found, ...]:
-    """What in a text is a secret by its form: private keys, tokens of well-known services, passwords and keys that are
-    named as such, card numbers, IBANs. Those that overlap are all given."""
-    return tuple(one for finder in (_private_keys, _tokens, _assigned, _cards, _ibans) for one in finder(text))
+@cache
+def secrets(words: SecretWords) -> Finder:
+    """Finds what in a text is a secret by its form: private keys, tokens of well-known services, passwords and keys
+    that are named as such in these words, card numbers, IBANs. Those that overlap are all given."""
+    searches = (_private_keys, _tokens, _Assigned(words), _cards, _ibans)
+    return lambda text: tuple(one for search in searches for one in search(text))
 
 
-def finders(setting: str, own: Finder | None = None) -> tuple[Finder, ...]:
-    """The finders in use: those that the setting `redact` names, and the caller's own. Raises InputError for one of the
-    caller's that cannot be called."""
+def finders(setting: str, words: Callable[[], SecretWords], own: Finder | None = None) -> tuple[Finder, ...]:
+    """The finders in use: those that the setting `redact` names, and the caller's own; `words` says what names a
+    secret. Raises InputError for a finder of the caller's that cannot be called."""
     if own is not None and not callable(own):
         raise InputError(f"filter = {type(own).__name__} cannot be called; give a function of a text")
-    built_in: tuple[Finder, ...] = (secrets,) if setting == "secrets" else ()
+    built_in: tuple[Finder, ...] = (secrets(words()),) if setting == "secrets" else ()
     return built_in if own is None else (*built_in, own)
 
 
@@ -213,31 +230,19 @@ def _tokens(text: str) -> Iterator[Found]:
 
 # ------------------------------------------------------------------------------------------- named as a secret in text
 
-_NAMED = re.compile(
-    r"""
-    (?: (?P<password> passwords? | passwd | passphrase | passcode | pwd | 密码 | 口令 )
-      | (?P<key> (?: api | access | secret | private | signing | encryption )[ _-]?key(?:[ _-]?id)?
-               | (?: auth | access | refresh | bearer | api | id | session )[ _-]?token | token
-               | (?: client | app | shared )[ _-]?secret | secret | credentials? | 密钥 | 令牌 )
+_NAMED = r"""
+    (?: (?P<password> {password} )
+      | (?P<key> {key} )
       | (?P<authorization> (?: proxy- )?authorization )
     )
     (?: \\? ["'`] )?
-    (?: \s{0,4} (?: :=? | => | = | ： | ＝ ) \s{0,4}  |  \s{1,4} (?: is | was | are ) \s{1,4}  |  \s{0,4} (?: 是 | 为 ) \s{0,4} )
-    (?: (?: bearer | basic | token | digest | apikey ) \s{1,4} )?
+    (?: \s{{0,4}} (?: :=? | => | = | ： | ＝ ) \s{{0,4}}  |  {equals} )
+    (?: (?: bearer | basic | token | digest | apikey ) \s{{1,4}} )?
     (?: (?P<quote> \\? ["'`] ) )?
-    """,  # noqa: E501
-    re.VERBOSE | re.IGNORECASE,
-)
-_HINTS = (
-    *("pass", "pwd", "key", "token", "secret", "credential", "authorization", "bearer", "basic", "://"),
-    *("密码", "口令", "密钥", "令牌"),
-)
-"""One of these stands in every text in which `_assigned` finds anything; most texts have none."""
+    """
+_HINTS = ("authorization", "bearer", "basic", "://")
 _BEARER = re.compile(r"(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}(?=[A-Za-z0-9._~+/=-]{16})", re.IGNORECASE)
 _URL_PASSWORD = re.compile(r"(?<=://)[^\s/:@\"'<>]{0,64}:(?=[^\s/@\"'<>]{3,128}@)")
-_ENDS_VALUE = "\\s\"'`<>，。；、！？（）【】《》“”\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Blanks, quotes, and whatever is Chinese, Japanese or Korean: there a value ends with no blank behind it."""
-_VALUE = re.compile(rf"(?=[^{_ENDS_VALUE}])[^{_ENDS_VALUE}&]*(?:&(?![A-Za-z0-9_.-]{{1,40}}=)[^{_ENDS_VALUE}&]*)*")
 _TO_AT = re.compile(r"[^\s/@]+")
 _AFTER_VALUE = ".,;:!?)]}\\"
 _NO_VALUE = ("$", "{", "<", "(", "[", "%", "*", "&", "os.", "process.", "env.")
@@ -252,50 +257,60 @@ _KEY_BITS = 20.0
 """Shannon entropy of a key or token, times its length: eight letters and digits have 24, "v1.2.3.4" has 18."""
 
 
-def _assigned(text: str) -> Iterator[Found]:
+class _Assigned:
     """Values that are named as secrets: `password: …`, `api_key=…`, `Authorization: Bearer …`, `https://user:…@host`.
     A value that a person would read as a word ("password: required") is none."""
-    folded, done = text.lower(), 0
-    if not any(hint in folded for hint in _HINTS):
-        return
-    for match in _NAMED.finditer(text):
-        if match.end() < done:
-            continue
-        span = _value(text, match.end(), match["quote"])
-        if span is None:
-            continue
-        is_password = match["password"] is not None
-        if _telling(text[span[0] : min(span[1], span[0] + _LONGEST_VALUE)], is_password):
-            done = span[1]
-            yield Found(kind="password" if is_password else "token", start=span[0], end=span[1])
-    for match in _BEARER.finditer(text):
-        span = _value(text, match.end(), None)
-        if span is not None and _telling(text[span[0] : min(span[1], span[0] + _LONGEST_VALUE)], False):
-            yield Found(kind="token", start=span[0], end=span[1])
-    for match in _URL_PASSWORD.finditer(text):
-        value = _TO_AT.match(text, match.end())
-        if value is not None and not value[0].startswith(_NO_VALUE):
-            yield Found(kind="password", start=value.start(), end=value.end())
 
+    def __init__(self, words: SecretWords) -> None:
+        pattern = _NAMED.format(password=words.password, key=words.key, equals=words.equals)
+        self._named = re.compile(pattern, re.VERBOSE | re.IGNORECASE)
+        ends = f"\\s\"'`<>{words.ends}"
+        self._value = re.compile(rf"(?=[^{ends}])[^{ends}&]*(?:&(?![A-Za-z0-9_.-]{{1,40}}=)[^{ends}&]*)*")
+        self._hints = (*words.hints, *_HINTS)
+        """One of these stands in every text in which anything is found; most texts have none."""
 
-def _value(text: str, start: int, quote: str | None) -> tuple[int, int] | None:
-    """Where the value stands that begins here: to the closing quote, or to the next blank."""
-    if quote is not None:
-        end = text.find(quote, start, start + _LONGEST_VALUE)
-        if end > start and "\n" not in text[start:end]:
-            return start, end
-    match = _VALUE.match(text, start, start + _LONGEST_VALUE)
-    if match is None:
-        return None
-    end = match.end()
-    if end == start + _LONGEST_VALUE:
-        if not _telling(match[0], False):
+    def __call__(self, text: str) -> Iterator[Found]:
+        """What is found in a text."""
+        folded, done = text.lower(), 0
+        if not any(hint in folded for hint in self._hints):
+            return
+        for match in self._named.finditer(text):
+            if match.end() < done:
+                continue
+            span = self._span(text, match.end(), match["quote"])
+            if span is None:
+                continue
+            is_password = match["password"] is not None
+            if _telling(text[span[0] : min(span[1], span[0] + _LONGEST_VALUE)], is_password):
+                done = span[1]
+                yield Found(kind="password" if is_password else "token", start=span[0], end=span[1])
+        for match in _BEARER.finditer(text):
+            span = self._span(text, match.end(), None)
+            if span is not None and _telling(text[span[0] : min(span[1], span[0] + _LONGEST_VALUE)], False):
+                yield Found(kind="token", start=span[0], end=span[1])
+        for match in _URL_PASSWORD.finditer(text):
+            value = _TO_AT.match(text, match.end())
+            if value is not None and not value[0].startswith(_NO_VALUE):
+                yield Found(kind="password", start=value.start(), end=value.end())
+
+    def _span(self, text: str, start: int, quote: str | None) -> tuple[int, int] | None:
+        """Where the value stands that begins here: to the closing quote, or to the next blank."""
+        if quote is not None:
+            end = text.find(quote, start, start + _LONGEST_VALUE)
+            if end > start and "\n" not in text[start:end]:
+                return start, end
+        match = self._value.match(text, start, start + _LONGEST_VALUE)
+        if match is None:
             return None
-        rest = _VALUE.match(text, end)
-        end = end if rest is None else rest.end()
-    while end > start and text[end - 1] in _AFTER_VALUE:
-        end -= 1
-    return (start, end) if end > start else None
+        end = match.end()
+        if end == start + _LONGEST_VALUE:
+            if not _telling(match[0], False):
+                return None
+            rest = self._value.match(text, end)
+            end = end if rest is None else rest.end()
+        while end > start and text[end - 1] in _AFTER_VALUE:
+            end -= 1
+        return (start, end) if end > start else None
 
 
 def _telling(value: str, is_password: bool) -> bool:

@@ -109,6 +109,11 @@ def mark_of(key: bytes, about: About, subject: str, attribute: str, value: str) 
     return hmac.digest(key, parts, hashlib.sha256).hex()[:_MARK_HEX]
 
 
+def mark_of_key(key: bytes) -> str:
+    """What tells a key from another, and says nothing of it."""
+    return hashlib.blake2b(key, digest_size=16, person=b"embermem.key").hexdigest()
+
+
 def mark_of_text(key: bytes, text: str) -> str:
     """The keyed hash of words, however they are written: of any case and with any spaces."""
     return _text_mark(key, "text", text)

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.core.config import Settings
-from embermem.core.text import fold, has_cjk, terms
-from embermem.index import late, question_type
+from embermem.core.text import fold
+from embermem.index import late
 from embermem.index.products import cosines
 from embermem.index.query_context import View
+from embermem.languages.questions import asks_for_number, asks_for_time
+from embermem.languages.words import terms, unspaced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,15 +85,15 @@ def speaker(view: View) -> Floats:
 
 
 def _named(view: View, names: Sequence[str]) -> list[bool]:
-    """Which of these the query names: by a word of the name, or by two characters of it in Chinese (王小明 as 小明).
+    """Which of these the query names: by a word of the name, or by two characters of it, where they stand for words.
 
-    A Chinese name that stands whole in the query is meant alone: 王小明 is not 王小红.
+    Such a name that stands whole in the query is meant alone: of two people with one family name, one is asked for.
     """
     asked, query = set(view.terms), fold(view.query.text)
-    whole = {name for name in names if has_cjk(name) and fold(name) in query}
+    whole = {name for name in names if unspaced(name) and fold(name) in query}
 
     def named(name: str) -> bool:
-        if not has_cjk(name):
+        if not unspaced(name):
             return not asked.isdisjoint(terms(name))
         return name in whole if whole else any(len(term) > 1 and term in asked for term in terms(name))
 
@@ -176,9 +178,9 @@ def _question(view: View) -> Floats:
 def _kind(view: View) -> Floats:
     """1 where the kind of answer asked for stands in the text: a day for "when", a number for "how many"."""
     found = np.zeros(view.n)
-    if question_type.asks_for_time(view.query.text):
+    if asks_for_time(view.query.text):
         found[view.snapshot.dates.dated(view.n)] = 1.0
-    elif question_type.asks_for_number(view.query.text):
+    elif asks_for_number(view.query.text):
         found[view.snapshot.says_number(view.n)] = 1.0
     return found
 

@@ -7,22 +7,18 @@ messages of one talk follow each other freely, a long answer gives way to other 
 from __future__ import annotations
 
 import heapq
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from embermem.core import equations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["told_penalty", "widened"]
-
-
-def told_penalty(chars: float, unit: float) -> float:
-    """ln(1 + characters told / unit): 0 where nothing was told yet."""
-    return math.log1p(chars / unit)
+__all__ = ["widened"]
 
 
 def widened(
@@ -64,7 +60,7 @@ def widened(
         order.append(place)
         paid[place] = penalty
         told[thread] = told.get(thread, 0.0) + chars_at[place]
-        penalties[thread] = weight * told_penalty(told[thread], unit)
+        penalties[thread] = weight * equations.told_penalty(told[thread], unit)
     below = np.ones(len(scores), dtype=bool)
     below[order] = False
     for thread, penalty in penalties.items():

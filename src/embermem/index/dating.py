@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.dates import DateSpan, date_spans
+from embermem.core import equations
 from embermem.index.growable_array import Column
+from embermem.languages.dates.engine import DateSpan, date_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +77,7 @@ class DateTable:
         for begin, end in self._years(asked, said):
             length = end - begin + 1
             near = np.maximum(near, _near(said - _TOLD_WITHIN, said, begin, end))
-            sharp = np.minimum(1.0, (length + _MONTH) / breadth)
+            sharp = np.minimum(1.0, equations.sharpness(length, breadth.astype(np.float64), _MONTH))
             np.maximum.at(near, rows, sharp * _near(first, last, begin, end))
         return near
 
@@ -118,5 +119,5 @@ def _in_years(asked: Iterable[DateSpan], years: range) -> Iterable[tuple[int, in
 
 
 def _near(first: Days, last: Days, begin: int, end: int) -> Floats:
-    gap = np.maximum(0, np.maximum(begin - last, first - end))
-    return np.asarray(np.exp(-gap / _FADES))
+    gap = np.maximum(0.0, np.maximum(begin - last, first - end))
+    return equations.fading(gap, _FADES)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embermem.core.text import terms
 from embermem.core.types import Fact, FactId, Persona
+from embermem.languages.words import terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,10 +17,10 @@ import numpy as np
 
 from embermem.core import equations
 from embermem.core.types import ChannelScore
-from embermem.index import question_type
 from embermem.index.channels import EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
 from embermem.index.linking import FOLLOWED_FROM, Followed, follow, shares_of
 from embermem.index.query_context import View
+from embermem.languages.questions import asks_for_several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ def fuse(view: View) -> Fused:
             scores += weights[-1] * normal
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
-    if question_type.asks_for_several(view.query.text):
+    if asks_for_several(view.query.text):
         names.append("hop")
         weights.append(view.settings.recall_hop)
         measured, normal = _measured(view, hop_among(view, scores, _best(scores, view.settings.late_candidates)))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.core.text import terms
 from embermem.index.products import rows_alone
+from embermem.languages.words import terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

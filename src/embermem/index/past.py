@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from embermem.core.equations import f_score, jaccard_of_counts
-from embermem.core.text import terms
 from embermem.core.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
 from embermem.index.facts import FactTable, Sources
 from embermem.index.products import direction
 from embermem.index.snapshot import Snapshot
+from embermem.languages.words import terms
 
 if TYPE_CHECKING:
     from datetime import datetime

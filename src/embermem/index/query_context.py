@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem import languages
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.text import cjk_share, terms
 from embermem.core.types import Link, ThreadId
-from embermem.dates import DateSpan, date_spans
 from embermem.index.bm25 import Links
 from embermem.index.late import stem_of
 from embermem.index.snapshot import Snapshot, micros
+from embermem.languages.dates.engine import DateSpan, date_spans
+from embermem.languages.words import terms
 from embermem.protocols import Scope, TokenVectors
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ class View:
 
 def _understood(query: Query) -> float:
     """How much of the query's text its embedder reads, in [0, 1]; all, where it does not say."""
-    return 1.0 - cjk_share(query.text) if query.tokens is not None and query.tokens.reads == "en" else 1.0
+    reads = "any" if query.tokens is None else query.tokens.reads
+    return 1.0 if reads == "any" else languages.readable(query.text, reads)
 
 
 def _weighed(settings: Settings, understood: float) -> Settings:

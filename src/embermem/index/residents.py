@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING
 from embermem.core.types import OwnerId, Utterance
 from embermem.index.past import PersonaHistory, SegmentHistory
 from embermem.index.snapshot import Snapshot
-from embermem.protocols import Delta, Moment, PersonaTimeline, SegmentTimeline
+from embermem.protocols import NOW, Delta, Moment, WorkingSetSource
 
 if TYPE_CHECKING:
     from embermem.core.types import Vectors
-
-Fetch = Callable[[OwnerId, int, int, str], Delta]
-"""What is newer than (seq, revision), where what was read there has this mark."""
-FetchPast = tuple[Callable[[OwnerId], SegmentTimeline], Callable[[OwnerId], PersonaTimeline]]
-"""All versions that there are."""
 
 _MOMENTS_KEPT = 4
 """Of each owner, the snapshots of the moments asked for last: what is asked of one is mostly asked again."""
@@ -30,14 +25,12 @@ _MOMENT_BYTES_A_ROW = 60
 
 
 class Residents:
-    """The snapshots of some owners. `fetch` asks the store what is newer; one writer an owner, readers never wait.
+    """The snapshots of some owners, with vectors of one embedder. The source is asked what is newer, and for what was
+    when a moment is asked for that its last answer does not reach; one writer an owner, readers never wait."""
 
-    `fetch_past` asks it for what was, when a moment is asked for that the last answer does not reach.
-    """
-
-    def __init__(self, fetch: Fetch, fetch_past: FetchPast, dim: int, limit_bytes: int, token_dim: int = 0) -> None:
-        self._fetch = fetch
-        self._fetch_segments, self._fetch_persona = fetch_past
+    def __init__(self, source: WorkingSetSource, embedder: str, dim: int, limit_bytes: int, token_dim: int = 0) -> None:
+        self._source = source
+        self._embedder = embedder
         self._dim = dim
         self._token_dim = token_dim
         self._limit = limit_bytes
@@ -54,14 +47,9 @@ class Residents:
         with self._lock:
             return owner_id in self._owners
 
-    def snapshot(self, owner_id: OwnerId) -> Snapshot:
-        """The owner's snapshot, as new as the store is now."""
-        held = self._renewed(owner_id, self._resident(owner_id))
-        self._leave(owner_id)
-        return held
-
-    def snapshot_at(self, owner_id: OwnerId, moment: Moment) -> Snapshot:
-        """What the owner's snapshot was at a moment, or of what was true then."""
+    def snapshot(self, owner_id: OwnerId, moment: Moment = NOW) -> Snapshot:
+        """The owner's snapshot, as new as the store is now; at another moment, what it was then, or of what was true
+        then."""
         resident = self._resident(owner_id)
         with resident.lock:
             before, held = resident.snapshot, self._newest(owner_id, resident)
@@ -93,12 +81,12 @@ class Residents:
 
     def _segments(self, owner_id: OwnerId, resident: _Resident, revision: int) -> SegmentHistory:
         if resident.segments is None or resident.segments.revision < revision:
-            resident.segments = SegmentHistory(self._fetch_segments(owner_id), resident.snapshot)
+            resident.segments = SegmentHistory(self._source.segment_timeline(owner_id), resident.snapshot)
         return resident.segments
 
     def _persona(self, owner_id: OwnerId, resident: _Resident, revision: int) -> PersonaHistory:
         if resident.persona is None or not resident.persona.serves(resident.snapshot, revision):
-            resident.persona = PersonaHistory(self._fetch_persona(owner_id), resident.snapshot)
+            resident.persona = PersonaHistory(self._source.persona_timeline(owner_id), resident.snapshot)
         return resident.persona
 
     def renew(self, owner_id: OwnerId) -> None:
@@ -133,9 +121,9 @@ class Residents:
 
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
         held = resident.snapshot
-        delta = self._fetch(owner_id, held.seq, held.revision, held.mark)
+        delta = self._newer(owner_id, held.seq, held.revision, held.mark)
         if held.born not in (0, delta.born) and not delta.reset:
-            delta = replace(self._fetch(owner_id, 0, 0, ""), reset=True)
+            delta = replace(self._newer(owner_id, 0, 0, ""), reset=True)
         if delta.reset:
             resident.begin_anew()
             held = resident.snapshot
@@ -143,6 +131,9 @@ class Residents:
             with _whole_or_not(resident):
                 held = resident.snapshot = held.extended(delta)
         return held
+
+    def _newer(self, owner_id: OwnerId, seq: int, revision: int, mark: str) -> Delta:
+        return self._source.delta(owner_id, seq, revision, self._embedder, self._dim, mark)
 
     def _resident(self, owner_id: OwnerId) -> _Resident:
         with self._lock:

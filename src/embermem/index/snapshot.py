@@ -21,7 +21,6 @@ import numpy as np
 
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.expiry import Hidden
-from embermem.core.text import terms
 from embermem.core.types import Fact, OwnerId, PageId, Persona, ThreadId, Utterance
 from embermem.index.bm25 import Links, Postings
 from embermem.index.dating import DateTable
@@ -29,9 +28,10 @@ from embermem.index.facts import FactTable
 from embermem.index.growable_array import Column
 from embermem.index.late import inverse_norms
 from embermem.index.products import cosines
-from embermem.index.question_type import says_number
 from embermem.index.segments import Segments, SegmentTable
 from embermem.index.vectors import indexed_text
+from embermem.languages.questions import says_number
+from embermem.languages.words import asks, terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -518,7 +518,7 @@ class _Log:
         self.seqs.extend([utterance.seq for utterance in utterances])
         self.said_at.extend([micros(utterance.said_at) for utterance in utterances])
         self.text_length.extend(np.log1p([len(text) for text in texts]))
-        self.asks.extend([text.endswith(("?", "？")) for text in texts])
+        self.asks.extend([asks(text) for text in texts])
         self.says_number.extend([says_number(text) for text in texts])
         self.slots.extend([0] * len(texts))
         self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])

@@ -17,7 +17,7 @@ import re
 from typing import Final
 
 from embermem.core.errors import ConfigError
-from embermem.core.text import has_cjk
+from embermem.languages.words import unspaced
 from embermem.protocols import TokenCounter
 
 __all__ = ["Approx", "Words", "by_pieces", "counter"]
@@ -104,8 +104,8 @@ def _cost(piece: re.Match[str]) -> int:
 
 
 def _letters(word: str) -> int:
-    """A run of letters that are not plain Latin; it may mix CJK characters with others."""
-    singly = sum(1 for character in word if has_cjk(character))
+    """A run of letters that are not plain Latin; it may mix signs that stand for words with others."""
+    singly = unspaced(word)
     return singly + _rounded_up(len(word) - singly, _OTHER_LETTERS_A_TOKEN)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from embermem.core.text import date_words, has_cjk
 from embermem.index.late import packed
+from embermem.languages.words import date_words
 from embermem.protocols import TokenEmbedder
 
 if TYPE_CHECKING:
@@ -32,7 +32,5 @@ def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> tuple[Vecto
 
 
 def indexed_text(utterance: Utterance) -> str:
-    """The text whose terms BM25 indexes: "Speaker: text" and the date words; for CJK the date in numbers too."""
-    said_at = utterance.said_at
-    numbers = f" {said_at.month}月{said_at.day}日" if has_cjk(utterance.text) else ""
-    return f"{utterance.speaker}: {utterance.text} {date_words(said_at)}{numbers}"
+    """The text whose terms BM25 indexes: "Speaker: text" and the date, as it may be asked for."""
+    return f"{utterance.speaker}: {utterance.text} {date_words(utterance.text, utterance.said_at)}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from embermem.core.config import Settings
-from embermem.llms.asking import Ledger, ModelAsker
+from embermem.llms.asking import ModelAsker
 from embermem.llms.openai_chat import OpenAIChat
 from embermem.llms.pydantic_ai import PREFIXES, PydanticAIChat
 from embermem.llms.recorded import RecordedModel
 from embermem.protocols import LanguageModel
 
-__all__ = ["Ledger", "ModelAsker", "OpenAIChat", "PydanticAIChat", "RecordedModel", "make_model"]
+__all__ = ["ModelAsker", "OpenAIChat", "PydanticAIChat", "RecordedModel", "make_model"]
 
 OPENAI_URL = "https://api.openai.com/v1"
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from embermem.core import ids
 from embermem.core.config import Settings
@@ -28,7 +28,7 @@ from embermem.core.errors import (
     ModelWait,
     StoreError,
 )
-from embermem.core.types import Owner, OwnerId, Role
+from embermem.core.types import Owner, Role
 from embermem.llms import estimate
 from embermem.llms.breaker import Breaker
 from embermem.llms.structured import WrongAnswer, read_answer, reply_schema, shown
@@ -41,9 +41,10 @@ from embermem.protocols import (
     ModelRequest,
     Purpose,
     ReplySchema,
+    UsageLog,
 )
 
-__all__ = ["Ledger", "ModelAsker"]
+__all__ = ["ModelAsker"]
 
 logger = logging.getLogger(__name__)
 
@@ -61,19 +62,6 @@ _ON_THE_WAY = (ModelTimeout, ModelUnreachable, ModelBusy)
 _NOT_BILLED = (ModelUnreachable, ModelBusy, ModelRefused)
 
 
-class Ledger(Protocol):
-    """The part of a Store in which model calls are written down."""
-
-    def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
-        """See Store.begin_call. Raises BudgetSpent."""
-
-    def end_call(self, call: Call) -> None:
-        """See Store.end_call."""
-
-    def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]:
-        """See Store.calls."""
-
-
 class ModelAsker:
     """An Asker on one model and one ledger. Safe to use from several threads; they share the breaker, and at most
     `model_concurrency` of them ask at once. A stream, which somebody reads, waits for no place."""
@@ -81,7 +69,7 @@ class ModelAsker:
     def __init__(
         self,
         model: LanguageModel,
-        ledger: Ledger,
+        ledger: UsageLog,
         settings: Settings,
         clock: Callable[[], datetime],
         sleep: Callable[[float], None] = time.sleep,

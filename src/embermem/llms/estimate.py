@@ -4,21 +4,20 @@ and limits: a Chinese, Japanese or Korean character is 1 token, 4 other characte
 from __future__ import annotations
 
 import json
-import re
 
+from embermem.languages.words import wide
 from embermem.protocols import ModelReply, ModelRequest
 
 __all__ = ["completion_tokens", "prompt_tokens", "text_tokens"]
 
-_CJK = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]")
 _CHARS_A_TOKEN = 4
 _MESSAGE_TOKENS = 4  # a chat template's marks around one message
 
 
 def text_tokens(text: str) -> int:
     """Tokens of one text."""
-    wide = len(_CJK.findall(text))
-    return wide - (wide - len(text)) // _CHARS_A_TOKEN
+    signs = wide(text)
+    return signs - (signs - len(text)) // _CHARS_A_TOKEN
 
 
 def prompt_tokens(request: ModelRequest) -> int:

@@ -19,10 +19,22 @@ from embermem.core.changes import (
     ProfileSet,
 )
 from embermem.core.errors import RevisionMoved
-from embermem.core.types import About, Conflict, Fact, FactId, Owner, Persona, ProfileField, Segment, Tier, Trait
+from embermem.core.types import (
+    About,
+    Conflict,
+    Fact,
+    FactId,
+    Owner,
+    OwnerId,
+    Persona,
+    ProfileField,
+    Segment,
+    Tier,
+    Trait,
+)
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
 from embermem.memoryos.history.diff import pairs
-from embermem.protocols import MemorySystem, Store
+from embermem.protocols import ARCHIVED, ENDED, MemoryReads, MemorySystem, Store
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
 
@@ -66,10 +78,10 @@ class Difference:
     errors: tuple[str, ...]
 
 
-def replay(store: Store, owner: Owner, short: int) -> Difference:
-    """Apply all changes of an owner again, in order. Nothing may differ: `same` says so."""
+def replay(store: MemoryReads, owner: Owner, short: int, again: Callable[[OwnerId], None]) -> Difference:
+    """Apply all changes of an owner `again`, in order. Nothing may differ: `same` says so."""
     before = picture(store, owner, short)
-    store.replay(owner.id)
+    again(owner.id)
     return difference(owner, before, picture(store, owner, short))
 
 
@@ -99,8 +111,8 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         state = store.owner_state(owner.id)
         revision = 0 if state is None else state.revision
         persona = store.persona(owner.id)
-        rulings = rulings_of(store.changes_of(owner.id, RULING), store.secret)
-        archived, past = store.facts(owner.id, about=None, archived=True), store.history(owner.id)
+        rulings = rulings_of(store.changes(owner.id, causes=RULING), store.secret)
+        archived, past = store.facts(owner.id, ARCHIVED), store.facts(owner.id, ENDED)
         conflicts = store.conflicts(owner.id)
         kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
         try:
@@ -194,16 +206,15 @@ def _kept_by_callers(
     return made
 
 
-def picture(store: Store, owner: Owner, short: int) -> Picture:
+def picture(store: MemoryReads, owner: Owner, short: int) -> Picture:
     """What is derived of an owner now. `short` is the length of short-term memory in pages."""
-    waiting = store.owner_stats(owner.id, short).pending
-    held_up = store.pages(owner.id, short, tier=Tier.PENDING, before=None, limit=None) if waiting else ()
+    held_up = store.pages(owner.id, short, tier=Tier.PENDING)
     return Picture(
         persona=store.persona(owner.id),
-        archived_facts=store.facts(owner.id, about=None, archived=True),
-        past_facts=store.history(owner.id),
-        segments=store.segments(owner.id, archived=None, only=None),
-        waiting=waiting,
+        archived_facts=store.facts(owner.id, ARCHIVED),
+        past_facts=store.facts(owner.id, ENDED),
+        segments=store.segments(owner.id),
+        waiting=len(held_up),
         errors=tuple(dict.fromkeys(page.error for page in held_up if page.error)),
     )
 

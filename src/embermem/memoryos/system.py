@@ -26,7 +26,7 @@ from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Parts, Progress, consolidate, due_at, pause
 from embermem.memoryos.recall import retrieval
-from embermem.protocols import Moment, Scope, TokenEmbedder, TokenVectors
+from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -54,10 +54,8 @@ class MemoryOS:
         self._store = parts.store
         embedder = parts.embedder
         self._residents = Residents(
-            lambda owner_id, seq, revision, mark: parts.store.delta(
-                owner_id, seq, revision, embedder.name, embedder.dim, mark
-            ),
-            (parts.store.segment_timeline, parts.store.persona_timeline),
+            parts.store,
+            embedder.name,
             embedder.dim,
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
@@ -66,7 +64,7 @@ class MemoryOS:
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
-        self._leases = Leases(parts.store, parts.clock, parts.settings.lease_s)
+        self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
         self._placed = 0
         self._placed_lock = threading.Lock()
 
@@ -248,7 +246,7 @@ class MemoryOS:
         thread: ThreadId | None = None,
         scope: Scope | None = None,
         preset: Preset | None = None,
-        moment: Moment | None = None,
+        moment: Moment = NOW,
     ) -> Context:
         """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
         then. Reads only."""
@@ -267,7 +265,7 @@ class MemoryOS:
         *,
         at: datetime | None = None,
         scope: Scope | None = None,
-        moment: Moment | None = None,
+        moment: Moment = NOW,
     ) -> tuple[Hit, ...]:
         """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
         snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment)
@@ -282,20 +280,20 @@ class MemoryOS:
         budget: int | None,
         thread: ThreadId | None,
         scope: Scope | None,
-        moment: Moment | None,
+        moment: Moment,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
-        snapshot = self._snapshot(owner.id, moment)
+        snapshot = self._residents.snapshot(owner.id, moment)
         vector, tokens, notes = None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
                 snapshot = self._residents.with_vectors(owner.id, missing, self._embed)
-                if moment is not None:
-                    snapshot = self._snapshot(owner.id, moment)
+                if not moment.is_now:
+                    snapshot = self._residents.snapshot(owner.id, moment)
             vector, tokens = self._embedded_query(query)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
-        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment is None)
+        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
         asked = retrieval.Query(
             text=query,
             vector=vector,
@@ -305,21 +303,16 @@ class MemoryOS:
             at=self._parts.clock() if at is None and scope is None else at,
             thread=thread,
             scope=scope,
-            valid_at=None if moment is None else moment.valid_at,
+            valid_at=moment.valid_at,
             links=self._links(owner.id, moment),
         )
         return snapshot, asked, tuple(notes)
 
-    def _links(self, owner_id: OwnerId, moment: Moment | None) -> tuple[Link, ...]:
+    def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
         """The links that a recall may follow: none, unless the setting says that it does."""
         if self._settings.recall_links == 0.0:
             return ()
-        return self._store.links(owner_id, None, moment or Moment())
-
-    def _snapshot(self, owner_id: OwnerId, moment: Moment | None) -> Snapshot:
-        if moment is None:
-            return self._residents.snapshot(owner_id)
-        return self._residents.snapshot_at(owner_id, moment)
+        return self._store.links(owner_id, moment=moment)
 
     def _embed(self, utterances: Sequence[Utterance]) -> tuple[Vectors, list[bytes]]:
         return embedded(self._parts.embedder, utterances)
@@ -354,22 +347,23 @@ class MemoryOS:
 
     # ----------------------------------------------------------------------------------------------------- reindex
 
-    def reindex(self, progress: Progress | None = None) -> int:
-        """Make the vectors of every owner again; goes on where it was interrupted. Utterances embedded."""
-        owners = self._store.owners()
-        states = [state for owner in owners if (state := self._store.owner_state(owner.id)) is not None]
-        missing = {state.owner.id: self._store.unembedded(state.owner.id) for state in states}
+    def reindex(self, owners: Iterable[Owner], progress: Progress | None = None) -> int:
+        """Make the vectors of owners again; goes on where it was interrupted. Utterances embedded."""
+        short, now, embedder = self._settings.short_term_pages, self._parts.clock(), self._parts.embedder.name
+        missing = {
+            owner: self._store.backlog(owner.id, short, now=now, embedder=embedder).unembedded for owner in owners
+        }
         total = sum(missing.values())
         done = 0
-        for state in states:
+        for owner, count in missing.items():
             before = done
 
             def counted(embedded: int, of: int, before: int = before) -> None:
                 if progress is not None:
                     progress(min(total, before + embedded), total)
 
-            self.settle(state.owner, counted)
-            done += missing[state.owner.id]
+            self.settle(owner, counted)
+            done += count
         if progress is not None:
             progress(total, total)
         return done

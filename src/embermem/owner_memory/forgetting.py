@@ -65,7 +65,7 @@ class Forgetting(Handle):
     def readmit(self) -> int:
         """Discard the keyed hashes of `forget_owner`, so that the same messages and idempotency keys are stored
         again; returns how many there were. What was forgotten with a page or a fact since then stays barred."""
-        return self._store.readmit(self.owner.id)
+        return self._parts.admin.readmit(self.owner.id)
 
     def verify(self, receipt: Forgotten | str) -> Verified:
         """Check that what a receipt names is gone: from all tables, the log and texts, and from the bytes of the
@@ -104,7 +104,7 @@ class Forgetting(Handle):
         from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
-        pages = self._store.pages(self.owner.id, 0, tier=None, before=None, limit=None)
+        pages = self._store.pages(self.owner.id, 0)
         own = (self.owner.user, self.owner.agent, *Role)
         found: set[str] = {*forgetting.matching(pages, query, own)}
         if limit is not None:

@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,14 +16,15 @@ from embermem.core import messages, sensitive
 from embermem.core.errors import ConfigError, NotFound, RevisionMoved
 from embermem.core.messages import At
 from embermem.core.types import Owner
-from embermem.protocols import Moment
+from embermem.protocols import NOW
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Decision
     from embermem.core.config import Settings
     from embermem.core.sensitive import Finder
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Asker, Store
+    from embermem.protocols import Asker, Moment, Store
+    from embermem.store.sql import Administration
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +35,9 @@ _TRIES = 16
 @dataclass(kw_only=True, slots=True)
 class Parts:
     """What a memory works with. The memory and all of its handles share one object, because a reindex replaces
-    `system`. `added` tells the background thread about new work; `copied` returns a store and a system with a copy
-    of one owner's memory that writes to no file; `renew_embedder` replaces `system` if the store has another embedder
-    by now, or is to get a better one."""
+    `system`. `admin` is the same store with the methods for its operator. `added` tells the background thread about
+    new work; `copied` returns a store and a system with a copy of one owner's memory that writes to no file;
+    `renew_embedder` replaces `system` if the store has another embedder by now, or is to get a better one."""
 
     settings: Settings
     read_only: bool
@@ -44,6 +45,7 @@ class Parts:
     finders: tuple[Finder, ...]
     nonce_key: Callable[[], bytes]
     store: Store
+    admin: Administration
     system: MemoryOS
     asker: Asker | None
     done: telemetry.Done
@@ -89,17 +91,14 @@ class Handle:
             told = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(kinds).items()))
             logger.warning("taken out of what %s/%s was given: %s", self.owner.user, self.owner.agent, told)
 
-    def _moment(self, as_of: At, valid_at: At = None, inbox: messages.Inbox | None = None) -> Moment | None:
-        """What a read goes by that asks what was known or true at a time; None where it asks for neither. Raises
-        InputError for what is no time, and for an `as_of` of which nothing derived is kept."""
+    def _moment(self, as_of: At, valid_at: At = None, inbox: messages.Inbox | None = None) -> Moment:
+        """What a read goes by that asks what was known or true at a time, or now. Raises InputError for what is no
+        time, and for an `as_of` of which nothing derived is kept."""
         if as_of is None and valid_at is None:
-            return None
+            return NOW
         inbox = inbox or self._inbox()
-        seq, revision = (
-            (None, None) if as_of is None else self._store.moment(self.owner.id, inbox.moment(as_of, "as_of"))
-        )
-        true = None if valid_at is None else inbox.moment(valid_at, "valid_at")
-        return Moment(seq=seq, revision=revision, valid_at=true)
+        known = NOW if as_of is None else self._store.moment(self.owner.id, inbox.moment(as_of, "as_of"))
+        return known if valid_at is None else replace(known, valid_at=inbox.moment(valid_at, "valid_at"))
 
     def _none_such(self, kind: str, item_id: str) -> NotFound:
         return NotFound(f"no {kind} {item_id!r} of {self.owner.user}/{self.owner.agent}")

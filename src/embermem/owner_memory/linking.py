@@ -9,6 +9,7 @@ from embermem.core.errors import InputError
 from embermem.core.messages import At
 from embermem.core.types import FactId, ItemId, Link, LinkId, SegmentId, Source, Why
 from embermem.owner_memory.reading import Reading
+from embermem.protocols import FactSelection
 
 _LONGEST_REASON = 500
 
@@ -26,9 +27,7 @@ class Linking(Reading):
         moment = self._moment(as_of)
         if item_id is not None:
             self._end(item_id)
-        if moment is None:
-            return self._store.links(self.owner.id, item_id)
-        return self._store.links(self.owner.id, item_id, moment)
+        return self._store.links(self.owner.id, of=None if item_id is None else [item_id], moment=moment)
 
     @telemetry.spanned(telemetry.UPDATE, "link")
     def link(self, from_id: str, to_id: str, reason: str) -> Link:
@@ -48,7 +47,7 @@ class Linking(Reading):
 
         def decided(no: int, seq: int) -> list[Decision]:
             ends = [self._end(from_id, standing=True), self._end(to_id, standing=True)]
-            known = next((one for one in self._store.links(self.owner.id, from_id) if to_id in _ends(one)), None)
+            known = next((one for one in self._store.links(self.owner.id, of=[from_id]) if to_id in _ends(one)), None)
             if known is not None:
                 raise InputError(f"{from_id!r} and {to_id!r} are linked already: {known.id}")
             sources: tuple[Source, ...] = ()  # a caller's word rests on the caller
@@ -88,19 +87,18 @@ class Linking(Reading):
         return found
 
     def _link(self, link_id: str) -> Link:
-        found = self._store.link(self.owner.id, LinkId(link_id))
-        if found is None:
+        versions = self._store.links(self.owner.id, ids=[LinkId(link_id)], standing=False)
+        if not versions:
             raise self._none_such("link", link_id)
-        return found
+        return versions[-1]
 
     def _end(self, item_id: str, *, standing: bool = False) -> ItemId:
         """The id of a fact or segment that there is."""
-        fact = self._store.fact(self.owner.id, FactId(item_id))
-        if fact is not None:
+        for fact in self._store.facts(self.owner.id, FactSelection(ids=frozenset({FactId(item_id)}))):
             if standing and fact.retired_at is not None:
                 raise InputError(f"fact {item_id!r} is no longer current; only current facts can be linked")
             return fact.id
-        if not self._store.segments(self.owner.id, archived=None, only=SegmentId(item_id)):
+        if not self._store.segments(self.owner.id, only=SegmentId(item_id)):
             raise self._none_such("fact or segment", item_id)
         return SegmentId(item_id)
 

@@ -35,13 +35,12 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.owner_memory.handle import Handle
+from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
     from embermem.core.types import OwnerStats
     from embermem.protocols import OwnerState, Scope
-
-_ALL = 2**53
 
 
 @checked
@@ -137,12 +136,9 @@ class Reading(Handle):
         short = self._parts.settings.short_term_pages
         own = None if thread is None else messages.thread_id(thread)
         moment = self._moment(as_of, valid_at)
-        if moment is not None:
-            found = self._store.pages_at(
-                self.owner.id, short, moment, tier=tier, before=before, limit=limit, thread=own
-            )
-        else:
-            found = self._store.pages(self.owner.id, short, tier=tier, before=before, limit=limit, thread=own)
+        found = self._store.pages(
+            self.owner.id, short, moment=moment, tier=tier, before=before, limit=limit, thread=own
+        )
         shown = self._hidden().shown_pages(found)
         if len(shown) == len(found) or limit is None or len(found) < limit:
             return shown
@@ -153,27 +149,24 @@ class Reading(Handle):
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
         """Return one page, also as of a time. Raises NotFound."""
         short, moment = self._parts.settings.short_term_pages, self._moment(as_of, valid_at)
-        if moment is None:
-            page = self._store.page(self.owner.id, PageId(page_id), short)
-        else:
-            page = self._store.page_at(self.owner.id, PageId(page_id), short, moment)
-        if page is None or page.id in self._hidden().pages:
+        found = self._store.pages(self.owner.id, short, moment=moment, ids=[PageId(page_id)])
+        if not found or found[0].id in self._hidden().pages:
             raise self._none_such("page", page_id)
-        return page
+        return found[0]
 
     def utterance(self, utterance_id: str) -> Utterance:
         """Return one utterance. Raises NotFound."""
-        found = self._store.utterance(self.owner.id, UtteranceId(utterance_id))
-        if found is None or found.page_id in self._hidden().pages:
+        found = self._store.utterances(self.owner.id, ids=[UtteranceId(utterance_id)])
+        if not found or found[0].page_id in self._hidden().pages:
             raise self._none_such("utterance", utterance_id)
-        return found
+        return found[0]
 
     def utterances(self, after_seq: int = 0, *, limit: int | None = None) -> tuple[Utterance, ...]:
         """Return what was said in order of arrival: the next `limit` utterances after a seq, or all of them."""
         messages.whole(after_seq, "after_seq", 0)
         if limit is not None:
             messages.whole(limit, "limit", 1)
-        found = self._store.utterances(self.owner.id, after_seq, _ALL if limit is None else limit)
+        found = self._store.utterances(self.owner.id, after_seq, limit)
         hidden = self._hidden().pages
         shown = tuple(one for one in found if one.page_id not in hidden)
         if len(shown) == len(found) or limit is None or len(found) < limit:
@@ -200,18 +193,17 @@ class Reading(Handle):
 
     def chains(self, *, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
         """Return the dialogue chains, also as of a time."""
-        moment = self._moment(as_of, valid_at)
-        found = self._store.chains(self.owner.id) if moment is None else self._store.chains_at(self.owner.id, moment)
+        found = self._store.chains(self.owner.id, moment=self._moment(as_of, valid_at))
         return self._hidden().shown_chains(found)
 
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Persona:
         """Return profiles, traits and current facts, as stored; or as known `as_of` a time, or true at `valid_at`."""
         moment = self._moment(as_of, valid_at)
-        found = self._store.persona(self.owner.id) if moment is None else self._store.persona_at(self.owner.id, moment)
-        if moment is not None and moment.valid_at is not None:
+        found = self._store.persona(self.owner.id, moment)
+        if moment.valid_at is not None:
             from embermem.memoryos.ingest.long_term import lines_before
 
-            now = self._store.persona_at(self.owner.id, replace(moment, valid_at=None))
+            now = self._store.persona(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
             found = replace(found, profile=tuple(lines))
         return self._hidden(as_of, valid_at).shown(found)
@@ -229,31 +221,22 @@ class Reading(Handle):
                 about = About(about)
             except ValueError as error:
                 raise InputError(f"about = {about!r} is not allowed; one of: {', '.join(About)}") from error
-        moment = self._moment(as_of, valid_at)
-        if moment is not None:
-            found = self._store.facts_at(self.owner.id, moment, about=about, archived=archived)
-        else:
-            found = self._store.facts(self.owner.id, about=about, archived=archived)
+        selection = replace(ARCHIVED if archived else HELD, about=about)
+        found = self._store.facts(self.owner.id, selection, self._moment(as_of, valid_at))
         return self._hidden(as_of, valid_at).shown_facts(found)
 
     def past_facts(self, *, as_of: At = None) -> tuple[Fact, ...]:
         """Return facts that have ended, superseded or retired, with the time until which they were true; also as of
         a time."""
-        moment = self._moment(as_of)
-        found = self._store.history(self.owner.id) if moment is None else self._store.history_at(self.owner.id, moment)
-        return self._hidden(as_of).shown_facts(found)
+        return self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, self._moment(as_of)))
 
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
         """Return one fact, current, archived or past; also as of a time. Raises NotFound."""
-        moment, wanted = self._moment(as_of), FactId(fact_id)
-        found = (
-            self._store.fact(self.owner.id, wanted)
-            if moment is None
-            else self._store.fact_at(self.owner.id, wanted, moment)
-        )
-        if found is None or not self._hidden().stands(found.sources):
+        selection = FactSelection(ids=frozenset({FactId(fact_id)}))
+        found = self._store.facts(self.owner.id, selection, self._moment(as_of))
+        if not found or not self._hidden().stands(found[0].sources):
             raise self._none_such("fact", fact_id)
-        return found
+        return found[0]
 
     def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
         """Return the user's known traits, out of 90; age group and gender are derived from the profile. As known
@@ -288,8 +271,9 @@ class Reading(Handle):
         from embermem.core.changes import Cause
 
         if since is None or isinstance(since, date | str):  # a datetime is a date
-            since = self._store.revision_at(self.owner.id, self._inbox().moment(since, "since"))
-        messages.whole(since, "since", 0)
+            since = self._inbox().moment(since, "since")
+        else:
+            messages.whole(since, "since", 0)
         for where, number in (("limit", limit), ("before", before)):
             if number is not None:
                 messages.whole(number, where, 0)
@@ -298,7 +282,8 @@ class Reading(Handle):
                 cause = Cause(cause)
             except ValueError as error:
                 raise InputError(f"cause = {cause!r} is not allowed; one of: {', '.join(Cause)}") from error
-        return self._store.changes(self.owner.id, since, limit=limit, before=before, cause=cause)
+        causes = None if cause is None else [cause]
+        return self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
 
     def diff(self, earlier: At, later: At = None) -> Diff:
         """Return what changed between two times, or until now: pages, facts, traits, profile lines, segments, and the
@@ -320,7 +305,7 @@ class Reading(Handle):
     def change(self, no: int) -> Change:
         """Return one change by its number. Raises NotFound."""
         messages.whole(no, "no", 1)
-        found = self._store.changes(self.owner.id, no - 1, before=no + 1, limit=1)
+        found = self._store.changes(self.owner.id, since=no - 1, before=no + 1, limit=1)
         if not found:
             raise NotFound(f"there is no change {no}")
         return found[0]
@@ -330,18 +315,16 @@ class Reading(Handle):
         do. Raises NotFound."""
         from embermem.memoryos.history import item_history
 
-        found = item_history.history(self._store.changes_naming(self.owner.id, item_id), item_id)
-        if not found and self._store.page(self.owner.id, PageId(item_id), 0) is None:
+        found = item_history.history(self._store.changes(self.owner.id, naming=item_id), item_id)
+        if not found and not self._store.pages(self.owner.id, 0, ids=[PageId(item_id)]):
             raise self._none_such("fact, page, segment or chain", item_id)
         return found
 
     def _segments(self, archived: bool | None, only: SegmentId | None, as_of: At, valid_at: At) -> tuple[Segment, ...]:
         moment = self._moment(as_of, valid_at)
-        if moment is None:
-            found = self._store.segments(self.owner.id, archived=archived, only=only)
-        else:
-            found = self._store.segments_at(self.owner.id, moment, archived=archived, only=only)
-        return self._hidden().shown_segments(found)
+        return self._hidden().shown_segments(
+            self._store.segments(self.owner.id, moment=moment, archived=archived, only=only)
+        )
 
     def _hidden(self, as_of: At = None, valid_at: At = None) -> Hidden:
         """What has expired by now, and facts by the time that is asked of, until a worker comes by."""
@@ -355,7 +338,7 @@ class Reading(Handle):
 
     def stats(self) -> OwnerStats:
         """Return counts of this memory."""
-        return self._store.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
+        return self._parts.admin.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
 
 
 def _first_given(*times: At) -> At:

@@ -132,10 +132,7 @@ class Ruling(Reading):
 
         A conflict ends when one of its facts is corrected, retired or superseded, or by `settle_conflict`.
         """
-        moment = self._moment(as_of)
-        if moment is None:
-            return self._store.conflicts(self.owner.id)
-        return self._store.conflicts(self.owner.id, moment)
+        return self._store.conflicts(self.owner.id, self._moment(as_of))
 
     def settle_conflict(self, fact_id: str, other_id: str) -> None:
         """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
@@ -182,12 +179,12 @@ class Ruling(Reading):
     def _taught(self) -> tuple[Change, ...]:
         from embermem.memoryos.correct.undoing import TEACHING
 
-        return self._store.decisions(self.owner.id, TEACHING)
+        return self._store.changes(self.owner.id, kinds=TEACHING)
 
     def _rulings(self) -> Rulings:
         from embermem.core.user_overrides import RULING, rulings_of
 
-        return rulings_of(self._store.changes_of(self.owner.id, RULING), self._store.secret)
+        return rulings_of(self._store.changes(self.owner.id, causes=RULING), self._store.secret)
 
     def _cleaned(self, fact: FactProposal) -> FactProposal:
         """A fact of the caller's without what is sensitive in it."""

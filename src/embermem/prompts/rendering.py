@@ -11,8 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from embermem.core.text import date_words, has_cjk, sentences, terms
+from embermem import languages
 from embermem.core.types import Fact, Persona, ProfileField, Utterance
+from embermem.languages.words import sentences, terms
 from embermem.protocols import TokenCounter
 
 __all__ = [
@@ -31,13 +32,10 @@ __all__ = [
 CUT = "[…]"
 """Stands where part of an utterance was left out."""
 
-_WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
 _THREAD_CHARS = 40
 
 _CUT_LOOKS_AT = 50_000
 """Characters of one utterance among which a cut chooses."""
-_LONGEST_PIECE, _LONGEST_CJK_PIECE = 300, 80
-"""Characters after which a sentence is taken apart: a transcript without full stops has parts too."""
 _NEAR = 0.5
 """What a word is worth to the sentences beside its own, and to the lines that stand under it as a head."""
 
@@ -57,7 +55,7 @@ def one_line(text: str) -> str:
 def header(utterance: Utterance) -> str:
     """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone."""
     thread = one_line(utterance.thread)[:_THREAD_CHARS]
-    return f"{day(utterance.said_at)} ({_WEEKDAYS[utterance.said_at.weekday()]}), {thread}:"
+    return f"{day(utterance.said_at)} ({languages.default().weekdays[utterance.said_at.weekday()]}), {thread}:"
 
 
 def utterance_line(utterance: Utterance, text: str | None = None) -> str:
@@ -79,7 +77,7 @@ def _until(fact: Fact) -> str:
     if fact.retired_at is None:
         return ""
     end = fact.valid_to or fact.retired_at
-    return f"（至{end.year}年{end.month}月{end.day}日）" if has_cjk(fact.text) else f" (until {date_words(end)})"
+    return languages.by_signs(fact.text).until(end)
 
 
 def profile_lines(persona: Persona) -> list[str]:
@@ -213,7 +211,7 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 
 def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     parts: list[tuple[int, int]] = []
-    longest = _LONGEST_CJK_PIECE if has_cjk(text[start:end]) else _LONGEST_PIECE
+    longest = languages.by_signs(text[start:end]).longest_piece
     while end - start > longest:
         found = _BREAK.match(text, start + longest // 2, start + longest)
         middle = found.end() if found else start + longest

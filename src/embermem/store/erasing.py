@@ -8,27 +8,28 @@ import json
 import logging
 import re
 import secrets
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import and_, delete, exists, func, insert, select, update
+from sqlalchemy import and_, delete, exists, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Erased
 from embermem.core.errors import ForgottenKeyLost, RevisionMoved, StoreError, StoreReadOnly
-from embermem.core.types import Owner, OwnerId, PageId, SegmentId
-from embermem.core.user_overrides import mark_of_message
-from embermem.protocols import Erasure
+from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId
+from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
+from embermem.protocols import Erasure, Remains, Wiped
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
-from embermem.store.forgotten_key import KEY_MARK, key_in, lost, mark_of_key, new_key
+from embermem.store.engines.copies import holds_any
+from embermem.store.engines.words import upsert
+from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
+from embermem.store.queries.changes import log
 from embermem.store.rewriting import rewrite
 from embermem.store.statements import (
     BORN_AFTER,
@@ -38,7 +39,6 @@ from embermem.store.statements import (
     remember,
     remember_once,
     setting,
-    upsert,
 )
 from embermem.store.transactions import Transactions
 
@@ -69,7 +69,7 @@ class Erasing(Transactions):
     """What goes for good."""
 
     def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
-        """Purge, redact, say so, and derive again, in one transaction; see protocols.Store."""
+        """Purge, redact, say so, and derive again, in one transaction; see protocols."""
         change = Change(
             no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
@@ -81,16 +81,7 @@ class Erasing(Transactions):
             _purge(c, owner.id, tuple(erasure.pages), key)
             rewrite(c, owner.id, erasure)
             at = micros(now)
-            c.execute(
-                insert(schema.change).values(
-                    owner_id=owner.id,
-                    no=change.no,
-                    cause=change.cause.value,
-                    analyst="",
-                    recorded_at=at,
-                    decisions=decisions_text(change.decisions),
-                )
-            )
+            log(c, owner.id, change)
             c.execute(
                 update(schema.owner)
                 .where(schema.owner.c.owner_id == owner.id)
@@ -150,7 +141,8 @@ class Erasing(Transactions):
             return None
 
     def scrub(self) -> bool:
-        """Bring the database to where it holds nothing that was deleted; see protocols.Store."""
+        """Bring the store's files to where they hold no byte of what was deleted, and look at them to see that it is
+        so. False: somebody was in the way; the store remembers that it is due."""
         if self._database.read_only:
             return not self.scrub_due()
         with self._read() as c:
@@ -163,8 +155,11 @@ class Erasing(Transactions):
 
         return self._database.scrub(done) and not self.scrub_due()
 
-    def scrub_after_forgetting(self) -> bool:
-        """Scrub where that stops nobody else; see protocols.Store."""
+    def wipe(self, ids: Collection[str] = ()) -> Wiped:
+        """Scrub where it is due and stops nobody else; see protocols."""
+        return Wiped(scrubbed=not self.scrub_due() or self._scrub_by_itself(), backups=self._backups(ids))
+
+    def _scrub_by_itself(self) -> bool:
         try:
             with self._read() as c:
                 by_itself = self._database.scrubs_by_itself(c)
@@ -178,49 +173,53 @@ class Erasing(Transactions):
         with self._read() as c:
             return bool(setting(c, SCRUB_DUE)) or not setting(c, SCRUBBED)
 
-    def remains(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of some ids that stand in the bytes of the store's files; see protocols.Store."""
-        try:
-            return self._database.remains(ids)
+    def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
+        """Where what a receipt says is gone is found; see protocols."""
+        said, facts = forgotten.utterances, forgotten.facts
+        ids = [*forgotten.pages, *said, *facts, *forgotten.segments, *forgotten.chains]
+        with self._read() as c:
+            rows = tuple(sorted(_standing(c, owner_id, ids)))
+        scrubbed = not self.scrub_due()
+        try:  # else the bytes wait for the scrub, and nothing more is to be found in them
+            found = self._database.remains(said) if scrubbed else frozenset()
         except OSError as error:
             raise StoreError(f"{self._database.place}: its files cannot be read: {error}") from error
+        return Remains(rows=rows, bytes=found, scrubbed=scrubbed, backups=self._backups([*said, *facts]))
 
-    def backups(self, ids: Collection[str]) -> tuple[str, ...]:
+    def _backups(self, ids: Collection[str]) -> tuple[str, ...]:
         """Files beside the store, and copies that were made of it, that hold one of the ids."""
+        if not ids:
+            return ()
         with self._read() as c:
             copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
         return tuple(str(file) for file in (*self._database.backups(), *copies) if holds_any(file, ids))
 
     def remember_copy(self, place: Path) -> None:
-        """Add it to the copies that are looked at."""
+        """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
         with self._write() as c:
             known = json.loads(setting(c, COPIES) or "[]")
             if str(place) not in known:
                 remember(c, {COPIES: json.dumps([*known, str(place)])})
 
-    def bars(self, owner_id: OwnerId) -> bool:
-        """Whether there is any mark."""
-        table = schema.barred
+    def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
+        """Those of the texts that were forgotten. Where none ever were, no key is made."""
+        table = schema.barred.c
+        marks = select(table.mark).where(table.owner_id == owner_id)
         with self._read() as c:
-            return c.scalar(select(table.c.mark).where(table.c.owner_id == owner_id).limit(1)) is not None
-
-    def barred(self, owner_id: OwnerId, marks: Collection[str]) -> frozenset[str]:
-        """Those of the marks that stand."""
-        table = schema.barred
+            if c.scalar(marks.limit(1)) is None:
+                return frozenset()
+        key = self.secret()
+        of = {text: mark_of_text(key, text) for text in texts}
         with self._read() as c:
-            return frozenset(
+            known = {
                 mark
-                for some in reads.chunks(sorted(marks))
-                for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == owner_id, table.c.mark.in_(some)))
-            )
-
-    def said_of(self, owner_id: OwnerId, ids: Collection[str]) -> tuple[str, ...]:
-        """Those of the ids that stand in a table, or in the log."""
-        with self._read() as c:
-            return tuple(sorted(_standing(c, owner_id, ids)))
+                for some in reads.chunks(sorted({*of.values()}))
+                for mark in c.scalars(marks.where(table.mark.in_(some)))
+            }
+        return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
-        """The key in its file outside the database, made by the first who needs it; see protocols.Store."""
+        """The key in its file outside the database, made by the first who needs it; see protocols."""
         file = self._database.key_file
         with self._read() as c:
             mark = setting(c, KEY_MARK)
@@ -244,7 +243,8 @@ class Erasing(Transactions):
         return key
 
     def renew_secret(self) -> None:
-        """Put another key in place of one that is lost; see protocols.Store."""
+        """Put a new key in place of one that is lost for good. A file that lies in its place is kept under another
+        name. What was hashed with the lost key compares with nothing any more."""
         file = self._database.key_file
         with self._write() as c:
             if file.exists():
@@ -386,25 +386,6 @@ def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str
             named = wanted.intersection(_QUOTED.findall(decisions_text(others)))
         found |= named
     return found
-
-
-def holds_any(file: Path, ids: Collection[str]) -> bool:
-    """Whether a file of SQLite holds one of some utterances or facts. What cannot be opened may hold them."""
-    if not file.exists():
-        return False
-    try:
-        used = Path(f"{file}-wal").exists()
-        how = "mode=ro" if used else "immutable=1"  # which leaves no file beside one that nobody uses
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{how}", uri=True)) as connection:
-            for some in reads.chunks(sorted(ids)):
-                marks = ", ".join("?" * len(some))
-                for table, column in (("utterance", "id"), ("fact", "fact_id")):
-                    query = f"SELECT 1 FROM {table} WHERE {column} IN ({marks}) LIMIT 1"
-                    if connection.execute(query, some).fetchone():
-                        return True
-    except sqlite3.Error:
-        return True
-    return False
 
 
 def _sums_without(

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import secrets
 from pathlib import Path
 
 from embermem.core.errors import ForgottenKeyLost, StoreError
+from embermem.core.user_overrides import mark_of_key
 
-__all__ = ["KEY_MARK", "key_in", "lost", "mark_of_key", "new_key", "write_key"]
+__all__ = ["KEY_MARK", "key_in", "lost", "new_key", "write_key"]
 
 KEY_MARK = "forgotten_key_mark"
 """The store's setting that holds the mark of the key which its hashes were made with."""
 _KEY_BYTES = 32
-
-
-def mark_of_key(key: bytes) -> str:
-    """What tells a key from another, and says nothing of it."""
-    return hashlib.blake2b(key, digest_size=16, person=b"embermem.key").hexdigest()
 
 
 def key_in(file: Path, mark: str) -> bytes | None:

@@ -13,10 +13,11 @@ from sqlalchemy.engine import Connection
 from embermem.core import changes
 from embermem.core.changes import Cause, Change
 from embermem.core.types import OwnerId, PersonaChange, SegmentId, Source
-from embermem.store import schema, statements
+from embermem.store import schema
 from embermem.store.codec import json_text, micros, offset, sum_bytes
+from embermem.store.engines.words import upsert
+from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
-from embermem.store.statements import upsert
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -448,9 +449,7 @@ class Projector:
             self._connection.execute(delete(table).where(table.c.owner_id == self._owner_id))
             self._barred = {}
             kinds = (changes.TextsBarred, changes.Undone)
-            known = statements.changes(
-                self._connection, self._owner_id, 0, causes=_BARRING, before=self._no + 1, kinds=kinds
-            )
+            known = logged(self._connection, self._owner_id, 0, causes=_BARRING, before=self._no + 1, kinds=kinds)
             for no, texts in changes.barred_by(known):
                 self._bar(no, texts)
         if self._barred:

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
-from embermem.store.queries.conflicts import Conflicts
+from embermem.store.queries.changes import Changes
+from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
-from embermem.store.queries.past import Past
+from embermem.store.queries.pages import Pages
+from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
 from embermem.store.queries.retaining import Retaining
+from embermem.store.queries.segments import Segments
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
-from embermem.store.queries.views import Views
 from embermem.store.queries.worker_queries import Work
 from embermem.store.transactions import each_again
 
 
+class Administration(Checking, Ledger, Keys, Transferring):
+    """What those ask of a store who run it: its counts, its keys, its soundness, its copies."""
+
+
 @each_again
 class SqlStore(
-    Checking,
+    Administration,
     Trails,
     Log,
     Work,
-    Ledger,
-    Keys,
-    Conflicts,
-    Views,
-    Past,
+    Changes,
+    Deltas,
+    Pages,
+    Personas,
+    Segments,
     Timelines,
     Links,
     Records,
     Retaining,
-    Transferring,
 ):
-    """protocols.Store and records.RecordStore on a database."""
+    """Store, StoredSettings, UsageLog and KeyStore of `protocols`, and RecordStore of the papers' other systems, on a
+    database."""

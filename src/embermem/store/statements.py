@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import BigInteger, Table, and_, case, cast, func, or_, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import BigInteger, and_, case, cast, func, or_, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Change, Decision
-from embermem.core.types import Chain, ChainId, Owner, OwnerId, PageId, ThreadId, Utterance
+from embermem.core.types import Owner, OwnerId, Utterance, UtteranceId
 from embermem.protocols import (
     OwnerState,
 )
 from embermem.store import schema
-from embermem.store.codec import decisions_from, json_text, moment
+from embermem.store.engines.words import upsert
 from embermem.store.queries import reads
 
 BORN_AFTER = "born_after"
@@ -28,17 +26,6 @@ _LEASES_AHEAD = 2
 """A lease that ends so many times its length ahead, or more, was not given by this clock."""
 _NEVER = 2**62
 """A time in microseconds that no clock says."""
-
-
-def upsert(c: Connection, table: Table) -> Any:
-    """An insert that may say what happens where the row is there already; both engines have the same words for it."""
-    return postgresql.insert(table) if c.dialect.name == "postgresql" else sqlite.insert(table)
-
-
-def holds(c: Connection, column: Any, text: str) -> Any:
-    """Whether a text stands in a column, letter by letter."""
-    find = func.strpos if c.dialect.name == "postgresql" else func.instr
-    return find(column, text) > 0
 
 
 def setting(c: Connection, key: str) -> str:
@@ -89,77 +76,19 @@ def _born(at: int) -> Any:
     return case((before > at, before), else_=at)
 
 
-def utterances(c: Connection, owner_id: OwnerId, after_seq: int, limit: int | None) -> tuple[Utterance, ...]:
-    table = schema.utterance
-    rows = c.execute(
-        select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq).order_by(table.c.seq).limit(limit)
-    )
-    return tuple(reads.utterance_from(row) for row in rows)
-
-
-def changes(
+def utterances(
     c: Connection,
     owner_id: OwnerId,
-    since: int,
+    after_seq: int,
     limit: int | None = None,
-    *,
-    before: int | None = None,
-    causes: Collection[Cause] | None = None,
-    naming: str | None = None,
-    kinds: Collection[type[Decision]] | None = None,
-) -> tuple[Change, ...]:
-    """The next `limit` changes after `since`, or with `before` the last `limit` below it; of some causes; those in
-    whose decisions an id stands; each with its decisions of some kinds only. In order. What is left out is not decoded.
-    """
-    table = schema.change
-    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since).limit(limit)
-    if causes is not None:
-        query = query.where(table.c.cause.in_([cause.value for cause in causes]))
-    if naming is not None:
-        query = query.where(holds(c, table.c.decisions, json_text(naming)))
-    if before is None:
-        rows = c.execute(query.order_by(table.c.no)).all()
-    else:
-        rows = c.execute(query.where(table.c.no < before).order_by(table.c.no.desc())).all()[::-1]
-    return tuple(
-        Change(
-            no=row.no,
-            cause=Cause(row.cause),
-            analyst=row.analyst,
-            recorded_at=moment(row.recorded_at),
-            decisions=decisions_from(row.decisions, kinds),
-        )
-        for row in rows
-    )
-
-
-def chains(c: Connection, owner_id: OwnerId, only: Sequence[ChainId] | None) -> tuple[Chain, ...]:
-    chain, page = schema.chain, schema.page
-    query = select(chain).where(chain.c.owner_id == owner_id, chain.c.retired_no.is_(None)).order_by(chain.c.chain_id)
-    of: dict[str, list[PageId]] = {}
-    if only is not None:
-        query = query.where(chain.c.chain_id.in_(only))
-    else:
-        members = select(page.c.chain_id, page.c.page_id).where(
-            page.c.owner_id == owner_id, page.c.chain_id.is_not(None)
-        )
-        for row in c.execute(members.order_by(page.c.no)):
-            of.setdefault(row.chain_id, []).append(PageId(row.page_id))
-    rows = c.execute(query).all()
-    sources = reads.sources_of(c, owner_id, "chain", {row.chain_id: row.change_no for row in rows})
-    return tuple(
-        Chain(
-            id=ChainId(row.chain_id),
-            thread=ThreadId(row.thread),
-            summary=row.summary,
-            page_ids=tuple(of.get(row.chain_id, ())),
-            change_no=row.change_no,
-            recorded_at=moment(row.recorded_at),
-            sources=sources.get(row.chain_id, ()),
-        )
-        for row in rows
-        if only is not None or row.chain_id in of  # one that lost its pages to others is no more
-    )
+    ids: Collection[UtteranceId] | None = None,
+) -> tuple[Utterance, ...]:
+    table = schema.utterance
+    query = select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq)
+    if ids is not None:
+        query = query.where(table.c.id.in_(sorted(ids)))
+    rows = c.execute(query.order_by(table.c.seq).limit(limit))
+    return tuple(reads.utterance_from(row) for row in rows)
 
 
 def due_from(at: int) -> Any:

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from embermem.core.text import is_chinese_like, sentences, terms
+from embermem import languages
 from embermem.core.traits import dimensions_by_name
+from embermem.languages.words import sentences, terms
 
 __all__ = ["answer", "linking_answer"]
 
@@ -154,7 +155,7 @@ def _profiled_and_linked(lines: list[str]) -> Json:
 def _stated(text: str) -> Iterator[tuple[str, str, str]]:
     for attribute, pattern, template in _STATEMENTS:
         for found in pattern.finditer(text):
-            if is_chinese_like(template.format("")) == is_chinese_like(found[0]):
+            if languages.of(template.format("")) is languages.of(found[0]):
                 yield attribute, found["v"], template.format(found["v"])
 
 
@@ -168,9 +169,12 @@ def _action(
     return "add", ""
 
 
+_THEY_SAY = {"zh": "他们说："}
+
+
 def _told(said: Sequence[str]) -> str:
     text = " ".join(text for text in said if terms(text))[:400].strip()
-    return f"{'他们说：' if is_chinese_like(text) else 'They say: '}{text}" if text else "They talk."
+    return f"{_THEY_SAY.get(languages.of(text).code, 'They say: ')}{text}" if text else "They talk."
 
 
 def _said(line: str) -> str:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import IO, Any
 
+from embermem import languages
 from embermem.core.errors import InputError
 from embermem.core.types import Role
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
@@ -27,19 +28,7 @@ MAX_LINE_BYTES = 64 * 2**20
 """A longer line is refused before it is parsed."""
 
 _NAMED = re.compile(r"(?P<name>[^:：]+?)\s*(?::(?:\s+|$)|：)(?P<text>.*)", re.DOTALL)
-_ROLE_NAMES = {
-    "user": Role.USER,
-    "human": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "ai": Role.ASSISTANT,
-    "bot": Role.ASSISTANT,
-    "agent": Role.ASSISTANT,
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-    "tool": Role.TOOL,
-    "用户": Role.USER,
-    "助手": Role.ASSISTANT,
-}
+_ROLE_NAMES = languages.merged(lambda one: one.talk.parts)
 _ROLES = (*Role, "developer", "function")
 _PASSED_ON = ("tool_calls", "tool_call_id", "function_call", "refusal")
 

@@ -17,6 +17,7 @@ from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.user_overrides import mark_of_text
 from embermem.store import schema
 from forgotten import SECRET, WORDS, found_by, holds, kept, lived, tell
+from lives import store_of
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
@@ -95,7 +96,7 @@ def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
         tried = alice.forget(**chosen, dry_run=True)
         assert (tried.dry_run, tried.change_no, tried.scrubbed) == (True, None, False)
         assert state == [rows(place(), f"SELECT * FROM {table}") for table in ("change", "utterance", "owner")]
-        memory._parts.store.copy(copied := tmp_path / f"{next(iter(chosen))}.db")
+        store_of(memory).copy(copied := tmp_path / f"{next(iter(chosen))}.db")
         with Memory(copied, clock=memory._parts.clock, **SMALL) as copy:
             done = copy.of("alice").forget(**chosen)
         assert told(done) == told(tried)
@@ -462,7 +463,7 @@ def test_an_old_reader_keeps_the_wal_and_the_answer_says_so(opened: Opener, plac
         reader.execute("SELECT count(*) FROM utterance").fetchall()
         assert not alice.forget(page=pages["secret"]).scrubbed
         assert alice.search(SECRET) == () or SECRET not in found_by(alice, *ASKED)
-    assert alice._store.scrub()
+    assert store_of(alice).scrub()
     assert holds(place(), *WORDS) == []
 
 

@@ -251,7 +251,9 @@ class Dreamt:
 def test_a_kind_of_decision_that_forgetting_does_not_know_stops_it(clock: Clock) -> None:
     unknown: Any = Dreamt(text="of a secret")
     change = Change(no=1, cause=Cause.PROMOTION, analyst="", recorded_at=clock(), decisions=(unknown,))
-    trail = Trail(begun=0, changes=(change,), chains={}, segments={}, facts=frozenset(), repeated=frozenset())
+    trail = Trail(
+        begun=0, changes=(change,), chains={}, segments={}, facts=frozenset(), repeated=frozenset(), verbatim=True
+    )
     going = Going(traces=Traces(), pieces=Pieces(), exact=True)
     with pytest.raises(StoreError, match="a decision of the kind Dreamt cannot be forgotten"):
         redacted(trail, going, b"")

@@ -8,6 +8,7 @@ import pytest
 
 from embermem import Memory, OwnerMemory
 from embermem.core.errors import ForgottenKeyLost, StoreError
+from lives import store_of
 from scripted import Clock, Opener, Place
 from soundness import meddle
 from store_keys import key_of
@@ -104,7 +105,7 @@ def test_an_older_store_remembers_its_key_at_the_next_forgetting(alice: OwnerMem
     receipt = forgets(alice)
     meddle(place(), "DELETE FROM store WHERE key = 'forgotten_key_mark'")
     assert alice.verify(receipt).ok
-    assert alice._store.key_mark() == alice._store.setting("forgotten_key_mark")
+    assert store_of(alice).key_mark() == store_of(alice).setting("forgotten_key_mark")
 
 
 def test_a_read_only_store_makes_no_key(opened: Opener, place: Place) -> None:

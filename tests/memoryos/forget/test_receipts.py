@@ -19,6 +19,7 @@ from embermem.core.types import UtteranceId
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from forgotten import SECRET, WORDS, holds, lived, tell
+from lives import store_of
 from scripted import SMALL, Clock, Opener, Place
 from soundness import meddle, rows
 
@@ -250,7 +251,7 @@ def test_backups_and_copies_that_still_hold_it_are_named_until_they_are_gone(
     pages = lived(alice)
     copied, backup = tmp_path / "elsewhere.db", Path(f"{place()}.before-0007")
     copy_store(place(), copied, load(None, **SMALL), wall_clock(), lambda _: None)
-    alice._store.copy(backup)
+    store_of(alice).copy(backup)
     receipt = alice.forget(page=pages["secret"])
     assert receipt.backups == (str(backup), str(copied))
     assert alice.verify(receipt).backups == receipt.backups

@@ -186,7 +186,7 @@ def test_a_model_is_shown_few_segments_that_share_a_word_in_the_same_question(op
 def test_rebuilding_gives_the_same_links_and_evolutions(modelled: OwnerMemory) -> None:
     before = (modelled.links(), modelled.segments())
     store = store_of(modelled)
-    assert replay(store, modelled.owner, SMALL["short_term_pages"]).same
+    assert replay(store, modelled.owner, SMALL["short_term_pages"], store.replay).same
     assert (modelled.links(), modelled.segments()) == before
 
 

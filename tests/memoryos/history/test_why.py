@@ -15,8 +15,8 @@ from embermem.analysts import ExtractiveAnalyst
 from embermem.analysts.guards import span_of
 from embermem.core.changes import Cause, FactsConflict
 from embermem.core.errors import NotFound
-from embermem.core.text import sentences
 from embermem.core.types import Chain, Owner, OwnerId, Quote, Role, Segment, Utterance, UtteranceId, Why
+from embermem.languages.words import sentences
 from embermem.testing.answers import linking_answer
 from embermem.testing.model_server import ModelServer
 from lives import store_of

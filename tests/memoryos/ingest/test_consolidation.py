@@ -139,7 +139,7 @@ def test_what_an_analyst_makes_up_without_a_source_is_not_kept(bench: Maker) -> 
     one = bench(Inventor())
     one.add(*LINES)
     one.system.settle(ALICE)
-    assert "Paris" not in {fact.value for fact in one.store.facts(ALICE.id, about=None, archived=False)}
+    assert "Paris" not in {fact.value for fact in one.store.facts(ALICE.id)}
 
 
 def test_a_failing_promotion_leaves_the_pages_unanalysed_and_is_tried_again(bench: Maker, clock: Clock) -> None:
@@ -222,7 +222,7 @@ def test_meanwhile_what_comes_in_is_embedded_read_by_extraction_and_recalled(ben
     one.system.settle(ALICE)
     assert one.store.owner_stats(ALICE.id, 3).without_vector == 0
     assert "nurse" in one.system.recall(ALICE, "What does Ana do?").text
-    assert "Ana" in str([f.subject for f in one.store.facts(ALICE.id, about=None, archived=False)])
+    assert "Ana" in str([f.subject for f in one.store.facts(ALICE.id)])
     assert {note.analyst for note in one.notes()} == {"extractive-v1"}
 
 

@@ -90,11 +90,11 @@ def test_chains_have_the_new_summary_of_their_newest_page(bench: Maker) -> None:
 
 def test_what_was_known_stays_known_and_is_not_learnt_twice(bench: Maker) -> None:
     plain = filled(bench)
-    before = plain.store.facts(ALICE.id, about=None, archived=False)
+    before = plain.store.facts(ALICE.id)
     assert before
     one = bench(ScriptedAnalyst())
     one.system.settle(ALICE)
-    after = one.store.facts(ALICE.id, about=None, archived=False)
+    after = one.store.facts(ALICE.id)
     assert {f.id: (f.value, f.valid_from) for f in after} == {f.id: (f.value, f.valid_from) for f in before}
 
 
@@ -119,7 +119,7 @@ def test_what_is_new_is_placed_before_anything_is_read_again(bench: Maker) -> No
     one = bench(ScriptedAnalyst())
     one.add(*LINES)
     one.system.settle(ALICE)
-    causes = [change.cause for change in one.store.changes(ALICE.id, 0) if change.analyst == "scripted-v1"]
+    causes = [change.cause for change in one.store.changes(ALICE.id) if change.analyst == "scripted-v1"]
     reading = [cause for cause in causes if cause in (Cause.CONSOLIDATION, Cause.REDONE)]
     assert Cause.REDONE in reading
     assert reading == sorted(reading, key=lambda cause: cause is Cause.REDONE)
@@ -133,7 +133,7 @@ def test_the_hottest_segment_is_read_again_first(bench: Maker, clock: Clock) -> 
     one.system.settle(ALICE)
     written = [
         d.segment_id
-        for change in one.store.changes(ALICE.id, 0)
+        for change in one.store.changes(ALICE.id)
         if change.cause is Cause.REDONE
         for d in change.decisions
         if isinstance(d, SegmentWritten)
@@ -244,7 +244,7 @@ def test_pages_read_again_count_as_not_analysed_so_that_a_promotion_follows(benc
     one.system.settle(ALICE)
     assert [
         d.upto_seq
-        for c in one.store.changes(ALICE.id, 0)
+        for c in one.store.changes(ALICE.id)
         if c.cause is Cause.REDONE
         for d in c.decisions
         if isinstance(d, Analysed)

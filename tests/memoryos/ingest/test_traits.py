@@ -34,6 +34,7 @@ from embermem.core.types import (
     Utterance,
 )
 from embermem.memoryos.ingest.long_term import Knowledge
+from embermem.protocols import ARCHIVED, ENDED, FactSelection
 from embermem.store.sql import SqlStore
 from proofs import bounded
 from scripted import NOW, Place
@@ -89,7 +90,7 @@ def test_any_changes_leave_a_persona_whose_levels_evidence_and_history_hold(
         decisions = Knowledge(persona).learn(
             made,
             said={seq: u.said_at for seq, u in said.items()},
-            known=store.facts_resting_on(owner.id, sorted(said)),
+            known=store.facts(owner.id, FactSelection(resting_on=frozenset(said))),
             no=revision + 1,
             at=NOW + timedelta(days=SAID + number),
             settings=SETTINGS,
@@ -99,9 +100,9 @@ def test_any_changes_leave_a_persona_whose_levels_evidence_and_history_hold(
         assert_whole(store.persona(owner.id), said)
         assert_facts_end_once(store, owner, said)
     assert_versions_follow_each_other(place, owner)
-    before = store.persona(owner.id), store.history(owner.id)
+    before = store.persona(owner.id), store.facts(owner.id, ENDED)
     store.replay(owner.id)
-    assert (store.persona(owner.id), store.history(owner.id)) == before
+    assert (store.persona(owner.id), store.facts(owner.id, ENDED)) == before
 
 
 def spoken(store: SqlStore, owner: Owner) -> tuple[Utterance, ...]:
@@ -171,8 +172,8 @@ def assert_whole(persona: Persona, said: dict[int, Utterance]) -> None:
 
 def assert_facts_end_once(store: SqlStore, owner: Owner, said: dict[int, Utterance]) -> None:
     persona = store.persona(owner.id)
-    archived = [*store.facts(owner.id, about=None, archived=True)]
-    ended = [*store.history(owner.id)]
+    archived = [*store.facts(owner.id, ARCHIVED)]
+    ended = [*store.facts(owner.id, ENDED)]
     ids = [fact.id for fact in (*persona.facts, *persona.agent_facts, *archived, *ended)]
     assert len(ids) == len(set(ids))
     for fact in ended:

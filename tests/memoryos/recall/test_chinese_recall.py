@@ -11,11 +11,12 @@ import pytest
 from talking import Line, snapshot
 
 from embermem.core.config import Settings
-from embermem.core.text import cjk_share, terms
 from embermem.embedders.minilm import MiniLM
 from embermem.embedders.weights import find_weights
 from embermem.index.channels import speaker
 from embermem.index.query_context import Query, View
+from embermem.languages import readable
+from embermem.languages.words import terms
 from embermem.protocols import TokenVectors
 from embermem_bench.datasets import load
 from embermem_bench.recall import run
@@ -83,7 +84,7 @@ def test_a_query_in_two_languages_is_weighed_in_between() -> None:
     ("text", "share"), [("Where is my cat?", 0.0), ("", 0.0), ("42?", 0.0), ("我的猫", 1.0), ("abcd猫咪", 0.5)]
 )
 def test_the_share_of_chinese_counts_a_character_as_two_letters(text: str, share: float) -> None:
-    assert cjk_share(text) == share
+    assert 1.0 - readable(text, "en") == share
 
 
 def test_minilm_says_that_it_reads_english() -> None:

@@ -17,7 +17,8 @@ from embermem.core.config import load
 from embermem.core.types import About, Context, Fact, Persona, ThreadId
 from embermem.index.query_context import View
 from embermem.index.tokens import counter
-from embermem.memoryos.recall.active_goals import asks_of_the_past, standing
+from embermem.languages.questions import asks_of_the_past
+from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.protocols import Scope
 from proofs import bounded

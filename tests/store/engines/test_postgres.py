@@ -170,7 +170,7 @@ def told(memory: Memory) -> Any:
 def test_vectors_can_be_compared_by_sql_and_agree_with_ours(url: str) -> None:
     with Memory(url, **SMALL) as memory:
         told(memory)
-        owner, store = memory.of("alice").owner.id, memory._parts.store
+        owner, store = memory.of("alice").owner.id, store_of(memory)
         delta = store.delta(owner, 0, 0, store.setting("embedder") or "", int(store.setting("dim") or 0))
     distances = rows(
         url,

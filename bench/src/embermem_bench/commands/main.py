@@ -279,14 +279,16 @@ def _show_both(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 def _words_of_the_model() -> tuple[str, ...]:
     """The whole words of MiniLM's vocabulary, roughly by frequency; none if it is not here."""
-    from embermem.core.text import STOP_WORDS
+    from embermem import languages
     from embermem.embedders.weights import VOCABULARY, find_weights
 
     folder = find_weights()
     if folder is None:
         return ()
     words = (folder / VOCABULARY).read_text(encoding="utf-8").split("\n")
-    return tuple(w for w in words if w.isascii() and w.isalpha() and len(w) > 2 and w not in STOP_WORDS)
+    return tuple(
+        w for w in words if w.isascii() and w.isalpha() and len(w) > 2 and w not in languages.default().stop_words
+    )
 
 
 def _sizes(text: str, option: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import terms
+from embermem.languages.words import terms
 from embermem.testing import scripts
 
 _LINE = re.compile(r"^(right answer|answer): (.*)$", re.MULTILINE)

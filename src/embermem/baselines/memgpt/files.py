@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embermem.core.errors import InputError
-from embermem.core.text import sentences
+from embermem.languages.words import sentences
 
 __all__ = ["FileText", "Loaded", "cut", "read_folder"]
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from embermem.baselines.memgpt.kept import Passage
 from embermem.baselines.recorded import similarities
-from embermem.core.text import fold, terms
+from embermem.core.text import fold
 from embermem.core.types import OwnerId, Utterance
 from embermem.index.bm25 import Postings
+from embermem.languages.words import terms
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector

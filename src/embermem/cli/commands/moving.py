@@ -152,7 +152,7 @@ def schema(
 ) -> None:
     """Print the SQL that creates an empty store's tables. Does not open a store."""
     from embermem.reports import render
-    from embermem.store.admin.ddl import ENGINES, ddl
+    from embermem.store.engines.ddl import ENGINES, ddl
 
     if engine not in ENGINES:
         raise typer.BadParameter(f"--engine {engine!r}; allowed: {', '.join(ENGINES)}")

@@ -8,9 +8,9 @@ from typing import TypeVar
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from embermem.core import text
 from embermem.http.inspector import charts, reading
 from embermem.http.inspector.place import PageContext, PageRoute
+from embermem.languages.words import terms
 
 _T = TypeVar("_T")
 
@@ -26,7 +26,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 def search(here: PageContext, q: str = "") -> HTMLResponse:
     """What is found for a few words. Counts no visit."""
     mine, asked = here.mine, q.strip()
-    wanted = set(text.terms(asked))
+    wanted = set(terms(asked))
     segments = [*mine.segments(), *mine.segments(archived=True)] if wanted else []
     persona = mine.persona()
     return here.page(
@@ -46,5 +46,5 @@ def search(here: PageContext, q: str = "") -> HTMLResponse:
 
 def _best(things: Iterable[tuple[_T, str]], wanted: set[str]) -> list[_T]:
     """Those that hold some of the words, most of them first."""
-    found = [(len(wanted & set(text.terms(words))), thing) for thing, words in things] if wanted else []
+    found = [(len(wanted & set(terms(words))), thing) for thing, words in things] if wanted else []
     return [thing for count, thing in sorted(found, key=lambda pair: -pair[0]) if count][:SHOWN]

@@ -33,8 +33,7 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.errors import ForgottenKeyLost, InputError, NotFound, RevisionMoved
-from embermem.core.quote_matcher import probes_of
-from embermem.core.text import fold, words_to_match
+from embermem.core.text import fold
 from embermem.core.types import (
     About,
     Chain,
@@ -52,10 +51,12 @@ from embermem.core.types import (
     Utterance,
     Verified,
 )
-from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain
+from embermem.core.user_overrides import mark_of, mark_of_key, mark_of_message, mark_of_text, plain
+from embermem.languages.quote_matcher import probes_of
+from embermem.languages.words import words_to_match
 from embermem.memoryos.forget.redacting import Going, Pieces, Redacted, Traces, changed_facts, redacted
 from embermem.memoryos.ingest import mid_term
-from embermem.protocols import Erasure, Store, Trail
+from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Forgetting, Store, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]
 """The summary of a chain with one page more, from that before, and where its new sentences stand."""
@@ -101,7 +102,7 @@ def forget(
         if dry_run:
             return decided.forgotten
         if not decided.erasure.pages and not decided.forgotten.facts:
-            return replace(decided.forgotten, dry_run=False, scrubbed=not store.scrub_due())
+            return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
         try:
             change = store.forget(owner, decided.erasure, now=now, revision=decided.revision)
         except RevisionMoved:
@@ -116,16 +117,8 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
     """Forget a whole memory. Raises NotFound where there is none."""
     if store.owner_state(owner.id) is None:
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
-    pages, persona = store.pages(owner.id, 0, tier=None, before=None, limit=None), store.persona(owner.id)
-    facts = [
-        fact
-        for facts in (
-            store.facts(owner.id, about=None, archived=False),
-            store.facts(owner.id, about=None, archived=True),
-            store.history(owner.id),
-        )
-        for fact in facts
-    ]
+    pages, persona = store.pages(owner.id, 0), store.persona(owner.id)
+    facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.facts(owner.id, state)]
     said = [u for page in pages for u in page.utterances]
     key = b"" if dry_run else store.secret()
     forgotten = _forgotten(
@@ -133,7 +126,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
         pages=[page.id for page in pages],
         utterances=said,
         facts=[fact.id for fact in facts],
-        segments=[segment.id for segment in store.segments(owner.id, archived=None, only=None)],
+        segments=[segment.id for segment in store.segments(owner.id)],
         chains=[chain.id for chain in store.chains(owner.id)],
         traits=[trait.dimension for trait in persona.traits],
         profile=[f"{line.whose.value}.{line.name}" for line in (*persona.profile, *persona.agent_profile)],
@@ -149,20 +142,18 @@ def verify(store: Store, owner: Owner, receipt: Forgotten) -> Verified:
     """Whether what a receipt says is gone is in no table, log or text any more. Raises InputError for a dry run's."""
     if receipt.dry_run:
         raise InputError("this receipt is from a dry run: nothing was forgotten")
-    ids = [*receipt.pages, *receipt.utterances, *receipt.facts, *receipt.segments, *receipt.chains]
-    found, unchecked = list(store.said_of(owner.id, ids)), ""
+    left = store.remains(owner.id, receipt)
+    marked, unchecked = list[str](), ""
     try:
-        found += _marks_found(store, owner.id, receipt)
+        marked = _marks_found(store, owner.id, receipt)
     except ForgottenKeyLost as error:
         unchecked = f"cannot be checked: {error}"
-    scrubbed = not store.scrub_due()
-    if scrubbed:  # else the bytes wait for it, and nothing more is to be found in them
-        found += sorted(store.remains(receipt.utterances))
+    found = tuple(dict.fromkeys([*left.rows, *marked, *sorted(left.bytes)]))
     return Verified(
-        ok=not found and scrubbed and not unchecked,
-        found=tuple(dict.fromkeys(found)),
-        scrubbed=scrubbed,
-        backups=store.backups([*receipt.utterances, *receipt.facts]),
+        ok=not found and left.scrubbed and not unchecked,
+        found=found,
+        scrubbed=left.scrubbed,
+        backups=left.backups,
         unchecked=unchecked,
     )
 
@@ -172,27 +163,19 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     if not receipt.marks:
         return []
     key, marks = store.secret(), {*receipt.marks}
-    if receipt.key_mark and receipt.key_mark != store.key_mark():
+    if receipt.key_mark and receipt.key_mark != mark_of_key(key):
         raise ForgottenKeyLost("the receipt was made with another key than the current one of the store")
-    found = sorted(marks & {mark_of_text(key, text) for text in store.texts(owner_id).values()})
-    for facts in (
-        store.facts(owner_id, about=None, archived=False),
-        store.facts(owner_id, about=None, archived=True),
-        store.history(owner_id),
-    ):
-        found += sorted(marks & {_mark(key, fact) for fact in facts})
+    found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.utterances(owner_id)}})
+    for state in (HELD, ARCHIVED, ENDED):
+        found += sorted(marks & {_mark(key, fact) for fact in store.facts(owner_id, state)})
     return found
 
 
-def taught_by(store: Store, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
+def taught_by(store: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
     """When the utterances were said from which something may be learnt: all, but for words that were forgotten."""
     said = [u for page in pages for u in page.utterances]
-    if not store.bars(owner_id):
-        return {u.seq: u.said_at for u in said}
-    key = store.secret()
-    marks = {u.seq: mark_of_text(key, u.text) for u in said}
-    gone = store.barred(owner_id, set(marks.values()))
-    return {u.seq: u.said_at for u in said if marks[u.seq] not in gone}
+    gone = store.barred(owner_id, {u.text for u in said})
+    return {u.seq: u.said_at for u in said if u.text not in gone}
 
 
 def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -> list[PageId]:
@@ -210,12 +193,11 @@ def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -
     return [page.id for page in pages if wanted <= held(page)]
 
 
-def _done(store: Store, forgotten: Forgotten) -> Forgotten:
+def _done(store: Forgetting, forgotten: Forgotten) -> Forgotten:
     """A receipt, once what went is gone."""
-    scrubbed = store.scrub_after_forgetting()
-    backups = store.backups([*forgotten.utterances, *forgotten.facts])
-    mark = (store.key_mark() or "") if forgotten.marks else ""
-    return replace(forgotten, dry_run=False, scrubbed=scrubbed, backups=backups, key_mark=mark)
+    wiped = store.wipe([*forgotten.utterances, *forgotten.facts])
+    mark = mark_of_key(store.secret()) if forgotten.marks else ""
+    return replace(forgotten, dry_run=False, scrubbed=wiped.scrubbed, backups=wiped.backups, key_mark=mark)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -291,15 +273,15 @@ class _Deciding:
         if named.fact is not None:
             return ()
         if named.pages is not None:
-            return self._store.pages_named(owner_id, ids=[PageId(one) for one in named.pages])
+            return self._store.pages(owner_id, 0, ids=[PageId(one) for one in named.pages])
         if named.before is not None:
-            return self._store.pages_named(owner_id, before=named.before)
+            return self._store.pages(owner_id, 0, said_before=named.before)
         if named.page is not None:
-            pages = self._store.pages_named(owner_id, ids=[PageId(named.page)])
+            pages = self._store.pages(owner_id, 0, ids=[PageId(named.page)])
         elif named.segment is not None:
-            pages = self._store.pages_named(owner_id, segment=SegmentId(named.segment))
+            pages = self._store.pages(owner_id, 0, segment=SegmentId(named.segment))
         else:
-            pages = self._store.pages_named(owner_id, thread=ThreadId(named.thread or ""))
+            pages = self._store.pages(owner_id, 0, thread=ThreadId(named.thread or ""))
         if not pages:
             raise self._none_such()
         return pages
@@ -309,16 +291,12 @@ class _Deciding:
         if self._named.fact is None:
             return {}
         owner_id = self._owner.id
-        fact = self._store.fact(owner_id, FactId(self._named.fact))
+        known = [fact for state in (HELD, ARCHIVED, ENDED) for fact in self._store.facts(owner_id, state)]
+        fact = next((one for one in known if one.id == self._named.fact), None)
         if fact is None:
             raise self._none_such()
         said = _said(fact)
-        others = (
-            *self._store.facts(owner_id, about=fact.about, archived=False),
-            *self._store.facts(owner_id, about=fact.about, archived=True),
-            *self._store.history(owner_id),
-        )
-        return {fact.id: fact, **{one.id: one for one in others if _said(one) == said}}
+        return {fact.id: fact, **{one.id: one for one in known if _said(one) == said}}
 
     def _none_such(self) -> NotFound:
         kind, name = next(
@@ -336,13 +314,17 @@ class _Deciding:
     def _redacted(self, pages: Sequence[Page], facts: Mapping[FactId, Fact]) -> tuple[Trail, Redacted]:
         """The log without what goes. Where that tells of a fact otherwise that was not looked for, it is looked for.
         Where a model wrote of these pages, a sentence stays only if it stands in what was said and stays."""
-        exact = not pages or not self._store.wrote(self._owner.id, (*_AS_SAID, self._extractive))
         texts = [u.text for page in pages for u in page.utterances]
         said = {(fact.attribute, plain(fact.value)) for fact in facts.values()}
         wanted = frozenset(facts)
         while True:
             trail = self._store.trail(
-                self._owner.id, pages, wanted, said=said, probes=probes_of(texts), whole=not exact
+                self._owner.id,
+                pages,
+                wanted,
+                said=said,
+                probes=probes_of(texts),
+                verbatim=(*_AS_SAID, self._extractive),
             )
             near = (u.text for some in trail.chains.values() for page in some for u in page.utterances)
             going = Going(
@@ -350,8 +332,8 @@ class _Deciding:
                 seqs=frozenset(u.seq for page in pages for u in page.utterances),
                 facts=frozenset(facts),
                 traces=Traces(texts, lambda: self._left(pages)),
-                pieces=Pieces(texts, near if exact else self._left(pages), exact=exact),
-                exact=exact,
+                pieces=Pieces(texts, near if trail.verbatim else self._left(pages), exact=trail.verbatim),
+                exact=trail.verbatim,
             )
             left = redacted(trail, going, self._key)
             more = frozenset(changed_facts(trail.changes, left.changes)) - trail.facts
@@ -362,7 +344,7 @@ class _Deciding:
     @cached_property
     def _texts(self) -> Mapping[int, str]:
         """Everything that was said, by seq; read once."""
-        return self._store.texts(self._owner.id)
+        return {u.seq: u.text for u in self._store.utterances(self._owner.id)}
 
     def _left(self, pages: Iterable[Page]) -> list[str]:
         """Everything that was said, but for the pages."""
@@ -440,9 +422,8 @@ class _Deciding:
     ) -> tuple[SummaryPart, ...]:
         """The summaries of the chains of a segment's newest pages, where its text lost everything."""
         stay = self._pages_left(segment_id, left)[-_NEWEST:]
-        known = self._store.chain_summaries(
-            self._owner.id, sorted({page.chain_id for page in stay if page.chain_id is not None})
-        )
+        told = {page.chain_id for page in stay if page.chain_id is not None}
+        known = {chain.id: chain for chain in self._store.chains(self._owner.id, ids=told)}
         parts: tuple[SummaryPart, ...] = ()
         for chain_id in dict.fromkeys(page.chain_id for page in stay if page.chain_id is not None):
             chain = fresh.get(chain_id) or (known.get(chain_id) if chain_id not in left.chains else None)
@@ -455,7 +436,7 @@ class _Deciding:
 
     def _pages_left(self, segment_id: SegmentId, left: Redacted) -> Sequence[Page]:
         """The pages that a segment keeps."""
-        pages = self._store.pages_named(self._owner.id, segment=segment_id)
+        pages = self._store.pages(self._owner.id, 0, segment=segment_id)
         return [page for page in pages if page.id not in left.placed]
 
     def _chains_in(
@@ -474,9 +455,9 @@ class _Deciding:
         if not left.reopened:
             return []
         owner_id, gone = self._owner.id, {*left.facts}
-        past = {fact.id: fact for fact in self._store.history(owner_id)}
+        past = {fact.id: fact for fact in self._store.facts(owner_id, ENDED)}
         again = [replace(past[one], retired_at=None) for one in sorted(left.reopened) if one in past]
-        known = [fact for archived in (True, False) for fact in self._facts_held(archived=archived)]
+        known = [*self._store.facts(owner_id, ARCHIVED), *self._store.facts(owner_id, HELD)]
         again.sort(key=lambda fact: fact.change_no)  # those that hold again are the oldest: the first to be archived
         standing = _as_told(
             {fact.id: fact for fact in (*again, *known) if fact.id not in gone}, _told_anew(trail, left)
@@ -494,9 +475,6 @@ class _Deciding:
             queue = [fact for fact in held if fact.about is about]
             archived += [FactArchived(fact_id=fact.id) for fact in queue[: max(0, len(queue) - cap)]]
         return [*ended.values(), *archived]
-
-    def _facts_held(self, *, archived: bool) -> tuple[Fact, ...]:
-        return self._store.facts(self._owner.id, about=None, archived=archived)
 
     def _forgotten(
         self,

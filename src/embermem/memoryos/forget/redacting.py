@@ -41,8 +41,7 @@ from embermem.core.changes import (
     values,
 )
 from embermem.core.errors import StoreError
-from embermem.core.quote_matcher import Probes, flat, probes_of
-from embermem.core.text import fold, sentences, terms
+from embermem.core.text import fold
 from embermem.core.types import (
     About,
     ChainId,
@@ -56,6 +55,8 @@ from embermem.core.types import (
     TraitProposal,
 )
 from embermem.core.user_overrides import mark_of, plain
+from embermem.languages.quote_matcher import Probes, flat, probes_of
+from embermem.languages.words import sentences, terms
 from embermem.memoryos.ingest.long_term import CALLER, mirrors
 from embermem.protocols import Trail
 

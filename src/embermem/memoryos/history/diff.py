@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from embermem.core.types import Conflict, Diff, Fact, Link, OwnerId, PageId, Persona, Segment
-from embermem.protocols import Moment, Store
+from embermem.protocols import ARCHIVED, ENDED, History, Moment
 
 __all__ = ["diff", "pairs"]
 
@@ -20,19 +20,18 @@ _Item = TypeVar("_Item")
 class _Known:
     """All that was known at a moment; facts, held or not, and segments by their ids."""
 
-    revision: int
+    moment: Moment
     persona: Persona
     facts: Mapping[str, Fact]
     segments: Mapping[str, Segment]
-    pages: tuple[PageId, ...]
     conflicts: tuple[Conflict, ...]
     links: tuple[Link, ...]
 
 
-def diff(store: Store, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
+def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
     """What was known at the second time and not at the first, and the other way round. Raises InputError for times of
     which nothing derived is kept."""
-    before, after = (_known(store, owner_id, *store.moment(owner_id, at)) for at in (since, until))
+    before, after = (_known(store, owner_id, store.moment(owner_id, at)) for at in (since, until))
     both = [(before.facts[name], fact) for name, fact in after.facts.items() if name in before.facts]
     segments = [(before.segments[name], one) for name, one in after.segments.items() if name in before.segments]
     was, now = before.persona, after.persona
@@ -40,8 +39,8 @@ def diff(store: Store, owner_id: OwnerId, since: datetime, until: datetime) -> D
     return Diff(
         earlier=since,
         later=until,
-        changes=tuple(range(before.revision + 1, after.revision + 1)),
-        pages_added=tuple(page_id for page_id in after.pages if page_id not in {*before.pages}),
+        changes=tuple(range((before.moment.revision or 0) + 1, (after.moment.revision or 0) + 1)),
+        pages_added=_pages_added(store, owner_id, before.moment, after.moment),
         facts_added=tuple(fact for name, fact in after.facts.items() if name not in before.facts),
         facts_ended=tuple(
             fact
@@ -79,24 +78,28 @@ def pairs(
     return tuple(found)
 
 
-def _known(store: Store, owner_id: OwnerId, seq: int, revision: int) -> _Known:
-    moment = Moment(seq=seq, revision=revision)
-    persona = store.persona_at(owner_id, moment)
+def _known(store: History, owner_id: OwnerId, moment: Moment) -> _Known:
+    persona = store.persona(owner_id, moment)
     facts = (
         *persona.facts,
         *persona.agent_facts,
-        *store.facts_at(owner_id, moment, about=None, archived=True),
-        *store.history_at(owner_id, moment),
+        *store.facts(owner_id, ARCHIVED, moment),
+        *store.facts(owner_id, ENDED, moment),
     )
     return _Known(
-        revision=revision,
+        moment=moment,
         persona=persona,
         facts={fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.change_no, fact.id))},
-        segments={segment.id: segment for segment in store.segments_at(owner_id, moment, archived=None)},
-        pages=tuple(mark.page_id for mark in store.page_marks_at(owner_id, moment)),
+        segments={segment.id: segment for segment in store.segments(owner_id, moment=moment)},
         conflicts=store.conflicts(owner_id, moment),
         links=store.links(owner_id, moment=moment),
     )
+
+
+def _pages_added(store: History, owner_id: OwnerId, before: Moment, after: Moment) -> tuple[PageId, ...]:
+    """The pages that came after the newest one of the first moment."""
+    newest = store.pages(owner_id, 0, moment=before, limit=1)
+    return tuple(page.id for page in store.pages(owner_id, 0, moment=after, after=newest[0].no if newest else 0))
 
 
 def _plain(fact: Fact) -> Fact:

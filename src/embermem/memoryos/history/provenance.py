@@ -29,7 +29,7 @@ from embermem.core.types import (
     Why,
 )
 from embermem.memoryos.ingest.long_term import derived_traits, mirrors
-from embermem.protocols import Store
+from embermem.protocols import FactSelection, History
 
 _QUOTES = 8
 """Quotes of one item, the newest."""
@@ -39,14 +39,14 @@ _FACTS = 8
 """Facts behind an item, and facts in a chain of those that took each other's place."""
 
 
-def why(store: Store, owner_id: OwnerId, item_id: str, at: datetime) -> Why | None:
+def why(store: History, owner_id: OwnerId, item_id: str, at: datetime) -> Why | None:
     """Why there is a fact, segment, chain or link (by its id), a trait (by its dimension) or a profile line (such as
     "user.home"); None if there is none. `at` is now: an age counts from it."""
     return _ProvenanceQuery(store, owner_id, at).why(item_id)
 
 
 class _ProvenanceQuery:
-    def __init__(self, store: Store, owner_id: OwnerId, at: datetime) -> None:
+    def __init__(self, store: History, owner_id: OwnerId, at: datetime) -> None:
         self._store = store
         self._owner_id = owner_id
         self._at = at
@@ -59,14 +59,14 @@ class _ProvenanceQuery:
             return self._line(whose, name)
         if item_id in dimensions_by_name():
             return self._trait(item_id)
-        if (fact := store.fact(owner_id, FactId(item_id))) is not None:
-            return self._fact(fact)
-        if found := store.segments(owner_id, archived=None, only=SegmentId(item_id)):
+        if facts := self._facts([item_id]):
+            return self._fact(facts[0])
+        if found := store.segments(owner_id, only=SegmentId(item_id)):
             return self._segment(found[0])
-        if (chain := store.chain_summaries(owner_id, [ChainId(item_id)]).get(ChainId(item_id))) is not None:
-            return self._chain(chain)
-        link = store.link(owner_id, LinkId(item_id))
-        return None if link is None else self._link(link)
+        if chains := store.chains(owner_id, ids=[ChainId(item_id)]):
+            return self._chain(chains[0])
+        links = store.links(owner_id, ids=[LinkId(item_id)], standing=False)
+        return self._link(links[-1]) if links else None
 
     # -------------------------------------------------------------------------------------------------------- facts
 
@@ -76,7 +76,7 @@ class _ProvenanceQuery:
             changes=self._making("fact", fact.id),
             replaced=tuple(self._sourced(one) for one in self._before(fact)),
             replaced_by=tuple(self._sourced(one) for one in self._after(fact)),
-            links=self._store.links(self._owner_id, fact.id),
+            links=self._store.links(self._owner_id, of=[fact.id]),
             conflicts=tuple(self._sourced(one) for one in self._facts(fact.conflicts)),
         )
 
@@ -92,7 +92,7 @@ class _ProvenanceQuery:
     ) -> Why:
         """A fact; where its changes are not given, with the one that added it."""
         subject = "" if fact.subject == fact.about.value else f" (of {fact.subject})"
-        made = self._store.changes(self._owner_id, fact.change_no - 1, limit=1) if changes is None else changes
+        made = self._store.changes(self._owner_id, since=fact.change_no - 1, limit=1) if changes is None else changes
         return self._why(
             fact.id,
             "fact",
@@ -113,7 +113,8 @@ class _ProvenanceQuery:
         found: dict[FactId, Fact] = {}
         of = [fact.id]
         while of and len(found) < _FACTS:
-            older = [one for one in self._store.superseded(self._owner_id, of) if one.id not in {fact.id, *found}]
+            ended = self._store.facts(self._owner_id, FactSelection(superseded_by=frozenset(of)))
+            older = [one for one in sorted(ended, key=_ended_last) if one.id not in {fact.id, *found}]
             found |= {one.id: one for one in older[: _FACTS - len(found)]}
             of = [one.id for one in older]
         return list(found.values())
@@ -123,19 +124,21 @@ class _ProvenanceQuery:
         found: dict[FactId, Fact] = {}
         last: Fact | None = fact
         while last is not None and last.superseded_by is not None and len(found) < _FACTS:
-            last = self._store.fact(self._owner_id, last.superseded_by)
+            last = next(iter(self._facts([last.superseded_by])), None)
             if last is None or last.id in found or last.id == fact.id:
                 break
             found[last.id] = last
         return list(found.values())
 
     def _facts(self, ids: Iterable[str]) -> list[Fact]:
-        found = (self._store.fact(self._owner_id, FactId(one)) for one in [*dict.fromkeys(ids)][:_FACTS])
-        return [fact for fact in found if fact is not None]
+        named = [FactId(one) for one in dict.fromkeys(ids)][:_FACTS]
+        found = {fact.id: fact for fact in self._store.facts(self._owner_id, FactSelection(ids=frozenset(named)))}
+        return [found[one] for one in named if one in found]
 
     def _resting(self, sources: Sequence[Source]) -> tuple[Fact, ...]:
-        seqs = sorted({source.seq for source in sources})
-        return self._store.facts_resting_on(self._owner_id, seqs) if seqs else ()
+        seqs = frozenset(source.seq for source in sources)
+        found = self._store.facts(self._owner_id, FactSelection(resting_on=seqs)) if seqs else ()
+        return tuple(sorted(found, key=lambda fact: fact.id))
 
     # ------------------------------------------------------------------------------------------ profiles and traits
 
@@ -207,7 +210,7 @@ class _ProvenanceQuery:
 
     def _since_anew(self, *kinds: type[ProfileSet] | type[TraitSet] | type[TraitCleared]) -> list[Change]:
         """The changes with decisions of these kinds, since memory was begun anew last."""
-        log = [one for one in self._store.decisions(self._owner_id, (*kinds, BegunAnew)) if one.decisions]
+        log = [one for one in self._store.changes(self._owner_id, kinds=(*kinds, BegunAnew)) if one.decisions]
         begun = max((i for i, one in enumerate(log) if any(isinstance(d, BegunAnew) for d in one.decisions)), default=0)
         return log[begun:]
 
@@ -233,7 +236,7 @@ class _ProvenanceQuery:
             segment.sources,
             changes,
             behind=behind,
-            links=self._store.links(self._owner_id, segment.id),
+            links=self._store.links(self._owner_id, of=[segment.id]),
         )
 
     def _chain(self, chain: Chain) -> Why:
@@ -244,7 +247,7 @@ class _ProvenanceQuery:
         segments = [
             self._why(one.id, "segment", one.summary, one.sources, ())
             for end in (link.from_id, link.to_id)
-            for one in self._store.segments(self._owner_id, archived=None, only=SegmentId(end))
+            for one in self._store.segments(self._owner_id, only=SegmentId(end))
         ]
         return self._why(
             link.id,
@@ -260,7 +263,7 @@ class _ProvenanceQuery:
 
     def _making(self, kind: str, item_id: str) -> list[Change]:
         """The changes with a decision of this item; in others it is only named, as by a link to it."""
-        found = self._store.changes_naming(self._owner_id, item_id)
+        found = self._store.changes(self._owner_id, naming=item_id)
         return [change for change in found if any(getattr(d, f"{kind}_id", None) == item_id for d in change.decisions)]
 
     def _why(
@@ -301,8 +304,14 @@ class _ProvenanceQuery:
         )
 
     def _quote(self, source: Source) -> Quote | None:
-        utterance = self._store.utterance(self._owner_id, source.utterance_id)
-        return None if utterance is None else Quote(utterance=utterance, start=source.start, end=source.end)
+        found = self._store.utterances(self._owner_id, ids=[source.utterance_id])
+        return Quote(utterance=found[0], start=source.start, end=source.end) if found else None
+
+
+def _ended_last(fact: Fact) -> tuple[float, int, str]:
+    """Orders facts by when it was recorded that they ended, the last one first."""
+    ended = 0.0 if fact.retired_at is None else fact.retired_at.timestamp()
+    return -ended, -fact.change_no, fact.id
 
 
 def _made_by(change: Change) -> MadeBy:

@@ -24,12 +24,12 @@ def forget_expired(
 ) -> bool:
     """Forget the pages that have expired, all in one; whether there were any. What is said again later teaches as if it
     were new: it ended, and was not ruled out. Raises StoreError."""
-    pages = store.expired_pages(owner.id, now)
+    pages, _ = store.expired(owner.id, now)
     if pages:
         forgetting.forget(
             store,
             owner,
-            forgetting.Named(pages=frozenset(pages), again=True),
+            forgetting.Named(pages=pages, again=True),
             now=now,
             settings=settings,
             summarise=summarise,
@@ -44,7 +44,7 @@ def ended(facts: Sequence[Fact], persona: Persona) -> list[Decision]:
     the same end with them, but for what callers set."""
     made: list[Decision] = []
     gone: set[str] = set()
-    for fact in facts:
+    for fact in sorted(facts, key=lambda fact: (fact.expires_at, fact.id)):
         made.append(FactRetired(fact_id=fact.id, superseded_by=None, valid_to=fact.expires_at))
         for line in persona.profile:
             if line.set_by != CALLER and line.name not in gone and mirrors(fact, line):

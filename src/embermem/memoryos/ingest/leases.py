@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Protocol
 
 from embermem.core.errors import StaleLease, StoreError
 from embermem.protocols import Lease
@@ -18,13 +17,6 @@ _BEATS = 3
 """Signs of life within one lease: two may fail before another worker may take over."""
 _LEAST_S = 0.1
 """Between two of them: shorter leases than three times that are not kept alive."""
-
-
-class Renewing(Protocol):
-    """The part of a Store that renews."""
-
-    def renew(self, lease: Lease, now: datetime, seconds: float) -> None:
-        """See Store.renew. Raises StaleLease."""
 
 
 class Held:
@@ -40,8 +32,10 @@ class Held:
 class Leases:
     """Renews what is held every third of `lease_s` seconds, by one thread for all; it runs only while there are any."""
 
-    def __init__(self, store: Renewing, clock: Callable[[], datetime], lease_s: float) -> None:
-        self._store = store
+    def __init__(
+        self, renew: Callable[[Lease, datetime, float], None], clock: Callable[[], datetime], lease_s: float
+    ) -> None:
+        self._renewed = renew
         self._clock = clock
         self._lease_s = lease_s
         self._beat_s = max(_LEAST_S, lease_s / _BEATS)
@@ -87,7 +81,7 @@ class Leases:
             if one.ended or one.lost:
                 return
             try:
-                self._store.renew(one.lease, self._clock(), self._lease_s)
+                self._renewed(one.lease, self._clock(), self._lease_s)
             except StaleLease:
                 one.lost = True
             except StoreError as error:  # the next beat tries again

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from embermem import languages
 from embermem.core.changes import Linked, SegmentEvolved
 from embermem.core.config import LinkNumbers
 from embermem.core.equations import cosine
-from embermem.core.text import fold, has_cjk, runs, terms
+from embermem.core.text import fold
 from embermem.core.types import (
     EvolutionProposal,
     Fact,
@@ -29,6 +30,7 @@ from embermem.core.types import (
     Source,
 )
 from embermem.core.user_overrides import plain
+from embermem.languages.words import runs, terms, unspaced
 from embermem.protocols import SegmentState
 
 Pair = frozenset[str]
@@ -77,7 +79,7 @@ def _keywords(segment: SegmentState) -> list[str]:
 def _telling(marks: Iterable[frozenset[str]]) -> frozenset[frozenset[str]]:
     """Without those that are no words: numbers and single letters stand everywhere."""
     return frozenset(
-        mark for mark in marks if any(len(term) > 1 or has_cjk(term) for term in mark if not term.isdecimal())
+        mark for mark in marks if any(len(term) > 1 or unspaced(term) for term in mark if not term.isdecimal())
     )
 
 
@@ -218,12 +220,10 @@ def by_name(around: Around, known: Collection[Pair], no: int, numbers: LinkNumbe
             if pair not in seen and len(made) < numbers.links:
                 seen.add(pair)
                 rests_on = (*fact.sources, *sources)
-                made.append(_link(no, len(made), fact.id, other, _both_are_about(name), rests_on, numbers))
+                made.append(
+                    _link(no, len(made), fact.id, other, languages.by_signs(name).both_about(name), rests_on, numbers)
+                )
     return made
-
-
-def _both_are_about(name: str) -> str:
-    return f"都与{name}有关" if has_cjk(name) else f"both are about {name}"
 
 
 def _link(

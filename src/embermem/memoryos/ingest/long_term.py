@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from embermem import languages
 from embermem.core.attributes import OPPOSITE
 from embermem.core.changes import (
     Decision,
@@ -418,6 +419,9 @@ class Knowledge:
         return tuple(self._held.values())
 
 
+_GENDER_LEVELS = {"female": 1.0, "male": -1.0}
+
+
 def derived_traits(profile: Sequence[ProfileField], at: datetime) -> tuple[Trait, ...]:
     """age_group and gender, which stand in the profile and are derived from it."""
     known = {field.name: field for field in profile}
@@ -428,9 +432,9 @@ def derived_traits(profile: Sequence[ProfileField], at: datetime) -> tuple[Trait
         level = max(-1.0, min(1.0, 1.0 - 2.0 * (age - _YOUNG) / (_OLD - _YOUNG)))
         traits.append(_from_profile("age_group", level, birth))
     gender = known.get("gender")
-    level_of = {"female": 1.0, "woman": 1.0, "女": 1.0, "male": -1.0, "man": -1.0, "男": -1.0}
-    if gender is not None and gender.value.strip().lower() in level_of:
-        traits.append(_from_profile("gender", level_of[gender.value.strip().lower()], gender))
+    known_as = None if gender is None else languages.gender(gender.value)
+    if gender is not None and known_as is not None:
+        traits.append(_from_profile("gender", _GENDER_LEVELS[known_as], gender))
     return tuple(traits)
 
 

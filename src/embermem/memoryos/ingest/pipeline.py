@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from embermem.core.changes import (
     Analysed,
@@ -34,6 +36,7 @@ from embermem.core.types import (
     Annotation,
     ChainId,
     ChainTail,
+    Fact,
     Owner,
     Page,
     PageId,
@@ -52,12 +55,20 @@ from embermem.memoryos.ingest.expiring import ended, forget_expired
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import (
     Analyst,
+    Backlog,
+    ChangeLog,
     Embedder,
+    FactSelection,
+    FactState,
+    InSegment,
     Lease,
     NotedPage,
+    Pending,
     ProfileRequest,
+    ReadBy,
     SegmentState,
     Store,
+    Unread,
     VectorBatch,
 )
 
@@ -78,6 +89,7 @@ _PROFILED_AT_ONCE = 32
 _REDO_DOUBLES = 10
 """The pause before pages are read again doubles so often: from `retry_max_s`, an hour, to six weeks."""
 _LINKS = LinkNumbers()
+_STANDING = frozenset({FactState.HELD, FactState.ARCHIVED})
 _NO_LIMIT = 2**31 - 1
 """Above every change's number."""
 _TRIES = 8
@@ -146,26 +158,31 @@ def consolidate(
 def due_at(parts: Parts, owner: Owner, began: datetime, done: Done) -> datetime | None:
     """When the owner has work again if nothing new comes in, after a claim that `began` then; None if never."""
     now, store = parts.clock(), parts.store
-    count, oldest, retry_at = store.pending_since(owner.id, parts.settings.short_term_pages, began)
-    times = [] if retry_at is None else [retry_at]
-    if oldest is not None:
-        full = count >= parts.settings.batch_pages
-        placing = now if full else oldest + timedelta(seconds=parts.settings.batch_wait_s)
+    modelled = parts.analyst is not parts.extractive
+    left = store.backlog(
+        owner.id,
+        parts.settings.short_term_pages,
+        now=now,
+        embedder=parts.embedder.name,
+        analyst=parts.extractive.name if modelled else None,
+        retry_after=began,
+    )
+    times = [at for at in (left.retry_at, left.expires_at) if at is not None]
+    if left.pending_since is not None:
+        full = left.pending >= parts.settings.batch_pages
+        placing = now if full else left.pending_since + timedelta(seconds=parts.settings.batch_wait_s)
         times.append(_latest(placing, done.waits_until))
-    if parts.analyst is not parts.extractive:
-        redo = store.redo_since(owner.id, parts.extractive.name)
-        times += [] if redo is None else [_latest(redo, now, done.waits_until, done.redo_from)]
-    if (expires := store.next_expiry(owner.id)) is not None:
-        times.append(expires)
+    if left.redo_at is not None:
+        times.append(_latest(left.redo_at, now, done.waits_until, done.redo_from))
     if parts.settings.retention:
         fades = decay.due(store.uses(owner.id), now, faded_at(store, owner), parts.settings)
         times += [] if fades is None else [fades]
     return min(times, default=None)
 
 
-def faded_at(store: Store, owner: Owner) -> datetime | None:
+def faded_at(store: ChangeLog, owner: Owner) -> datetime | None:
     """When memories last faded."""
-    last = store.changes(owner.id, 0, before=_NO_LIMIT, limit=1, cause=Cause.RETENTION)
+    last = store.changes(owner.id, before=_NO_LIMIT, limit=1, causes=[Cause.RETENTION])
     return last[0].recorded_at if last else None
 
 
@@ -256,12 +273,18 @@ class _Consolidation:
         state = self._store.owner_state(self._owner.id)
         if state is None:
             return 0
-        count, _, _ = self._store.pending_since(self._owner.id, self._settings.short_term_pages)
-        redo = 0
-        if self._parts.analyst is not self._parts.extractive:
-            name = self._parts.extractive.name
-            redo = sum(self._store.read_by(self._owner.id, name, self._parts.clock()).values())
-        return self._store.unembedded(self._owner.id) + count + redo
+        left = self._backlog()
+        return left.unembedded + left.pending + sum(left.to_redo.values())
+
+    def _backlog(self) -> Backlog:
+        parts = self._parts
+        return self._store.backlog(
+            self._owner.id,
+            self._settings.short_term_pages,
+            now=parts.clock(),
+            embedder=parts.embedder.name,
+            analyst=None if parts.analyst is parts.extractive else parts.extractive.name,
+        )
 
     # ------------------------------------------------------------------------------------------------ what is held
 
@@ -283,15 +306,14 @@ class _Consolidation:
     def _stale_segments(self) -> tuple[SegmentId, ...]:
         """Segments whose vectors are of another embedder, read once a claim: a reindex begun later ends the lease."""
         if self._held.stale_segments is None:
-            embedder = self._parts.embedder.name
-            self._held.stale_segments = self._store.segments_without_vector(self._owner.id, embedder)
+            self._held.stale_segments = self._backlog().stale_segments
         return self._held.stale_segments
 
     @property
     def _knowledge(self) -> Knowledge:
         """Long-term memory, read once a claim, when it is first needed."""
         if self._held.knowledge is None:
-            rulings = rulings_of(self._store.changes_of(self._owner.id, RULING), self._store.secret)
+            rulings = rulings_of(self._store.changes(self._owner.id, causes=RULING), self._store.secret)
             self._held.knowledge = Knowledge(self._store.persona(self._owner.id), rulings, self._said_at)
         return self._held.knowledge
 
@@ -304,8 +326,7 @@ class _Consolidation:
     def _to_redo(self) -> set[SegmentId]:
         """Segments with pages to be read again, read once a claim."""
         if self._held.to_redo is None:
-            now, name = self._parts.clock(), self._parts.extractive.name
-            self._held.to_redo = set(self._store.read_by(self._owner.id, name, now))
+            self._held.to_redo = set(self._backlog().to_redo)
         return self._held.to_redo
 
     @property
@@ -329,7 +350,7 @@ class _Consolidation:
         """Another change came first. What was embedded or read ahead stays good, but not where something was forgotten:
         it may say that."""
         since, self._held = self._held.revision, self._read_state()
-        fresh = self._store.changes(self._owner.id, since)
+        fresh = self._store.changes(self._owner.id, since=since)
         if not fresh or fresh[0].no != since + 1 or any(one.cause is Cause.FORGETTING for one in fresh):
             self._ahead = self._annotated = None
 
@@ -396,9 +417,8 @@ class _Consolidation:
         """Chains, keywords and plain facts by the extractive analyst, for pages that are embedded. Open ones
         only if asked to settle: most are answered soon, and would be read twice."""
         settings = self._settings
-        views = self._store.unread(
-            self._owner.id, settings.short_term_pages, settings.embed_batch, open_too=self._whole
-        )
+        unread = Unread(short=settings.short_term_pages, open_too=self._whole, limit=settings.embed_batch)
+        views = [noted.view for noted in self._store.pages_to_read(self._owner.id, unread)]
         if not views:
             return False
         analyst = self._parts.extractive
@@ -418,7 +438,8 @@ class _Consolidation:
         settings, now = self._settings, self._parts.clock()
         if self._stale_segments:
             return False  # a reindex is on its way: nothing could be compared with them
-        batch = self._store.pending(self._owner.id, settings.short_term_pages, settings.batch_pages, now)
+        pending = Pending(short=settings.short_term_pages, now=now, limit=settings.batch_pages)
+        batch = self._store.pages_to_read(self._owner.id, pending)
         asked = self._whole and self._ahead is None  # more is on its way: only full batches until then
         if not batch or not (asked or self._is_due(batch, now)):
             return False
@@ -446,7 +467,8 @@ class _Consolidation:
         self._placed += len(notes)
         if analyst == self._parts.extractive.name != self._parts.analyst.name:
             again = now + timedelta(seconds=settings.retry_max_s)
-            self._store.postpone_redo(self._lease, [noted.view.page.id for noted in notes], "", again)
+            pages = [noted.view.page.id for noted in notes]
+            self._store.postpone(self._lease, pages, "", again, tried=False, redo=True)
         if self._placed // settings.promote_every > (self._placed - len(notes)) // settings.promote_every:
             self._promote()
         self._make_room(frozenset(touched))
@@ -456,7 +478,7 @@ class _Consolidation:
         settings = self._settings
         if len(batch) >= settings.batch_pages or batch[0].retry_at is not None:
             return True
-        _, since, _ = self._store.pending_since(self._owner.id, settings.short_term_pages)
+        since = self._backlog().pending_since
         return since is not None and (now - since).total_seconds() >= settings.batch_wait_s
 
     def _read_by_analyst(
@@ -526,7 +548,7 @@ class _Consolidation:
         noted = {d.page_id: d.chain_id for d in decisions if isinstance(d, Noted)}
         fresh = {d.chain_id: d for d in decisions if isinstance(d, ChainSummarised)}
         of = {n.view.page.id: noted.get(n.view.page.id, n.chain_id or ChainId("")) for n in notes}
-        known = self._store.chain_summaries(self._owner.id, sorted(set(of.values())))
+        known = {chain.id: chain for chain in self._store.chains(self._owner.id, ids=set(of.values()))}
         parts: dict[PageId, SummaryPart] = {}
         for page_id, chain_id in of.items():
             chain = fresh.get(chain_id) or known.get(chain_id)
@@ -563,7 +585,8 @@ class _Consolidation:
         """§3.3: read the segment's new pages for the persona; L_interaction falls to zero by itself."""
         if self._waiting:
             return False
-        notes, now = self._store.unanalysed(self._owner.id, segment.id), self._parts.clock()
+        now, left = self._parts.clock(), InSegment(segment_id=segment.id, unanalysed=True)
+        notes = self._store.pages_to_read(self._owner.id, left)
         if not notes or any(noted.retry_at is not None and noted.retry_at > now for noted in notes):
             return False
         size = len(notes) if self._parts.analyst is self._parts.extractive else _PROFILED_AT_ONCE
@@ -665,7 +688,8 @@ class _Consolidation:
         links = made(())
         if links:  # those that are there, or were taken back, are not made again
             ends = {segment.id, *(fact.id for fact in around.fresh), *(p.from_id for p in change.links if p.from_id)}
-            links = made(linking.pairs(self._store.linked_pairs(self._owner.id, sorted(ends))))
+            known = self._store.links(self._owner.id, of=ends, standing=False)
+            links = made(linking.pairs((one.from_id, one.to_id) for one in known))
         return [*links, *(linking.evolved(change.evolutions, around) if change.evolutions else ())]
 
     def _learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
@@ -675,11 +699,15 @@ class _Consolidation:
         return self._knowledge.learn(
             change,
             said=said,
-            known=self._store.facts_resting_on(self._owner.id, sorted(said)) if change.facts else (),
+            known=self._resting_on(said) if change.facts else (),
             no=self._next_no,
             at=self._parts.clock(),
             settings=self._settings,
         )
+
+    def _resting_on(self, seqs: Iterable[int]) -> list[Fact]:
+        found = self._store.facts(self._owner.id, FactSelection(resting_on=frozenset(seqs)))
+        return sorted(found, key=lambda fact: fact.id)
 
     # ------------------------------------------------------------------------------------------------------- evict
 
@@ -716,7 +744,7 @@ class _Consolidation:
         self._deciding(self._end_expired)
 
     def _end_expired(self) -> bool:
-        facts = self._store.expired_facts(self._owner.id, self._parts.clock())
+        facts = self._store.facts(self._owner.id, FactSelection(states=_STANDING, expired_by=self._parts.clock()))
         if facts:
             self._apply(Cause.EXPIRY, "", ended(facts, self._store.persona(self._owner.id)))
             self._held.knowledge = None
@@ -755,7 +783,8 @@ class _Consolidation:
             return False
         segment = max(left, key=lambda s: mid_term.heat_of(s, now, self._settings))
         size = self._settings.batch_pages
-        batch = self._store.pages_read_by(self._owner.id, segment.id, extractive.name, size, now)
+        read = ReadBy(segment_id=segment.id, analyst=extractive.name, now=now, limit=size)
+        batch = self._store.pages_to_read(self._owner.id, read)
         if len(batch) < size:
             self._to_redo.discard(segment.id)  # these are its last
         return not batch or self._read_again(segment, batch, now)
@@ -773,9 +802,8 @@ class _Consolidation:
             tries = min(_REDO_DOUBLES, max(noted.attempts for noted in batch))
             longest = timedelta(seconds=self._settings.retry_max_s)
             self._redo_from = now + longest
-            self._store.postpone_redo(
-                self._lease, [view.page.id for view in views], str(error), now + longest * 2.0**tries
-            )
+            pages = [view.page.id for view in views]
+            self._store.postpone(self._lease, pages, str(error), now + longest * 2.0**tries, redo=True)
             return False
         annotations = _with_earlier_proposals(batch, annotations)
         notes = _as_read(batch, annotations)
@@ -794,24 +822,32 @@ class _Consolidation:
 
     def _newest_told(self, decisions: Sequence[Decision], views: Sequence[PageView]) -> list[Decision]:
         """Without the summaries of chains that go on behind these pages: theirs comes with their newest page."""
-        last = {view.page.chain_id: view.page.no for view in views}
-        ends = self._store.chain_ends(self._owner.id, [chain for chain in last if chain is not None], None)
+        last = {view.page.chain_id: view.page.id for view in views if view.page.chain_id is not None}
+        ends = {chain.id: chain.page_ids[-1:] for chain in self._store.chains(self._owner.id, ids=last.keys())}
         return [
-            d for d in decisions if not isinstance(d, ChainSummarised) or ends.get(d.chain_id) == last.get(d.chain_id)
+            d
+            for d in decisions
+            if not isinstance(d, ChainSummarised)
+            or d.chain_id not in last
+            or ends.get(d.chain_id) == (last[d.chain_id],)
         ]
 
     def _parts_told(
         self, segment_id: SegmentId, views: Sequence[PageView], annotations: Sequence[Annotation]
     ) -> Mapping[PageId, tuple[SummaryPart, ...]]:
         """By page, the new summary of its chain, where it is the newest page of that chain in the segment."""
-        chain_ids = sorted({view.page.chain_id for view in views if view.page.chain_id is not None})
-        ends = self._store.chain_ends(self._owner.id, chain_ids, segment_id)
+        chain_ids = {view.page.chain_id for view in views if view.page.chain_id is not None}
+        pages = {page_id for one in self._store.segments(self._owner.id, only=segment_id) for page_id in one.page_ids}
+        ends = {
+            chain.id: next((page_id for page_id in reversed(chain.page_ids) if page_id in pages), None)
+            for chain in self._store.chains(self._owner.id, ids=chain_ids)
+        }
         return {
             view.page.id: (
                 SummaryPart(chain_id=view.page.chain_id, text=told.chain_summary, sources=told.summary_sources),
             )
             for view, told in zip(views, annotations, strict=True)
-            if view.page.chain_id is not None and ends.get(view.page.chain_id) == view.page.no
+            if view.page.chain_id is not None and ends.get(view.page.chain_id) == view.page.id
         }
 
     # ----------------------------------------------------------------------------------------------------- reindex
@@ -823,9 +859,10 @@ class _Consolidation:
             return False
         sums: dict[SegmentId, Vector] = {}
         for segment_id in stale:
-            vectors = self._store.page_vectors(self._owner.id, segment_id)
-            if len(vectors):
-                sums[segment_id] = vectors.sum(axis=0)
+            own = self._store.pages_to_read(self._owner.id, InSegment(segment_id=segment_id))
+            vectors = [noted.view.vector for noted in own if noted.view.vector is not None]
+            if vectors:
+                sums[segment_id] = np.sum(vectors, axis=0)
         if not sums:
             return False
         self._apply(Cause.REINDEX, embedder, [], segment_vectors=sums)

@@ -10,33 +10,23 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from embermem.core.text import fold, has_cjk, stem
+from embermem import languages
+from embermem.core.text import fold
 from embermem.core.user_overrides import plain
+from embermem.languages import Language
+from embermem.languages.words import unspaced
 
-_DROPPED = frozenset("the my our your his her their its really very quite some user's".split())
-"""Words that add nothing to a value where another follows: articles (a, an: below), possessives, fillers."""
-_SUBJECT = re.compile(r"(?:i'm|i am|(?:he|she|(?:the )?user)(?:'s| is)|(?:we|they)(?:'re| are)) (?!not\b|no\b)(?=\S)")
-_ONE = frozenset({"a", "an"})
-_AND = frozenset({"and", "&"})
-_LEADING = re.compile(
-    r"(?:(?:i|he|she|they|we|(?:the )?user)(?:'m|'s|'re| am| is| are)? )?"
-    r"(?:(?:really|very|quite|so) )?"
-    r"(?:(?:fond|a (?:big |huge )?fan|fans) of|keen on|crazy about|(?:love|like|enjoy|adore)s?(?! to be\b)) "
-    r"(?=\S)"
-)  # fmt: skip
-"""How who likes something says so, before what is liked."""
-_LEADING_ZH = re.compile("(?:我|他|她)?(?:很|真的|非常|特别|最|比较)?(?:喜欢|喜爱|热爱|爱好)(?=.)")
+_SUBJECT = languages.either(lambda one: one.values.subject, re.NOFLAG)
+_LEADING = languages.either(lambda one: one.values.leading, re.NOFLAG)
+_INFINITIVES = tuple(filter(None, (language.values.infinitive for language in languages.all())))
+_POSSESSIVES = tuple(filter(None, (language.values.possessive for language in languages.all())))
+_ARTICLES = frozenset(word for language in languages.all() for word in language.values.articles)
+_DROPPED = frozenset(word for language in languages.all() for word in language.values.dropped)
+_AND = frozenset(word for language in languages.all() for word in language.values.conjunctions)
 _LIKING = frozenset({"likes", "hobby"})
-_MEASURES = "个名位只条种杯本件部家所辆台首项支"
-_ONE_ZH = re.compile(f"^一[{_MEASURES}](?=.)")
-_DROPPED_ZH = re.compile("^(?:我|他|她)们?的|[的了]|^(?:很|非常|特别|比较)")
-_AND_ZH = re.compile("(?<=.)[和与及](?=.)")
 _LIST = re.compile(r"(?<!\d)[,、，;；]|[,、，;；](?!\d)")
 _ROUND = "\"'“”‘’()[]{}«»*_`"
 _END = ".!?。！？:："
-_INFLECTED = (frozenset({"", "s"}), frozenset({"", "es"}), frozenset({"y", "ies"}))
-_DOING = frozenset({"ing"})
-_BASE = frozenset({"", "e", "s", "es"})
 _LONGEST = 200
 """Longer values are compared as they stand: they are sentences, and each word of one may matter."""
 
@@ -76,6 +66,7 @@ def _parts(value: str, liking: bool) -> tuple[tuple[_Word, ...], ...]:
                 words += _words(raw, first=not words)
         parts += _cut(tuple(words))
     filled = [_without_articles(part) for part in parts]
+    stem = languages.spelled(value).stem
     return tuple(sorted((part for part in filled if part), key=lambda part: [stem(word) for word, _, _ in part]))
 
 
@@ -83,12 +74,15 @@ def _without_leading(value: str, liking: bool) -> str:
     """The value without its speaker ("I'm"), without "I'm fond of" where it tells what is liked, and without the "to"
     of an infinitive."""
     text = " ".join(value.replace("’", "'").split())
-    for pattern in (*((_LEADING, _LEADING_ZH) if liking else ()), _SUBJECT):
+    for pattern in (*((_LEADING,) if liking else ()), _SUBJECT):
         found = pattern.match(text.lower() if len(text.lower()) == len(text) else text)
         if found is not None:
             text = text[found.end() :]
             break
-    return text[3:] if text[:3].lower() == "to " and len(text) > 3 else text
+    for infinitive in _INFINITIVES:
+        if text.lower().startswith(infinitive) and len(text) > len(infinitive):
+            return text[len(infinitive) :]
+    return text
 
 
 def _words(raw: str, *, first: bool) -> list[_Word]:
@@ -96,22 +90,27 @@ def _words(raw: str, *, first: bool) -> list[_Word]:
     folded = fold(word)
     if not folded:
         return []
-    if has_cjk(folded):
-        return [(_chinese(folded) or folded, False, False)]
+    if unspaced(folded):
+        return [(_core(languages.by_signs(folded), folded) or folded, False, False)]
     small = word == word.lower()
-    if small and folded.endswith("'s") and len(folded) > 3:
-        folded = folded.removesuffix("'s")
+    if small:
+        owns = next((end for end in _POSSESSIVES if folded.endswith(end) and len(folded) > len(end) + 1), "")
+        folded = folded.removesuffix(owns)
     return [(folded, small, False)]
 
 
-def _chinese(word: str) -> str:
-    return _DROPPED_ZH.sub("", _ONE_ZH.sub("", _DROPPED_ZH.sub("", word)))
+def _core(language: Language, run: str) -> str:
+    """A run without spaces, without what adds nothing to it."""
+    for pattern in language.values.taken_off:
+        run = re.sub(pattern, "", run)
+    return run
 
 
 def _cut(part: tuple[_Word, ...]) -> list[tuple[_Word, ...]]:
-    """A part of one Chinese run, cut at its words for "and"."""
-    if len(part) == 1 and has_cjk(part[0][0]):
-        return [((piece, False, False),) for piece in _AND_ZH.split(part[0][0]) if piece]
+    """A part of one run without spaces, cut at its words for "and"."""
+    if len(part) == 1 and unspaced(part[0][0]):
+        within = languages.by_signs(part[0][0]).values.within
+        return [((piece, False, False),) for piece in re.split(within, part[0][0]) if piece]
     return [part]
 
 
@@ -121,7 +120,7 @@ def _without_articles(part: tuple[_Word, ...]) -> tuple[_Word, ...]:
     one = False
     for place, (folded, small, _) in enumerate(part):
         spare = place < len(part) - 1 and (small or place == 0)  # "vitamin A" keeps its letter
-        if spare and folded in _ONE:
+        if spare and folded in _ARTICLES:
             one = True
         elif not (spare and folded in _DROPPED):
             words.append((folded, small, one))
@@ -132,16 +131,6 @@ def _same_word(one: _Word, other: _Word) -> bool:
     """Names and numbers by their letters; other words also by their stem. "a dog" is not "dogs"."""
     if one[0] == other[0]:
         return True
-    if not (one[1] and other[1] and one[0].isalpha() and other[0].isalpha()) or stem(one[0]) != stem(other[0]):
+    if not (one[1] and other[1]):
         return False
-    shared = 0
-    for left, right in zip(one[0], other[0], strict=False):
-        if left != right:
-            break
-        shared += 1
-    ends = {one[0][shared:], other[0][shared:]}
-    if ends in _INFLECTED:
-        return not (one[2] or other[2])
-    if len(ends) == 2 and shared:  # a doubled consonant: run, running
-        ends = {end[1:] if end[:1] == one[0][shared - 1] and end[1:] == "ing" else end for end in ends}
-    return bool(ends & _DOING) and bool(ends - _DOING) and (ends - _DOING) <= _BASE
+    return languages.spelled(f"{one[0]} {other[0]}").inflected(one[0], other[0], counted=one[2] or other[2])

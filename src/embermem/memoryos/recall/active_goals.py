@@ -6,8 +6,6 @@ Which attributes stand is said in core/attributes.py; docs/research/recall.md ha
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,8 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.core.attributes import standing as kind_of
+from embermem.core.equations import fading
 from embermem.core.types import About, Fact
 from embermem.index.query_context import View
+from embermem.languages.questions import asks_of_the_past
 from embermem.memoryos.recall.themes import bears_on, themes_of
 
 if TYPE_CHECKING:
@@ -24,17 +24,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["asks_of_the_past", "standing"]
+__all__ = ["standing"]
 
 _USER = "user"
 _DAY_S = 86_400.0
-_PAST = re.compile(
-    r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
-    r"|\blast (?:time|week|month|year|night|spring|summer|autumn|fall|winter)\b"
-    r"|\b(?:have|has)\b[^.?!]{0,40}\b(?:been|said|told|done|gone|seen|ever|mentioned)\b"
-    r"|上次|之前|以前|昨天|前天|上周|上个?月|去年|什么时候|说过|提到过|记得|过吗|了吗",
-    re.IGNORECASE,
-)  # fmt: skip
 
 
 def standing(view: View) -> tuple[Fact, ...]:
@@ -70,11 +63,6 @@ def _both_kinds(best: Sequence[Fact], count: int) -> list[Fact]:
     return chosen if other is None or count < 2 else [*chosen[:-1], other]
 
 
-def asks_of_the_past(text: str) -> bool:
-    """Whether a query asks about the past, for which current goals are not relevant."""
-    return text.rstrip().endswith(("?", "？")) and _PAST.search(text) is not None
-
-
 def _may_stand(fact: Fact, view: View) -> bool:
     """A goal or limit of the user's own that is held; or was, where the query asks for what was true."""
     held = fact.current or (view.query.valid_at is not None and not fact.archived)
@@ -108,7 +96,7 @@ def _nearness(view: View, seen: Mapping[int, Sequence[int]]) -> Floats:
 def _newness(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> float:
     if now is None:
         return 0.0
-    return math.exp(-max(0.0, _age_days(fact, rows, view, now)) / view.settings.standing_recency_days)
+    return fading(max(0.0, _age_days(fact, rows, view, now)), view.settings.standing_recency_days)
 
 
 def _age_days(fact: Fact, rows: Sequence[int], view: View, now: datetime) -> float:

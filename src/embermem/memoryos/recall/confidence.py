@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem import languages
 from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.index import late
@@ -38,8 +39,9 @@ _READ = 0.5
 _LOOKS_AT = 500
 """Characters of an utterance that are read for whom it speaks of."""
 
-_YOU = re.compile(r"\byou(?:r|rs|rself|rselves)?\b|[你您]")
-_I = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us|ours|ourselves)\b|我")
+_YOU = languages.either(lambda one: one.talk.you, re.NOFLAG)
+_I = languages.either(lambda one: one.talk.me, re.NOFLAG)
+_YOU_SIGNS = tuple(sign for language in languages.all() for sign in language.talk.you_signs)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +135,7 @@ def _of_themselves(view: View, ranked: Rows) -> Rows:
 
 def _speaks_of_you(text: str) -> bool:
     # Most texts hold none of these, and are told by that.
-    if "you" not in text and "你" not in text and "您" not in text:
+    if not any(sign in text for sign in _YOU_SIGNS):
         return False
     return _YOU.search(text) is not None and _I.search(text) is None
 
@@ -142,14 +144,9 @@ def _whose(near: Floats, named: int, settings: Settings) -> float:
     """How much nearer the first `named` come than the others: the difference of their soft maxima."""
     if len(near) == 0:
         return 0.0
-    ours, others = (_soft_maximum(side, settings.confidence_tau) for side in (near[:named], near[named:]))
+    sides = (near[:named].tolist(), near[named:].tolist())
+    ours, others = (equations.soft_maximum(side, settings.confidence_tau, _EACH_SIDE) for side in sides)
     return ours - others
-
-
-def _soft_maximum(near: Floats, tau: float) -> float:
-    """τ · ln of the mean of exp(near / τ) over `_EACH_SIDE` utterances; one that is missing comes near nothing."""
-    missing = _EACH_SIDE - len(near)
-    return tau * math.log((float(np.exp(near / tau).sum()) + missing) / _EACH_SIDE)
 
 
 # ----------------------------------------------------------------------------------------------------- nearness

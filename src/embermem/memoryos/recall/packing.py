@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.core.text import terms
 from embermem.core.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
+from embermem.languages.words import terms
 from embermem.prompts.rendering import (
     cut,
     day,

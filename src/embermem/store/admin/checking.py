@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Select, Table, and_, delete, exists, func, or_, select, update
+from sqlalchemy import Select, Table, and_, delete, exists, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Erased, FactBarred, Sort, ids, sources
@@ -17,13 +17,15 @@ from embermem.core.errors import StoreCorrupt, StoreError
 from embermem.core.types import Owner, OwnerId, PersonaChange
 from embermem.protocols import Bounds, Finding
 from embermem.store import schema
-from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, are_halves, broken, vector_length
+from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, broken
+from embermem.store.admin.repairs import count_again, forget_vectors, make_due, roll_up
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.store_admin import Whole
 from embermem.store.codec import decisions_from, from_json, json_text, micros
 from embermem.store.erasing import GONE, Erasing
 from embermem.store.queries import reads
-from embermem.store.statements import changes, due_from, locked_owner, setting
+from embermem.store.queries.changes import changes
+from embermem.store.statements import locked_owner, setting
 from embermem.store.transactions import Undo, damage_told
 
 _TOLD = 200
@@ -52,7 +54,11 @@ class Checking(Whole, Erasing):
     def check(
         self, *, now: datetime | None = None, bounds: Bounds | None = None, deep: bool = False
     ) -> tuple[Finding, ...]:
-        """What is sound and what is not; see protocols.Store."""
+        """What is sound, and every invariant that is broken, owner by owner. Nothing is written.
+
+        What has to do with the time or with settings is looked at where they are given. `deep`: whether what was
+        derived is, row by row, what the log of changes gives; each owner waits for as long as that takes.
+        """
         with self._read() as c:
             findings = list(self._database.soundness(c))
         seen: list[_Seen] = []
@@ -75,7 +81,8 @@ class Checking(Whole, Erasing):
         return (*findings, *self._of_all(self._of_nobody, self._of_scrub, self._waiting))
 
     def repair(self, *, now: datetime, bounds: Bounds | None = None) -> tuple[Finding, ...]:
-        """What was put right, and what cannot be; see protocols.Store."""
+        """Put right what can be without losing a word: what was derived, from the log; pages, from their utterances;
+        vectors and work, by making them due. Neither log is touched. What was mended, and what is left."""
         done = self._of_all(self._reindexed)
         for owner in self._owners_to_check(done):
             try:
@@ -168,14 +175,14 @@ class Checking(Whole, Erasing):
             before = self._seen(c, owner, now, bounds)
             wrong = {one.invariant.mending for one in before.broken}
             if Mending.ROLL_UP in wrong:
-                _roll_up(c, owner.id)
+                roll_up(c, owner.id)
             if Mending.NUMBERS in wrong:
-                _count_again(c, owner.id)
+                count_again(c, owner.id)
             if Mending.EMBED in wrong:
-                _forget_vectors(c, owner.id, micros(now))
+                forget_vectors(c, owner.id, micros(now))
             differs = () if before.unsure else _derived_where_wrong(c, owner.id, Mending.DERIVE in wrong)
             if differs or wrong - {Mending.NOTHING, Mending.LATER}:  # vectors of segments may be to be made again
-                _make_due(c, owner.id, micros(now))
+                make_due(c, owner.id, micros(now))
             after = self._seen(c, owner, now, bounds)
             left = {one.invariant.what for one in after.broken}
             gone = [one for one in before.broken if one.invariant.what not in left]
@@ -460,67 +467,6 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
             values[proposals] = json_text(from_json(values[proposals], PersonaChange))
         hashed.update(repr(tuple(values)).encode())
     return hashed.hexdigest()
-
-
-# ------------------------------------------------------------------------------------------------------------- mending
-
-
-def _roll_up(c: Connection, owner_id: OwnerId) -> None:
-    """Pages as their utterances make them."""
-    said, page = schema.utterance, schema.page
-    own = and_(said.c.owner_id == owner_id, said.c.page_id == page.c.page_id)
-    first = {column: select(column).where(own).order_by(said.c.seq).limit(1).scalar_subquery() for column in said.c}
-    c.execute(
-        update(page)
-        .where(page.c.owner_id == owner_id, exists().where(own))
-        .values(
-            first_seq=first[said.c.seq],
-            last_seq=select(func.max(said.c.seq)).where(own).scalar_subquery(),
-            thread=first[said.c.thread],
-            recorded_at=first[said.c.recorded_at],
-            answered=exists().where(own, said.c.role.in_(("assistant", "tool"))),
-        )
-    )
-
-
-def _count_again(c: Connection, owner_id: OwnerId) -> None:
-    """The owner's numbers, none beyond its logs."""
-    owner = schema.owner
-    row = c.execute(select(owner).where(owner.c.owner_id == owner_id)).one()
-    c.execute(
-        update(owner)
-        .where(owner.c.owner_id == owner_id)
-        .values(
-            persona_no=min(row.persona_no, row.revision),
-            reset_no=min(row.reset_no, row.revision),
-            embedded_seq=max(0, min(row.embedded_seq, row.seq)),
-        )
-    )
-
-
-def _forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
-    """Vectors that are of nothing, or not what they must be, go; from the first that is missing on, they are due."""
-    vector, said, owner, segment = schema.embedding, schema.utterance, schema.owner, schema.segment
-    embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
-    of_nothing = ~exists().where(said.c.owner_id == owner_id, said.c.seq == vector.c.seq)
-    wrong = or_(vector.c.embedder != embedder, vector_length(are_halves(c)) != dim * 2, of_nothing)
-    c.execute(delete(vector).where(vector.c.owner_id == owner_id, wrong))
-    bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
-    upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
-    first = c.scalar(select(func.min(said.c.seq)).where(said.c.owner_id == owner_id, said.c.seq <= upto, bare))
-    damaged = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
-    c.execute(
-        update(segment)
-        .where(segment.c.owner_id == owner_id, segment.c.embedder == embedder, damaged)
-        .values(embedder=None, vector_sum=None)
-    )
-    if first is not None:
-        c.execute(update(owner).where(owner.c.owner_id == owner_id).values(embedded_seq=first - 1))
-    _make_due(c, owner_id, at)
-
-
-def _make_due(c: Connection, owner_id: OwnerId, at: int) -> None:
-    c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(due_at=due_from(at)))
 
 
 # -------------------------------------------------------------------------------------- statements that name no owner

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, Float, Row, Select, Table, delete, exists, func, insert, select, true
@@ -23,13 +22,13 @@ from sqlalchemy.engine import Connection
 from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
-from embermem.store.engines.sqlite import InMemory
 from embermem.store.forgotten_key import write_key
 from embermem.store.statements import SCRUBBED, remember, setting
 from embermem.store.transactions import Transaction
 
 if TYPE_CHECKING:
     from embermem.store.engines.database import Database
+from embermem.store.schema import COMMON, OWNED
 
 UNFINISHED = "copy_unfinished"
 """The setting of a store that is a copy not yet finished: of what, by whom, and the last owner that it has."""
@@ -38,11 +37,6 @@ FINISHED = "copied_from"
 _OF_COPYING = (UNFINISHED, FINISHED, SCRUBBED)
 """Settings that each side has of its own."""
 
-
-OWNED = tuple(table for table in schema.metadata.sorted_tables if "owner_id" in table.c)
-"""Tables that belong to owners."""
-COMMON = tuple(table for table in schema.metadata.sorted_tables if "owner_id" not in table.c)
-"""Tables that belong to no owner."""
 
 _ROWS = 1_000
 """Rows read and written at once."""
@@ -133,24 +127,20 @@ def copy(source: Database, target: Database, now: datetime, told: ProgressFn) ->
         )
 
 
-def copied(database: Database, place: Path) -> None:
-    """Every row of a database in a new SQLite file, each owner as it stands in one state, with the key of what was
+def copied(database: Database, file: Database) -> None:
+    """Every row of a database in a new file, each owner as it stands in one state, with the key of what was
     forgotten. Raises StoreError."""
-    from embermem.store.engines.sqlite import Sqlite
-
-    if place.exists():
-        raise StoreError(f"no copy can be made at {place}: it already exists")
-    with _Side.opened(database) as theirs, _Side.opened(Sqlite(place, 60.0)) as mine:
+    with _Side.opened(database) as theirs, _Side.opened(file) as mine:
         copying = _Copying(theirs, mine, lambda progress: None)
         copying.begin()
         copying.first()
         copying.finish(None, 0, went_on=False)
 
 
-def in_memory(database: Database, owner_id: str) -> InMemory:
+def in_memory(database: Database, owner_id: str) -> Database:
     """One owner's rows, with the tables that belong to none, in this process's memory. It needs as much of that as the
     owner needs on disk. Open the store that is made of it, and close that, or it stays. Raises StoreError."""
-    memory = InMemory(60.0, database.key_file)
+    memory = database.in_memory()
     with _Side.opened(database) as theirs:
         mine = _Side(database=memory, engine=memory.open())
         try:

@@ -29,6 +29,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
 from embermem.store import schema
+from embermem.store.engines.vector_type import are_halves, vector_length
 from embermem.store.projector import KEYS
 
 
@@ -334,7 +335,7 @@ def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
 def _vectors(halves: bool) -> Iterator[Invariant]:
     vector, said, segment = schema.embedding, schema.utterance, schema.segment
     dim = _told("dim")
-    length = vector_length(halves)
+    length = vector_length(vector.c.data, halves)
     ours, due = vector.c.embedder == bindparam("embedder"), vector.c.seq > _owners("embedded_seq")
     yield _embedded("vectors of what is not there", _count(vector, _none(said, said.c.seq == vector.c.seq)))
     yield _embedded("vectors of a wrong length", _count(vector, ours, length != dim * 2))
@@ -346,17 +347,6 @@ def _vectors(halves: bool) -> Iterator[Invariant]:
     current = segment.c.embedder == bindparam("embedder")
     wrong = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
     yield _embedded("segments whose vector is damaged", _count(segment, current, wrong))
-
-
-def are_halves(c: Connection) -> bool:
-    """Whether the database's vectors are of pgvector's type."""
-    return bool(getattr(c.dialect, "ember_halfvec", False))
-
-
-def vector_length(halves: bool) -> ColumnElement[int]:
-    """Of each vector, in bytes: two a number."""
-    data = schema.embedding.c.data
-    return func.vector_dims(data) * 2 if halves else func.length(data)
 
 
 def _work() -> Iterator[Invariant]:

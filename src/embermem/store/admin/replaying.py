@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, Row
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
-from embermem.store.statements import changes
+from embermem.store.queries.changes import changes
 
 _REPLAYED_AT_ONCE = 200
 """Changes held in memory while they are applied again."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import and_, case, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.types import Owner, OwnerId
+from embermem.core.changes import Cause
+from embermem.core.types import About, Owner, OwnerId, OwnerStats
 from embermem.protocols import Stats
 from embermem.store import migrations, schema
-from embermem.store.codec import micros
+from embermem.store.admin.replaying import replay
+from embermem.store.admin.statement_names import Statement, explain
+from embermem.store.codec import decisions_text, micros
 from embermem.store.queries import reads
-from embermem.store.statements import remember, remember_once, unclaimed
+from embermem.store.statements import locked_owner, owner_state, remember, remember_once
 from embermem.store.transactions import Transactions
 
 
@@ -42,15 +44,6 @@ class Whole(Transactions):
         """All owners, by user and agent."""
         with self._read() as c:
             rows = c.execute(select(schema.owner).order_by(schema.owner.c.user, schema.owner.c.agent))
-            return tuple(reads.owner_from(row) for row in rows)
-
-    def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
-        """Owners with work to do whom no one holds, the longest waiting first; see `claim` for leases of `lease_s`."""
-        owner, at = schema.owner, micros(now)
-        with self._read() as c:
-            rows = c.execute(
-                select(owner).where(owner.c.due_at <= at, unclaimed(at, lease_s)).order_by(owner.c.due_at).limit(limit)
-            )
             return tuple(reads.owner_from(row) for row in rows)
 
     def stats(self, now: datetime, short: int) -> Stats:
@@ -89,10 +82,80 @@ class Whole(Transactions):
             schema=migrations.HEAD,
         )
 
+    def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
+        """Counts of one owner."""
+        page, segment, fact, trait, chain = schema.page, schema.segment, schema.fact, schema.trait, schema.chain
+        with self._read() as c:
+            state = owner_state(c, owner_id)
+
+            def count(table: Any, *conditions: Any) -> int:
+                query = select(func.count()).select_from(table).where(table.c.owner_id == owner_id, *conditions)
+                return c.scalar(query) or 0
+
+            evicted = select(segment.c.segment_id).where(
+                segment.c.owner_id == owner_id, segment.c.evicted_no.is_not(None)
+            )
+            pages = 0 if state is None else state.pages
+            archive = count(page, page.c.segment_id.in_(evicted))
+            mid = count(page, page.c.segment_id.is_not(None)) - archive
+            in_short = count(page, page.c.segment_id.is_(None), page.c.no > pages - short)
+            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
+            return OwnerStats(
+                utterances=count(schema.utterance),
+                pages=count(page),
+                short=in_short,
+                pending=count(page, page.c.segment_id.is_(None)) - in_short,
+                mid=mid,
+                archive=archive,
+                segments=count(segment, segment.c.evicted_no.is_(None)),
+                archived_segments=count(segment, segment.c.evicted_no.is_not(None)),
+                chains=count(chain, chain.c.retired_no.is_(None)),
+                facts=count(fact, held, fact.c.about == About.USER.value),
+                agent_facts=count(fact, held, fact.c.about == About.AGENT.value),
+                archived_facts=count(fact, fact.c.retired_no.is_(None), fact.c.archived_no.is_not(None)),
+                traits=count(trait, trait.c.retired_no.is_(None)),
+                changes=0 if state is None else state.revision,
+                without_vector=reads.unembedded(c, owner_id),
+                failed=count(page, page.c.error.is_not(None)),
+            )
+
     def replica_lag_s(self) -> float | None:
         """Of a replica, in seconds."""
         with self._read() as c:
             return self._database.lag_s(c)
+
+    def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
+        """The store changes its embedder: every owner's vectors are due again. One transaction, no vector touched.
+        Leases end: what is worked out with the old vectors is refused."""
+        owner, change = schema.owner, schema.change
+        with self._write() as c:
+            remember(c, {"embedder": embedder, "dim": str(dim)})
+            c.execute(select(owner.c.owner_id).order_by(owner.c.owner_id).with_for_update())
+            columns = ["owner_id", "no", "cause", "analyst", "recorded_at", "decisions"]
+            begun = (literal(Cause.REINDEX.value), literal(embedder), literal(micros(now)), literal(decisions_text(())))
+            c.execute(insert(change).from_select(columns, select(owner.c.owner_id, owner.c.revision + 1, *begun)))
+            c.execute(
+                update(owner).values(
+                    embedded_seq=0,
+                    due_at=0,
+                    revision=owner.c.revision + 1,
+                    reset_no=owner.c.revision + 1,
+                    lease_by=None,
+                    lease_until=None,
+                    lease_token=owner.c.lease_token + 1,
+                )
+            )
+
+    def replay(self, owner_id: OwnerId) -> None:
+        """Derive everything again from the changes. Counters, vectors and waits, which no change holds, are kept."""
+        with self._write() as c:
+            locked_owner(c, owner_id)
+            replay(c, owner_id)
+
+    def explain(self, statement: Statement) -> str:
+        """How the engine would run a statement that was sent. It is not run, and nothing is written."""
+        with self._read() as c:
+            return explain(c, statement)
 
     def copy(self, place: Path) -> None:
         """The whole store in a new file. Raises StoreError."""

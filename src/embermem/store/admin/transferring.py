@@ -6,11 +6,11 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import bindparam, exists, func, insert, select, update
+from sqlalchemy import Row, Table, bindparam, exists, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Decision
@@ -19,8 +19,9 @@ from embermem.core.types import Owner, OwnerId, Role
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
-from embermem.store.codec import decisions_from, decisions_text, micros, moment, offset
+from embermem.store.codec import decisions_from, decisions_text, micros, offset
 from embermem.store.erasing import Erasing
+from embermem.store.queries import reads
 from embermem.store.statements import ensure_owner, setting
 
 _ROWS = 1_000
@@ -106,6 +107,7 @@ class VectorPart:
     tokens: bytes | None
 
 
+AnyPart = TypeVar("AnyPart", bound="Part")
 Part = OwnerPart | UtterancePart | ChangePart | ReceiptPart | SegmentPart | FactPart | VectorPart
 
 
@@ -148,12 +150,20 @@ class Transferring(Erasing):
         with self._write() as c:
             ensure_owner(c, owner, micros(parts.owner.created_at))
             _refuse_anything(c, owner)
-            _insert(c, schema.utterance, [_utterance_row(owner.id, part) for part in parts.utterances])
+            _insert(c, schema.utterance, [_row(schema.utterance, owner.id, part) for part in parts.utterances])
             _insert(c, schema.page, _page_rows(owner.id, parts.utterances))
-            _insert(c, schema.change, [_change_row(owner.id, part) for part in parts.changes])
-            _insert(c, schema.receipt, [_receipt_row(owner.id, part) for part in parts.receipts])
+            _insert(
+                c,
+                schema.change,
+                [
+                    _row(schema.change, owner.id, part) | {"decisions": decisions_text(part.decisions)}
+                    for part in parts.changes
+                ],
+            )
+            _insert(c, schema.receipt, [_row(schema.receipt, owner.id, part) for part in parts.receipts])
             last = max((part.no for part in parts.changes), default=0)
-            _insert(c, schema.embedding, [_vector_row(owner.id, part, embedder, last) for part in parts.vectors])
+            of = {"embedder": embedder, "change_no": last}
+            _insert(c, schema.embedding, [_row(schema.embedding, owner.id, part, **of) for part in parts.vectors])
             c.execute(
                 update(schema.owner)
                 .where(schema.owner.c.owner_id == owner.id)
@@ -169,8 +179,7 @@ class Transferring(Erasing):
             )
             replay(c, owner.id)
             _refuse_torn(c, owner.id)
-            _count_visits(c, owner.id, parts.segments, embedder)
-            _count_recalls(c, owner.id, parts.facts)
+            _count_visits(c, owner.id, parts, embedder)
             _refuse_unsound(c, owner)
 
 
@@ -180,14 +189,7 @@ class Transferring(Erasing):
 def _owner(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
     row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
     if row is not None:
-        yield OwnerPart(
-            user=row.user,
-            agent=row.agent,
-            timezone=row.timezone,
-            created_at=moment(row.created_at),
-            seq=row.seq,
-            pages=row.pages,
-        )
+        yield _part(OwnerPart, row)
 
 
 def _utterances(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
@@ -202,73 +204,93 @@ def _utterances(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
     }
     for row in _ordered(c, said, owner_id, said.c.seq):
         of = pages[row.page_id]
-        yield UtterancePart(
-            seq=row.seq,
-            id=row.id,
-            page=row.page_id,
-            page_no=of.no,
-            thread=row.thread,
-            role=Role(row.role),
-            speaker=row.speaker,
-            text=row.text,
-            said_at=moment(row.said_at, row.said_offset),
-            recorded_at=moment(row.recorded_at),
-            expires_at=None if of.expires_at is None else moment(of.expires_at, of.expires_offset),
-        )
+        ends = reads.time_from(of.expires_at, of.expires_offset)
+        yield _part(UtterancePart, row, page_no=of.no, expires_at=ends)
 
 
 def _changes(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
     for row in _ordered(c, schema.change, owner_id, schema.change.c.no):
-        yield ChangePart(
-            no=row.no,
-            cause=Cause(row.cause),
-            analyst=row.analyst,
-            recorded_at=moment(row.recorded_at),
-            decisions=decisions_from(row.decisions),
-        )
+        yield _part(ChangePart, row, decisions=decisions_from(row.decisions))
 
 
 def _receipts(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
     for row in _ordered(c, schema.receipt, owner_id, schema.receipt.c.first_seq):
-        yield ReceiptPart(
-            key=row.key,
-            digest=row.digest,
-            first_seq=row.first_seq,
-            last_seq=row.last_seq,
-            recorded_at=moment(row.recorded_at),
-        )
+        yield _part(ReceiptPart, row)
 
 
 def _segments(c: Connection, owner_id: OwnerId, embedder: str) -> Iterator[Part]:
     for row in _ordered(c, schema.segment, owner_id, schema.segment.c.opened_no):
-        yield SegmentPart(
-            id=row.segment_id,
-            visits=row.visits,
-            visited_at=None if row.visited_at is None else moment(row.visited_at),
-            sum=row.vector_sum if embedder and row.embedder == embedder else None,
-        )
+        yield _part(SegmentPart, row, sum=row.vector_sum if embedder and row.embedder == embedder else None)
 
 
 def _facts(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
     fact = schema.fact
-    query = select(fact.c.fact_id, fact.c.visits, fact.c.visited_at).where(
-        fact.c.owner_id == owner_id, fact.c.visits.is_not(None)
-    )
+    query = select(fact).where(fact.c.owner_id == owner_id, fact.c.visits.is_not(None))
     for row in c.execute(query.order_by(fact.c.fact_id)):
-        at = None if row.visited_at is None else moment(row.visited_at)
-        yield FactPart(id=row.fact_id, visits=row.visits, visited_at=at)
+        yield _part(FactPart, row)
 
 
 def _vectors(c: Connection, owner_id: OwnerId, embedder: str) -> Iterator[Part]:
     for row in _ordered(c, schema.embedding, owner_id, schema.embedding.c.seq):
         if row.embedder == embedder:
-            yield VectorPart(seq=row.seq, data=row.data, tokens=row.tokens)
+            yield _part(VectorPart, row)
 
 
-def _ordered(c: Connection, table: Any, owner_id: OwnerId, by: Any) -> Iterator[Any]:
+def _ordered(c: Connection, table: Table, owner_id: OwnerId, by: Any) -> Iterator[Row[Any]]:
     query = select(table).where(table.c.owner_id == owner_id).order_by(by)
     for rows in c.execute(query, execution_options={"stream_results": True}).partitions(_ROWS):
         yield from rows
+
+
+# ------------------------------------------------------------------------------------------------- parts and rows
+
+
+_COLUMNS: Mapping[type[Any], Mapping[str, str]] = {
+    UtterancePart: {"page": "page_id"},
+    SegmentPart: {"id": "segment_id", "sum": "vector_sum"},
+    FactPart: {"id": "fact_id"},
+}
+"""What the columns of a part's fields are called, where they have another name."""
+
+
+def _part(kind: type[AnyPart], row: Row[Any], **given: Any) -> AnyPart:
+    """A part from its table's row, but for what is given of it."""
+    names = _COLUMNS.get(kind, {})
+    made = {
+        one.name: _value(row, names.get(one.name, one.name), str(one.type))
+        for one in fields(kind)
+        if one.name not in given
+    }
+    return kind(**made, **given)
+
+
+def _value(row: Row[Any], column: str, of: str) -> Any:
+    value = getattr(row, column)
+    if of.startswith("datetime"):
+        return reads.time_from(value, getattr(row, _offset(column), 0))
+    return _NAMED[of](value) if of in _NAMED else value
+
+
+_NAMED: Mapping[str, type[Role] | type[Cause]] = {"Role": Role, "Cause": Cause}
+"""Types of fields whose values are stored by their names."""
+
+
+def _row(table: Table, owner_id: OwnerId, part: Part, **more: Any) -> dict[str, Any]:
+    """A part as a row of its table; `more` is what the part does not say."""
+    names = _COLUMNS.get(type(part), {})
+    row: dict[str, Any] = {"owner_id": owner_id, **more}
+    for one in fields(part):
+        column, value = names.get(one.name, one.name), getattr(part, one.name)
+        if isinstance(value, datetime):
+            row |= {column: micros(value), _offset(column): offset(value)}
+        else:
+            row[column] = value.value if isinstance(value, Role | Cause) else value
+    return {column: value for column, value in row.items() if column in table.c}
+
+
+def _offset(column: str) -> str:
+    """The column of a time's zone."""
+    return f"{column.removesuffix('_at')}_offset"
 
 
 # ----------------------------------------------------------------------------------------------------------------- in
@@ -286,22 +308,6 @@ def _refuse_anything(c: Connection, owner: Owner) -> None:
 def _insert(c: Connection, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     if rows:
         c.execute(insert(table), rows)
-
-
-def _utterance_row(owner_id: OwnerId, part: UtterancePart) -> dict[str, Any]:
-    return {
-        "owner_id": owner_id,
-        "seq": part.seq,
-        "id": part.id,
-        "page_id": part.page,
-        "thread": part.thread,
-        "role": part.role.value,
-        "speaker": part.speaker,
-        "text": part.text,
-        "said_at": micros(part.said_at),
-        "said_offset": offset(part.said_at),
-        "recorded_at": micros(part.recorded_at),
-    }
 
 
 def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[dict[str, Any]]:
@@ -326,39 +332,6 @@ def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[d
         page["last_seq"] = part.seq
         page["answered"] = page["answered"] or part.role.agent_side
     return list(pages.values())
-
-
-def _change_row(owner_id: OwnerId, part: ChangePart) -> dict[str, Any]:
-    return {
-        "owner_id": owner_id,
-        "no": part.no,
-        "cause": part.cause.value,
-        "analyst": part.analyst,
-        "recorded_at": micros(part.recorded_at),
-        "decisions": decisions_text(part.decisions),
-    }
-
-
-def _receipt_row(owner_id: OwnerId, part: ReceiptPart) -> dict[str, Any]:
-    return {
-        "owner_id": owner_id,
-        "key": part.key,
-        "digest": part.digest,
-        "first_seq": part.first_seq,
-        "last_seq": part.last_seq,
-        "recorded_at": micros(part.recorded_at),
-    }
-
-
-def _vector_row(owner_id: OwnerId, part: VectorPart, embedder: str, no: int) -> dict[str, Any]:
-    return {
-        "owner_id": owner_id,
-        "seq": part.seq,
-        "embedder": embedder,
-        "change_no": no,
-        "data": part.data,
-        "tokens": part.tokens,
-    }
 
 
 def _embedded(parts: Parts) -> int:
@@ -390,41 +363,20 @@ def _refuse_unsound(c: Connection, owner: Owner) -> None:
         raise InputError(f"the log gives an inconsistent memory: {found[0]}{more}")
 
 
-def _count_visits(c: Connection, owner_id: OwnerId, segments: Sequence[SegmentPart], embedder: str) -> None:
-    table = schema.segment
-    statement = (
-        update(table)
-        .where(table.c.owner_id == owner_id, table.c.segment_id == bindparam("k_id"))
-        .values({name: bindparam(f"b_{name}") for name in ("visits", "visited_at", "embedder", "vector_sum")})
-    )
-    rows = [
-        {
-            "k_id": part.id,
-            "b_visits": part.visits,
-            "b_visited_at": None if part.visited_at is None else micros(part.visited_at),
-            "b_embedder": None if part.sum is None else embedder,
-            "b_vector_sum": part.sum,
-        }
-        for part in segments
+def _count_visits(c: Connection, owner_id: OwnerId, parts: Parts, embedder: str) -> None:
+    """What no log holds: the use of segments and facts, and the sums of segments' vectors."""
+    segments = [
+        _row(schema.segment, owner_id, part, embedder=None if part.sum is None else embedder) for part in parts.segments
     ]
-    if rows:
-        c.execute(statement, rows)
+    _set(c, schema.segment, "segment_id", segments, ("visits", "visited_at", "embedder", "vector_sum"))
+    facts = [_row(schema.fact, owner_id, part) for part in parts.facts]
+    _set(c, schema.fact, "fact_id", facts, ("visits", "visited_at"))
 
 
-def _count_recalls(c: Connection, owner_id: OwnerId, facts: Sequence[FactPart]) -> None:
-    table = schema.fact
-    statement = (
-        update(table)
-        .where(table.c.owner_id == owner_id, table.c.fact_id == bindparam("k_id"))
-        .values(visits=bindparam("b_visits"), visited_at=bindparam("b_visited_at"))
-    )
-    rows = [
-        {
-            "k_id": part.id,
-            "b_visits": part.visits,
-            "b_visited_at": None if part.visited_at is None else micros(part.visited_at),
-        }
-        for part in facts
-    ]
-    if rows:
-        c.execute(statement, rows)
+def _set(c: Connection, table: Table, key: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+    """Put columns of rows in the place of what the table has under their keys."""
+    if not rows:
+        return
+    mine = (table.c.owner_id == rows[0]["owner_id"], table.c[key] == bindparam("k_id"))
+    statement = update(table).where(*mine).values({name: bindparam(f"b_{name}") for name in names})
+    c.execute(statement, [{"k_id": row[key], **{f"b_{name}": row[name] for name in names}} for row in rows])

@@ -61,11 +61,15 @@ class Database(Protocol):
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
 
+    def in_memory(self) -> Database:
+        """An empty database in this process's memory, with the key of this one: it ends with its engine, and with the
+        process, however that ends."""
+
     def scrubs_by_itself(self, connection: Connection) -> bool:
         """Whether a scrub may follow every forgetting, because it holds others up for a moment at most."""
 
     def scrub(self, done: Callable[[Connection], None]) -> bool:
-        """See Store.scrub. `done` writes what the store remembers of it, in the transaction that ends it."""
+        """See `Erasing.scrub`. `done` writes what the store remembers of it, in the transaction that ends it."""
 
     def leftovers(self) -> frozenset[str]:
         """The ids of utterances in bytes that hold no row, as far as the files can be read. Raises StoreError."""

@@ -31,7 +31,7 @@ from embermem.core.errors import (
 )
 from embermem.protocols import Finding
 from embermem.store import migrations, schema
-from embermem.store.engines.database import raise_interrupt
+from embermem.store.engines.database import Database, raise_interrupt
 
 __all__ = ["Postgres"]
 
@@ -245,8 +245,17 @@ class Postgres:
     def copy(self, place: Path) -> None:
         """Every row in a new SQLite file, each owner as it stands in one state. Raises StoreError."""
         from embermem.store.admin.copying import copied
+        from embermem.store.engines.sqlite import Sqlite
 
-        copied(self, place)
+        if place.exists():
+            raise StoreError(f"no copy can be made at {place}: it already exists")
+        copied(self, Sqlite(place, 60.0))
+
+    def in_memory(self) -> Database:
+        """A database of SQLite."""
+        from embermem.store.engines.sqlite import InMemory
+
+        return InMemory(self._busy_timeout_s, self.key_file)
 
     def scrubs_by_itself(self, connection: Connection) -> bool:
         """Writing tables anew locks them: that is a moment where they are small. Else the operator says when."""
@@ -290,7 +299,7 @@ class Postgres:
     # ---------------------------------------------------------------------------------------------- the schema's making
 
     def _create(self, engine: Engine) -> None:
-        from embermem.store.admin.ddl import without_statistics
+        from embermem.store.engines.ddl import without_statistics
 
         try:
             with engine.begin() as connection:

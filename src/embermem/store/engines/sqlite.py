@@ -117,9 +117,10 @@ class Sqlite:
     def prepare(self, engine: Engine) -> None:
         """Make the schema, or migrate an older one after a backup. Raises StoreError."""
         from embermem.store import migrations
+        from embermem.store.engines import sqlite_schema
 
         if not self._read_only:
-            migrations.prepare(engine, self._path)
+            sqlite_schema.prepare(engine, self._path)
             return
         found = migrations.version(engine, self._path)
         if found is None:
@@ -247,6 +248,10 @@ class Sqlite:
         if self.key_file.exists():  # without it the copy would not know what was forgotten
             with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
                 file.write(self.key_file.read_bytes())
+
+    def in_memory(self) -> InMemory:
+        """Another database, with this one's key."""
+        return InMemory(self._busy_timeout_s, self.key_file)
 
     def scrubs_by_itself(self, connection: Connection) -> bool:
         """A scrub takes part of a second and stops nobody: see `scrub`."""

@@ -7,21 +7,20 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change
-from embermem.core.quote_matcher import Probes
 from embermem.core.text import fold
-from embermem.core.types import ChainId, FactId, OwnerId, Page, PageId, SegmentId, ThreadId
+from embermem.core.types import ChainId, FactId, OwnerId, Page, SegmentId
+from embermem.languages.quote_matcher import Probes
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
 from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
+from embermem.store.engines.words import holds
 from embermem.store.queries import reads
-from embermem.store.statements import holds
 from embermem.store.transactions import Transactions
 
 
@@ -70,53 +69,6 @@ _RETOLD = 24
 class Trails(Transactions):
     """Looking for what rests on pages and facts."""
 
-    def pages_named(
-        self,
-        owner_id: OwnerId,
-        *,
-        ids: Collection[PageId] = (),
-        thread: ThreadId | None = None,
-        segment: SegmentId | None = None,
-        before: datetime | None = None,
-    ) -> tuple[Page, ...]:
-        """Pages by what names them; see protocols.Store."""
-        page, said = schema.page, schema.utterance
-        with self._read() as c:
-            query = reads.select_pages(owner_id)
-            if thread is not None:
-                rows = c.execute(query.where(page.c.thread == thread)).all()
-            elif segment is not None:
-                rows = c.execute(query.where(page.c.segment_id == segment)).all()
-            else:
-                if before is not None:
-                    newest = func.max(said.c.said_at) < micros(before)
-                    told = select(said.c.page_id).where(said.c.owner_id == owner_id).group_by(said.c.page_id)
-                    ids = [PageId(one) for one in c.scalars(told.having(newest))]
-                rows = [
-                    row
-                    for some in reads.chunks(sorted(set(ids)))
-                    for row in c.execute(query.where(page.c.page_id.in_(some)))
-                ]
-            return tuple(sorted(reads.pages_from(c, owner_id, rows, 0), key=lambda one: one.no))
-
-    def wrote(self, owner_id: OwnerId, others: Collection[str]) -> bool:
-        """Whether there is a change of another analyst."""
-        table = schema.change
-        query = (
-            select(table.c.no)
-            .where(table.c.owner_id == owner_id, table.c.cause.in_([cause.value for cause in _READING]))
-            .where(table.c.analyst.not_in(sorted(others)))
-        )
-        with self._read() as c:
-            return c.scalar(query.limit(1)) is not None
-
-    def texts(self, owner_id: OwnerId) -> Mapping[int, str]:
-        """Everything that was said, by seq."""
-        said = schema.utterance
-        with self._read() as c:
-            rows = c.execute(select(said.c.seq, said.c.text).where(said.c.owner_id == owner_id).order_by(said.c.seq))
-            return {row.seq: row.text for row in rows}
-
     def trail(
         self,
         owner_id: OwnerId,
@@ -125,11 +77,23 @@ class Trails(Transactions):
         *,
         said: Collection[tuple[str, str]],
         probes: Collection[str],
-        whole: bool,
+        verbatim: Collection[str],
     ) -> Trail:
-        """The changes that may tell of them; see protocols.Store."""
+        """The changes that may tell of them; see protocols."""
         with self._read() as c:
-            return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, whole=whole)
+            exact = not pages or not _wrote(c, owner_id, verbatim)
+            return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, verbatim=exact)
+
+
+def _wrote(c: Connection, owner_id: OwnerId, others: Collection[str]) -> bool:
+    """Whether there is a change of another analyst."""
+    table = schema.change
+    query = (
+        select(table.c.no)
+        .where(table.c.owner_id == owner_id, table.c.cause.in_([cause.value for cause in _READING]))
+        .where(table.c.analyst.not_in(sorted(others)))
+    )
+    return c.scalar(query.limit(1)) is not None
 
 
 class _Following:
@@ -160,7 +124,7 @@ class _Following:
         self._words: set[str] = set()
         self._emptied: set[ChainId] = set()
 
-    def follow(self, said: Collection[tuple[str, str]], *, whole: bool) -> Trail:
+    def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
         begun = self._scalar(select(func.max(schema.change.c.no)), schema.change, cause=Cause.ANEW.value) or 0
         self._notes_and_places()
         chains = self._pages_left()
@@ -176,11 +140,12 @@ class _Following:
         read_from = min((*self._chains.values(), *self._segments.values()), default=None)
         return Trail(
             begun=begun,
-            changes=self._changes(begun, read_from if whole else None),
+            changes=self._changes(begun, None if verbatim else read_from),
             chains=chains,
             segments=losing,
             facts=frozenset(FactId(fact_id) for fact_id in self._facts),
             repeated=self._repeated(),
+            verbatim=verbatim,
         )
 
     # ----------------------------------------------------------------------------------------------------- pages

@@ -17,7 +17,7 @@ from embermem.store.transactions import Transactions
 
 
 class Keys(Transactions):
-    """protocols.KeyStore."""
+    """The keys of the service."""
 
     def all_keys(self) -> tuple[ApiKey, ...]:
         """All of them, oldest first."""

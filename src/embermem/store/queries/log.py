@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -42,7 +42,7 @@ class Log(Erasing):
         fresh: bool,
         expires_at: datetime | None = None,
     ) -> Added:
-        """Store messages in one transaction; see protocols.Store."""
+        """Store messages in one transaction; see protocols."""
         at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)
@@ -111,10 +111,17 @@ class Log(Erasing):
             ensure_owner(c, owner, micros(now))
             c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner.id).values(timezone=timezone))
 
-    def utterances(self, owner_id: OwnerId, after_seq: int, limit: int) -> tuple[Utterance, ...]:
-        """The next utterances after a seq, in order."""
+    def utterances(
+        self,
+        owner_id: OwnerId,
+        after_seq: int = 0,
+        limit: int | None = None,
+        *,
+        ids: Collection[UtteranceId] | None = None,
+    ) -> tuple[Utterance, ...]:
+        """What was said, in order; see protocols."""
         with self._read() as c:
-            return utterances(c, owner_id, after_seq, limit)
+            return utterances(c, owner_id, after_seq, limit, ids)
 
 
 def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]) -> Added | None:

@@ -7,31 +7,24 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Select, and_, exists, func, or_, select
+from sqlalchemy import Select, and_, func, or_, select, true
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.paging import tier_of
 from embermem.core.types import (
-    About,
     ChainId,
-    Fact,
-    FactId,
     Owner,
     OwnerId,
     Page,
     PageId,
     PageView,
-    Persona,
     PersonaChange,
-    ProfileField,
     Role,
     Segment,
     SegmentId,
     Source,
     ThreadId,
-    Tier,
-    Trait,
     Utterance,
     UtteranceId,
 )
@@ -52,6 +45,11 @@ def chunks(items: Sequence[Any], size: int = CHUNK) -> Iterable[Sequence[Any]]:
     """The items, `size` at a time."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def one_of(column: Any, some: Sequence[Any]) -> Any:
+    """Whether a column has one of some values. For a single one SQLAlchemy need not write the statement anew."""
+    return column == some[0] if len(some) == 1 else column.in_(some)
 
 
 def owner_from(row: Row[Any]) -> Owner:
@@ -115,18 +113,6 @@ def select_pages(owner_id: OwnerId) -> Select[Any]:
     )
 
 
-def in_tier(tier: Tier, short: int) -> Any:
-    """The condition of `paging.tier_of`, for the database."""
-    page, segment, owner = schema.page, schema.segment, schema.owner
-    newest = page.c.no > owner.c.pages - short
-    return {
-        Tier.MID: and_(page.c.segment_id.is_not(None), segment.c.evicted_no.is_(None)),
-        Tier.ARCHIVE: segment.c.evicted_no.is_not(None),
-        Tier.SHORT: and_(page.c.segment_id.is_(None), newest),
-        Tier.PENDING: and_(page.c.segment_id.is_(None), ~newest),
-    }[tier]
-
-
 def pages_from(
     connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, *, said: Sequence[Any] = ()
 ) -> tuple[Page, ...]:
@@ -135,7 +121,7 @@ def pages_from(
     for ids in chunks([row.page_id for row in rows]):
         found = connection.execute(
             select(schema.utterance)
-            .where(schema.utterance.c.owner_id == owner_id, schema.utterance.c.page_id.in_(ids), *said)
+            .where(schema.utterance.c.owner_id == owner_id, one_of(schema.utterance.c.page_id, ids), *said)
             .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)  # the index's order: by seq alone reads all
         )
         for row in found:
@@ -157,7 +143,7 @@ def pages_from(
             chain_id=None if row.chain_id is None else ChainId(row.chain_id),
             keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
             error=row.error,
-            expires_at=_when(row.expires_at, row.expires_offset),
+            expires_at=time_from(row.expires_at, row.expires_offset),
         )
         for row in rows
     )
@@ -311,7 +297,7 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
     )
 
 
-# ------------------------------------------------------------------------------------------------------------- persona
+# ------------------------------------------------------------------------------------------------- sources, versions
 
 
 _Sources = dict[str, tuple[Source, ...]]
@@ -323,26 +309,15 @@ def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: M
     found: dict[str, list[Source]] = {}
     for ids in chunks(sorted(versions), _FEW):
         numbers = {versions[item_id] for item_id in ids}
-        query = _select_sources(owner_id, item, ids).where(source.c.change_no.in_(numbers))
+        query = select_sources(owner_id, item, ids).where(source.c.change_no.in_(numbers))
         for row in connection.execute(query):
             if row.change_no == versions[row.item_id]:
-                found.setdefault(row.item_id, []).append(_source_from(row))
+                found.setdefault(row.item_id, []).append(source_from(row))
     return {item_id: tuple(sources) for item_id, sources in found.items()}
 
 
-def fact_sources(
-    connection: Connection, owner_id: OwnerId, fact_ids: Sequence[str], upto: int | None = None
-) -> _Sources:
-    """By fact, the utterances that all its confirmations rest on; those of changes up to a number."""
-    found: dict[str, dict[Source, None]] = {}
-    for ids in chunks(fact_ids):
-        query = _select_sources(owner_id, "fact", ids)
-        for row in connection.execute(query if upto is None else query.where(schema.source.c.change_no <= upto)):
-            found.setdefault(row.item_id, {})[_source_from(row)] = None
-    return {fact_id: tuple(sources) for fact_id, sources in found.items()}
-
-
-def _select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[Any]:
+def select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[Any]:
+    """The sources of items of a kind, by all changes."""
     source, utterance = schema.source, schema.utterance
     return (
         select(source.c.item_id, source.c.change_no, source.c.seq, source.c.start, source.c.end, utterance.c.id)
@@ -352,38 +327,9 @@ def _select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[
     )
 
 
-def _source_from(row: Row[Any]) -> Source:
+def source_from(row: Row[Any]) -> Source:
+    """A source."""
     return Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end)
-
-
-def facts_from(
-    connection: Connection, owner_id: OwnerId, query: Select[Any], *, upto: int | None = None
-) -> tuple[Fact, ...]:
-    """The facts of a query of the table `fact`, with their sources; as they were at change `upto`."""
-    marked = exists().where(schema.conflict.c.owner_id == owner_id)
-    rows = connection.execute(query.add_columns(marked.label("marked"))).all()
-    sources = fact_sources(connection, owner_id, [row.fact_id for row in rows], upto)
-    against: dict[str, list[FactId]] = {}
-    if rows and rows[0].marked:
-        for pair in open_conflicts(connection, owner_id, upto):
-            against.setdefault(pair.fact_id, []).append(FactId(pair.other_id))
-            against.setdefault(pair.other_id, []).append(FactId(pair.fact_id))
-    return tuple(fact_from(row, sources, against.get(row.fact_id, ())) for row in rows)
-
-
-def open_conflicts(connection: Connection, owner_id: OwnerId, upto: int | None = None) -> Sequence[Row[Any]]:
-    """The conflicts that stand and both of whose facts are held, in the order in which they were found; as they were
-    at change `upto`."""
-    table, fact, state = schema.conflict, schema.fact, schema.fact_state
-    query = select(table).where(table.c.owner_id == owner_id, stood(table, upto))
-    for end in (table.c.fact_id, table.c.other_id):
-        if upto is None:
-            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
-            query = query.where(exists().where(fact.c.owner_id == owner_id, fact.c.fact_id == end, held))
-        else:
-            held = and_(state.c.ended_no.is_(None), state.c.archived_no.is_(None), stood(state, upto))
-            query = query.where(exists().where(state.c.owner_id == owner_id, state.c.fact_id == end, held))
-    return connection.execute(query.order_by(table.c.change_no, table.c.fact_id, table.c.other_id)).all()
 
 
 def stood(table: Any, upto: int | None) -> Any:
@@ -393,104 +339,11 @@ def stood(table: Any, upto: int | None) -> Any:
     return and_(table.c.change_no <= upto, or_(table.c.retired_no.is_(None), table.c.retired_no > upto))
 
 
-def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]], conflicts: Sequence[FactId] = ()) -> Fact:
-    """A fact with its sources, and those that it is in conflict with."""
-    return Fact(
-        id=FactId(row.fact_id),
-        about=About(row.about),
-        subject=row.subject,
-        attribute=row.attribute,
-        value=row.value,
-        text=row.text,
-        sources=sources.get(row.fact_id, ()),
-        valid_from=_when(row.valid_from, row.valid_from_offset),
-        valid_to=_when(row.valid_to, row.valid_to_offset),
-        recorded_at=moment(row.recorded_at),
-        retired_at=_when(row.retired_at, 0),
-        superseded_by=None if row.superseded_by is None else FactId(row.superseded_by),
-        archived=row.archived_no is not None,
-        pinned=row.pinned,
-        change_no=row.change_no,
-        expires_at=_when(row.expires_at, row.expires_offset),
-        conflicts=tuple(conflicts),
-    )
+def known_by(table: Any, upto: int | None) -> Any:
+    """Whether a version was written by change `upto`, whether it stands or not."""
+    return true() if upto is None else table.c.change_no <= upto
 
 
-def _when(value: int | None, minutes: int | None) -> datetime | None:
+def time_from(value: int | None, minutes: int | None = 0) -> datetime | None:
+    """A time that may be missing, in its zone."""
     return None if value is None else moment(value, minutes or 0)
-
-
-def select_facts(owner_id: OwnerId, *, archived: bool, retired: bool = False) -> Select[Any]:
-    """Facts in order of their last confirmation (then of entry): the order in which the cap takes them."""
-    fact = schema.fact
-    query = (
-        select(fact).where(fact.c.owner_id == owner_id).order_by(fact.c.confirmed_no, fact.c.change_no, fact.c.fact_id)
-    )
-    if retired:
-        return query.where(fact.c.retired_no.is_not(None))
-    is_archived = fact.c.archived_no.is_not(None)
-    return query.where(fact.c.retired_no.is_(None), is_archived if archived else ~is_archived)
-
-
-def persona_of(connection: Connection, owner_id: OwnerId) -> Persona:
-    """Profiles, traits, and current facts."""
-    profile, trait = schema.profile, schema.trait
-    lines = connection.execute(
-        select(profile)
-        .where(profile.c.owner_id == owner_id, profile.c.retired_no.is_(None), profile.c.value.is_not(None))
-        .order_by(profile.c.name)
-    ).all()
-    fields = fields_from(connection, owner_id, lines)
-    levels = connection.execute(
-        select(trait).where(trait.c.owner_id == owner_id, trait.c.retired_no.is_(None)).order_by(trait.c.dimension)
-    ).all()
-    facts = facts_from(connection, owner_id, select_facts(owner_id, archived=False))
-    return Persona(
-        profile=tuple(f for f in fields if f.whose is About.USER),
-        agent_profile=tuple(f for f in fields if f.whose is About.AGENT),
-        traits=traits_from(connection, owner_id, levels),
-        facts=tuple(f for f in facts if f.about is About.USER),
-        agent_facts=tuple(f for f in facts if f.about is About.AGENT),
-    )
-
-
-def fields_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> tuple[ProfileField, ...]:
-    """Lines of the profiles with their sources, from rows of the table `profile` that have a value."""
-    told = sources_of(connection, owner_id, "profile", {f"{row.whose}.{row.name}": row.change_no for row in rows})
-    return tuple(
-        ProfileField(
-            whose=About(row.whose),
-            name=row.name,
-            value=row.value,
-            sources=told.get(f"{row.whose}.{row.name}", ()),
-            recorded_at=moment(row.recorded_at),
-            valid_from=_when(row.valid_from, row.valid_from_offset),
-            change_no=row.change_no,
-            set_by=row.set_by,
-            retired_at=_when(row.retired_at, 0),
-        )
-        for row in rows
-    )
-
-
-def traits_from(connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> tuple[Trait, ...]:
-    """Traits with their sources, from rows of the table `trait`."""
-    from embermem.core.traits import dimensions_by_name
-
-    shown = sources_of(connection, owner_id, "trait", {row.dimension: row.change_no for row in rows})
-    known = dimensions_by_name()
-    return tuple(
-        Trait(
-            dimension=row.dimension,
-            category=known[row.dimension].category,
-            level=row.level,
-            confidence=row.confidence,
-            pole=known[row.dimension].pole(row.level),
-            sources=shown.get(row.dimension, ()),
-            recorded_at=moment(row.recorded_at),
-            valid_from=_when(row.valid_from, row.valid_from_offset),
-            change_no=row.change_no,
-            retired_at=_when(row.retired_at, 0),
-        )
-        for row in rows
-    )

@@ -19,7 +19,8 @@ from embermem.core.errors import RevisionMoved
 from embermem.core.types import Owner, OwnerId
 from embermem.store import schema
 from embermem.store.codec import micros, moment, offset, vector_bytes, vector_from
-from embermem.store.statements import ensure_owner, upsert
+from embermem.store.engines.words import upsert
+from embermem.store.statements import ensure_owner
 from embermem.store.transactions import Transactions
 
 _BASE = frozenset(field.name for field in fields(Record))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause
-from embermem.core.types import Fact, Owner, OwnerId, PageId
-from embermem.protocols import Use
+from embermem.core.changes import Cause, Change
+from embermem.core.types import Owner, OwnerId, PageId
+from embermem.protocols import HELD, Use
 from embermem.store import schema
-from embermem.store.codec import decisions_text, micros, moment, offset
+from embermem.store.codec import micros, moment, offset
 from embermem.store.queries import reads
+from embermem.store.queries.changes import log
+from embermem.store.queries.persona import facts
 from embermem.store.statements import due_from, locked_owner, setting
 from embermem.store.transactions import Transactions
 
@@ -21,68 +23,37 @@ class Retaining(Transactions):
     """Uses and expiry of one owner's memories."""
 
     def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
-        """How each held fact and each segment of mid-term memory was used; see protocols.Store."""
+        """How each held fact and each segment of mid-term memory was used; see protocols."""
         segment = schema.segment
         with self._read() as c:
             used = _fact_uses(c, owner_id)
-            facts = reads.facts_from(c, owner_id, reads.select_facts(owner_id, archived=False))
+            held = facts(c, owner_id, HELD)
             counts, embedder = reads.unanalysed_counts(c, owner_id), setting(c, "embedder")
             rows = c.execute(reads.select_segments(owner_id).where(segment.c.evicted_no.is_(None))).all()
             segments = [reads.segment_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows]
         return (
-            *(Use(item=fact, visits=used[fact.id][0], last=used[fact.id][1]) for fact in facts),
+            *(Use(item=fact, visits=used[fact.id][0], last=used[fact.id][1]) for fact in held),
             *(Use(item=one, visits=one.visits, last=one.last_access) for one in segments),
         )
 
-    def expired_pages(self, owner_id: OwnerId, now: datetime) -> tuple[PageId, ...]:
-        """Pages that have expired, in order."""
-        page = schema.page
-        with self._read() as c:
-            rows = c.scalars(
-                select(page.c.page_id)
-                .where(page.c.owner_id == owner_id, page.c.expires_at.is_not(None), page.c.expires_at <= micros(now))
-                .order_by(page.c.no)
-            )
-            return tuple(PageId(row) for row in rows)
-
     def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
         """Pages that have expired, and the seqs of their utterances."""
-        pages, said = frozenset(self.expired_pages(owner_id, now)), schema.utterance
-        if not pages:
-            return pages, frozenset()
+        page, said = schema.page, schema.utterance
         with self._read() as c:
+            pages = frozenset(
+                PageId(page_id)
+                for page_id in c.scalars(
+                    select(page.c.page_id).where(
+                        page.c.owner_id == owner_id, page.c.expires_at.is_not(None), page.c.expires_at <= micros(now)
+                    )
+                )
+            )
             seqs = frozenset(
                 seq
                 for ids in reads.chunks(sorted(pages))
                 for seq in c.scalars(select(said.c.seq).where(said.c.owner_id == owner_id, said.c.page_id.in_(ids)))
             )
         return pages, seqs
-
-    def expired_facts(self, owner_id: OwnerId, now: datetime) -> tuple[Fact, ...]:
-        """Facts that have expired and are still held, archived ones too."""
-        fact = schema.fact
-        query = select(fact).where(fact.c.owner_id == owner_id, fact.c.retired_no.is_(None))
-        query = query.where(fact.c.expires_at.is_not(None), fact.c.expires_at <= micros(now))
-        with self._read() as c:
-            return reads.facts_from(c, owner_id, query.order_by(fact.c.expires_at, fact.c.fact_id))
-
-    def next_expiry(self, owner_id: OwnerId) -> datetime | None:
-        """When the next page or fact expires, or the first has."""
-        page, fact = schema.page, schema.fact
-        with self._read() as c:
-            times = (
-                c.scalar(
-                    select(func.min(page.c.expires_at)).where(
-                        page.c.owner_id == owner_id, page.c.expires_at.is_not(None)
-                    )
-                ),
-                c.scalar(
-                    select(func.min(fact.c.expires_at)).where(
-                        fact.c.owner_id == owner_id, fact.c.retired_no.is_(None), fact.c.expires_at.is_not(None)
-                    )
-                ),
-            )
-        return min((moment(at) for at in times if at is not None), default=None)
 
     def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
         """Set when a page expires, or (None) that it does not; False for a page that there is not.
@@ -109,16 +80,8 @@ class Retaining(Transactions):
                 .values(revision=table.c.revision + 1, due_at=due_from(micros(now)))
                 .returning(table.c.revision)
             )
-            c.execute(
-                insert(schema.change).values(
-                    owner_id=owner.id,
-                    no=revision,
-                    cause=Cause.EXPIRY.value,
-                    analyst="",
-                    recorded_at=micros(now),
-                    decisions=decisions_text(()),
-                )
-            )
+            assert revision is not None  # the owner's row is held
+            log(c, owner.id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))
         return True
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Select, Table, and_, select
+from sqlalchemy import Table, and_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount
-from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
-    About,
     Fact,
     FactId,
     OwnerId,
@@ -27,27 +24,18 @@ from embermem.core.types import (
 from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
 from embermem.store import schema
 from embermem.store.codec import from_json, moment
-from embermem.store.queries import reads
+from embermem.store.queries.persona import fact_from, field_from, select_states, trait_from
 from embermem.store.transactions import Transactions
 
 _SourcesOf = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
 """By an item's kind and id, the sources that each change gave it, in the order of the changes."""
 
 
-_BESIDE = {"owner_id", "fact_id", "change_no", "recorded_at", "retired_no", "retired_at"}
-_MOVES = {
-    **{c.name: c.name for c in schema.fact.c if c.name in schema.fact_state.c and c.name not in _BESIDE},
-    "retired_no": "ended_no",
-    "retired_at": "ended_at",
-}
-"""Columns of `fact` that change, and what they are called in `fact_state`."""
-
-
 class Timelines(Transactions):
     """Readers of an owner's past as a whole."""
 
     def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
-        """All versions of segments; see protocols.Store."""
+        """All versions of segments; see protocols."""
         segment = schema.segment.c
         with self._read() as c:
             return SegmentTimeline(
@@ -65,7 +53,7 @@ class Timelines(Transactions):
             )
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
-        """All versions of facts, traits and profile lines; see protocols.Store."""
+        """All versions of facts, traits and profile lines; see protocols."""
         with self._read() as c:
             told = _sources(c, owner_id)
             return PersonaTimeline(
@@ -168,17 +156,10 @@ def _sources(c: Connection, owner_id: OwnerId) -> _SourcesOf:
 
 def _facts(c: Connection, owner_id: OwnerId, told: _SourcesOf) -> tuple[Version[Fact], ...]:
     """Each fact as each change that told of it left it."""
-    fact, state = schema.fact.c, schema.fact_state.c
-    kept = [column for column in schema.fact.c if column.name not in _MOVES]
-    query: Select[Any] = (
-        select(
-            *kept,
-            *(state[there].label(here) for here, there in _MOVES.items()),
-            state.change_no.label("state_no"),
-            state.retired_no.label("state_until"),
-        )
-        .join(schema.fact, and_(fact.owner_id == state.owner_id, fact.fact_id == state.fact_id))
-        .where(state.owner_id == owner_id)
+    state = schema.fact_state.c
+    query = (
+        select_states(owner_id)
+        .add_columns(state.change_no.label("state_no"), state.retired_no.label("state_until"))
         .order_by(state.fact_id, state.change_no)
     )
     made: list[Version[Fact]] = []
@@ -186,7 +167,7 @@ def _facts(c: Connection, owner_id: OwnerId, told: _SourcesOf) -> tuple[Version[
         by_change = told.get(("fact", fact_id), {})
         for row in some:
             sources = dict.fromkeys(one for no, of in by_change.items() if no <= row.state_no for one in of)
-            known = reads.fact_from(row, {fact_id: tuple(sources)})
+            known = fact_from(row, {fact_id: tuple(sources)})
             made.append(Version(item=known, no=row.state_no, until=row.state_until, order=row.confirmed_no))
     return tuple(made)
 
@@ -205,36 +186,10 @@ def _conflicts(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[FactId, 
 
 
 def _line(row: Row[Any], told: _SourcesOf) -> Version[ProfileField]:
-    line = ProfileField(
-        whose=About(row.whose),
-        name=row.name,
-        value=row.value or "",
-        sources=told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ()),
-        recorded_at=moment(row.recorded_at),
-        valid_from=_when(row.valid_from, row.valid_from_offset),
-        change_no=row.change_no,
-        set_by=row.set_by,
-        retired_at=_when(row.retired_at, 0),
-    )
+    line = field_from(row, told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ()))
     return Version(item=line, no=row.change_no, until=row.retired_no, gone=row.value is None)
 
 
 def _trait(row: Row[Any], told: _SourcesOf) -> Version[Trait]:
-    dimension = dimensions_by_name()[row.dimension]
-    trait = Trait(
-        dimension=row.dimension,
-        category=dimension.category,
-        level=row.level,
-        confidence=row.confidence,
-        pole=dimension.pole(row.level),
-        sources=told.get(("trait", row.dimension), {}).get(row.change_no, ()),
-        recorded_at=moment(row.recorded_at),
-        valid_from=_when(row.valid_from, row.valid_from_offset),
-        change_no=row.change_no,
-        retired_at=_when(row.retired_at, 0),
-    )
+    trait = trait_from(row, told.get(("trait", row.dimension), {}).get(row.change_no, ()))
     return Version(item=trait, no=row.change_no, until=row.retired_no)
-
-
-def _when(value: int | None, minutes: int | None) -> datetime | None:
-    return None if value is None else moment(value, minutes or 0)

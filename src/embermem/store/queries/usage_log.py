@@ -24,7 +24,7 @@ class Ledger(Transactions):
     """Calls that were begun, and what came of them."""
 
     def begin_call(self, owner: Owner, call: Call, limits: Limits) -> None:
-        """Write a call as "started", if the day's limits have room for it; see protocols.Store.
+        """Write a call as "started", if the day's limits have room for it; see protocols.
 
         A call counts with its estimate until it ended, also where whoever made it died. So no limit on calls is ever
         passed, and one on tokens by no more than estimates fell short. The day's sum over all owners is one of the few

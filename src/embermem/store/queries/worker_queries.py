@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, assert_never
 
-import numpy as np
-from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, literal, or_, select, true, update
+from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires, Moves, kind_of
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
-from embermem.core.types import Chain, ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PageView, SegmentId, ThreadId
+from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, SegmentId, ThreadId
 from embermem.protocols import (
+    Backlog,
+    InSegment,
     Lease,
     NotedPage,
+    PagesToRead,
+    Pending,
+    ReadBy,
     SegmentState,
+    Unread,
     VectorBatch,
 )
 from embermem.store import schema
-from embermem.store.admin.replaying import replay
-from embermem.store.codec import decisions_text, micros, moment, vector_bytes
+from embermem.store.codec import micros, vector_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
-from embermem.store.statements import chains, due_from, ensure_owner, locked_owner, remember, setting, unclaimed
+from embermem.store.queries.changes import log
+from embermem.store.statements import due_from, ensure_owner, locked_owner, setting, unclaimed
 from embermem.store.transactions import Transactions
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector, Vectors
+    from embermem.core.types import Vector
+
+
+_ABOVE_ALL = 2**62
+"""Above every page's number."""
 
 
 class Work(Transactions):
     """Claims and changes of one owner."""
+
+    def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
+        """Owners with work to do whom no one holds, the longest waiting first; see `claim` for leases of `lease_s`."""
+        owner, at = schema.owner, micros(now)
+        with self._read() as c:
+            rows = c.execute(
+                select(owner).where(owner.c.due_at <= at, unclaimed(at, lease_s)).order_by(owner.c.due_at).limit(limit)
+            )
+            return tuple(reads.owner_from(row) for row in rows)
 
     def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
         """One conditional update of the owner's row. While it is held the owner is due when the lease runs out; what
@@ -99,7 +119,7 @@ class Work(Transactions):
         vectors: VectorBatch | None = None,
         segment_vectors: Mapping[SegmentId, Vector] | None = None,
     ) -> Change:
-        """The next change, and all that it derives, in one transaction; see protocols.Store."""
+        """The next change, and all that it derives, in one transaction; see protocols."""
         change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
         table, at = schema.owner, micros(now)
         with self._write() as c:
@@ -120,16 +140,7 @@ class Work(Transactions):
             )
             if moved.rowcount == 0:
                 raise _refusal(c, owner.id, revision, lease)
-            c.execute(
-                insert(schema.change).values(
-                    owner_id=owner.id,
-                    no=change.no,
-                    cause=cause.value,
-                    analyst=analyst,
-                    recorded_at=at,
-                    decisions=decisions_text(change.decisions),
-                )
-            )
+            log(c, owner.id, change)
             embedder = setting(c, "embedder")
             if vectors is not None:
                 if embedder and vectors.embedder != embedder:
@@ -144,145 +155,91 @@ class Work(Transactions):
         return change
 
     def postpone(
-        self, lease: Lease, page_ids: Sequence[PageId], error: str, retry_at: datetime, *, tried: bool = True
+        self,
+        lease: Lease,
+        page_ids: Sequence[PageId],
+        error: str,
+        until: datetime,
+        *,
+        tried: bool = True,
+        redo: bool = False,
     ) -> None:
         """Keep the error, and count an attempt if there was one; the page stays as it is."""
-        attempts = schema.page.c.attempts + int(tried)
-        self._wait(lease, page_ids, attempts=attempts, error=error, retry_at=micros(retry_at))
-
-    def postpone_redo(self, lease: Lease, page_ids: Sequence[PageId], error: str, redo_at: datetime) -> None:
-        """Keep the error, and count a try at reading the pages again if there is one."""
-        tries = func.coalesce(schema.page.c.redo_tries, 0) + int(bool(error))
-        self._wait(lease, page_ids, redo_tries=tries, error=error or None, redo_at=micros(redo_at))
-
-    def _wait(self, lease: Lease, page_ids: Sequence[PageId], **values: Any) -> None:
         page = schema.page
+        counted = func.coalesce(page.c.redo_tries, 0) if redo else page.c.attempts
+        names = ("redo_tries", "redo_at") if redo else ("attempts", "retry_at")
+        values = dict(zip(names, (counted + int(tried), micros(until)), strict=True))
         with self._write() as c:
             if c.scalar(select(schema.owner.c.owner_id).where(*_held(lease)).with_for_update()) is None:
                 raise _stale(lease)
             c.execute(
-                update(page).where(page.c.owner_id == lease.owner_id, page.c.page_id.in_(page_ids)).values(**values)
+                update(page)
+                .where(page.c.owner_id == lease.owner_id, page.c.page_id.in_(page_ids))
+                .values(error=error or None, **values)
             )
 
-    def unread(self, owner_id: OwnerId, short: int, limit: int, *, open_too: bool) -> tuple[PageView, ...]:
-        """Pages with something no analyst has read, fully embedded, oldest first."""
-        page, owner, later = schema.page, schema.owner, schema.page.alias("later")
-        followed = exists().where(later.c.owner_id == owner_id, later.c.thread == page.c.thread, later.c.no > page.c.no)
+    def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
+        """The pages that a step works on; see protocols."""
+        query = reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
         with self._read() as c:
-            rows = c.execute(
-                reads.select_pages(owner_id)
-                .where(page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq)
-                .where(true() if open_too else or_(page.c.answered, page.c.no <= owner.c.pages - short, followed))
-                .order_by(page.c.no)
-                .limit(limit)
-            ).all()
-            return reads.page_views(c, owner_id, rows, 0, setting(c, "embedder"))
+            embedder = setting(c, "embedder")
+            match selection:
+                case Unread():
+                    rows = c.execute(query.where(*_unread(owner_id, selection)).limit(selection.limit)).all()
+                    return reads.noted_pages(c, owner_id, rows, 0, embedder)
+                case Pending():
+                    pending = query.add_columns(_is_read().label("read")).where(_is_pending(selection.short))
+                    rows = c.execute(pending.limit(selection.limit)).all()
+                    first = list(takewhile(lambda row: _may_be_placed(row, selection.now), rows))
+                    return reads.noted_pages(c, owner_id, first, selection.short, embedder)
+                case InSegment():
+                    page = schema.page.c
+                    own = query.where(page.segment_id == selection.segment_id)
+                    rows = c.execute(
+                        own.where(page.analysed_seq < page.last_seq) if selection.unanalysed else own
+                    ).all()
+                    return reads.noted_pages(c, owner_id, rows, 0, embedder)
+                case ReadBy():
+                    rows = c.execute(query.where(*_last_read_by(selection)).limit(selection.limit)).all()
+                    found = reads.noted_pages(c, owner_id, rows, 0, embedder)
+                    return tuple(
+                        replace(noted, attempts=row.redo_tries or 0, retry_at=None)
+                        for noted, row in zip(found, rows, strict=True)
+                    )
+                case _:
+                    assert_never(selection)
 
-    def pending(self, owner_id: OwnerId, short: int, limit: int, now: datetime) -> tuple[NotedPage, ...]:
-        """The oldest pages to be placed; it stops at one that is not read yet or must wait, so that order is kept."""
-        page, owner = schema.page, schema.owner
-        with self._read() as c:
-            rows = c.execute(
-                _with_note(reads.select_pages(owner_id))
-                .add_columns(and_(page.c.chain_id.is_not(None), page.c.last_seq <= owner.c.embedded_seq).label("read"))
-                .where(_is_pending(short))
-                .order_by(page.c.no)
-                .limit(limit)
-            ).all()
-            ready = []
-            for row in rows:
-                if not row.read or (row.retry_at is not None and row.retry_at > micros(now)):
-                    break
-                ready.append(row)
-            return reads.noted_pages(c, owner_id, ready, short, setting(c, "embedder"))
-
-    def pending_since(
-        self, owner_id: OwnerId, short: int, after: datetime | None = None
-    ) -> tuple[int, datetime | None, datetime | None]:
-        """How many are pending before the first that failed, since when the oldest, until when a failed one waits."""
-        page, owner = schema.page, schema.owner
-        with self._read() as c:
-            query = (
-                select(page.c.recorded_at)
-                .join(owner, owner.c.owner_id == page.c.owner_id)
-                .where(page.c.owner_id == owner_id, _is_pending(short))
-            )
-            failed = c.scalar(
-                select(func.min(page.c.no)).where(
-                    page.c.owner_id == owner_id, page.c.segment_id.is_(None), page.c.retry_at.is_not(None)
-                )
-            )
-            if failed is not None:
-                query = query.where(page.c.no < failed)
-            count = c.scalar(select(func.count()).select_from(query.subquery())) or 0
-            # A page is pending since the one that took its place in short-term memory came, or, where that is
-            # forgotten, the next one.
-            left = page.alias("left")
-            since = (
-                select(left.c.recorded_at)
-                .where(left.c.owner_id == owner_id, left.c.no >= page.c.no + short)
-                .order_by(left.c.no)
-                .limit(1)
-                .scalar_subquery()
-            )
-            oldest = c.scalar(
-                query.with_only_columns(func.coalesce(since, page.c.recorded_at)).order_by(page.c.no).limit(1)
-            )
-            retry_at = c.scalar(
-                select(func.min(page.c.retry_at)).where(
-                    page.c.owner_id == owner_id, page.c.retry_at > (-1 if after is None else micros(after))
-                )
-            )
-        return count, None if oldest is None else moment(oldest), None if retry_at is None else moment(retry_at)
-
-    def read_by(self, owner_id: OwnerId, analyst: str, now: datetime) -> Mapping[SegmentId, int]:
-        """Where pages are that this analyst read last and that need not wait."""
-        page = schema.page
-        with self._read() as c:
-            rows = c.execute(
-                _read_by(owner_id, analyst, page.c.segment_id, func.count().label("pages"))
-                .where(_may_be_redone(now))
-                .group_by(page.c.segment_id)
-            )
-            return {SegmentId(row.segment_id): row.pages for row in rows}
-
-    def pages_read_by(
-        self, owner_id: OwnerId, segment_id: SegmentId, analyst: str, limit: int, now: datetime
-    ) -> tuple[NotedPage, ...]:
-        """Those of one segment, oldest first."""
-        page, note = schema.page, schema.note
-        with self._read() as c:
-            rows = c.execute(
-                _with_note(reads.select_pages(owner_id))
-                .where(page.c.segment_id == segment_id, note.c.analyst == analyst, _may_be_redone(now))
-                .where(page.c.annotated_seq == page.c.last_seq)  # else it is read first, as it stands now
-                .order_by(page.c.no)
-                .limit(limit)
-            ).all()
-            found = reads.noted_pages(c, owner_id, rows, 0, setting(c, "embedder"))
-            return tuple(
-                replace(noted, attempts=row.redo_tries or 0, retry_at=None)
-                for noted, row in zip(found, rows, strict=True)
-            )
-
-    def redo_since(self, owner_id: OwnerId, analyst: str) -> datetime | None:
-        """The earliest time at which one of them may be read again; long ago for one that need not wait."""
-        with self._read() as c:
-            first = c.scalar(_read_by(owner_id, analyst, func.min(func.coalesce(schema.page.c.redo_at, 0))))
-        return None if first is None else moment(first)
-
-    def chain_ends(
-        self, owner_id: OwnerId, chain_ids: Sequence[ChainId], within: SegmentId | None
-    ) -> Mapping[ChainId, int]:
-        """The number of each chain's newest page."""
-        page = schema.page
-        query = select(page.c.chain_id, func.max(page.c.no).label("no")).where(
-            page.c.owner_id == owner_id, page.c.chain_id.in_(chain_ids)
+    def backlog(
+        self,
+        owner_id: OwnerId,
+        short: int,
+        *,
+        now: datetime,
+        embedder: str,
+        analyst: str | None = None,
+        retry_after: datetime | None = None,
+    ) -> Backlog:
+        """What waits of an owner's work; see protocols."""
+        segment = schema.segment.c
+        stale = select(segment.segment_id).where(
+            segment.owner_id == owner_id, or_(segment.embedder.is_(None), segment.embedder != embedder)
         )
-        if within is not None:
-            query = query.where(page.c.segment_id == within)
         with self._read() as c:
-            return {ChainId(row.chain_id): row.no for row in c.execute(query.group_by(page.c.chain_id))}
+            after = -1 if retry_after is None else micros(retry_after)
+            row = c.execute(_BACKLOG, {"owner": owner_id, "short": short, "retry_after": after}).one()
+            redo = [] if analyst is None else c.execute(_select_redo(owner_id, analyst, now)).all()
+            return Backlog(
+                unembedded=row.unembedded,
+                pending=row.pending,
+                pending_since=reads.time_from(row.pending_since),
+                retry_at=reads.time_from(row.retry_at),
+                expires_at=reads.time_from(
+                    min((at for at in (row.page_expires_at, row.fact_expires_at) if at is not None), default=None)
+                ),
+                to_redo={SegmentId(one.segment_id): one.pages for one in redo if one.pages},
+                redo_at=reads.time_from(min((one.first for one in redo), default=None)),
+                stale_segments=tuple(SegmentId(one) for one in c.scalars(stale)),
+            )
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
         """The newest chained page of each thread below a number, with its chain's summary."""
@@ -314,11 +271,6 @@ class Work(Transactions):
                 )
         return found
 
-    def chain_summaries(self, owner_id: OwnerId, chain_ids: Sequence[ChainId]) -> Mapping[ChainId, Chain]:
-        """The chains named, as they stand, without their pages."""
-        with self._read() as c:
-            return {chain.id: chain for chain in chains(c, owner_id, chain_ids)}
-
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
         """The segments of mid-term memory, oldest first."""
         with self._read() as c:
@@ -326,66 +278,6 @@ class Work(Transactions):
             embedder = setting(c, "embedder")
             rows = c.execute(reads.select_segments(owner_id).where(schema.segment.c.evicted_no.is_(None)))
             return tuple(reads.segment_state_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows)
-
-    def unanalysed(self, owner_id: OwnerId, segment_id: SegmentId) -> tuple[NotedPage, ...]:
-        """The segment's pages with something not yet analysed."""
-        page = schema.page
-        with self._read() as c:
-            rows = c.execute(
-                _with_note(reads.select_pages(owner_id))
-                .where(page.c.segment_id == segment_id, page.c.analysed_seq < page.c.last_seq)
-                .order_by(page.c.no)
-            ).all()
-            return reads.noted_pages(c, owner_id, rows, 0, setting(c, "embedder"))
-
-    def page_vectors(self, owner_id: OwnerId, segment_id: SegmentId) -> Vectors:
-        """The vectors of a segment's pages."""
-        with self._read() as c:
-            embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
-            rows = c.execute(
-                reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id).order_by(schema.page.c.no)
-            ).all()
-            views = reads.page_views(c, owner_id, rows, 0, embedder)
-        own = [view.vector for view in views if view.vector is not None]
-        return np.stack(own) if own else np.zeros((0, dim), dtype=np.float32)
-
-    def segments_without_vector(self, owner_id: OwnerId, embedder: str) -> tuple[SegmentId, ...]:
-        """Segments whose vector is of another embedder, or missing."""
-        table = schema.segment
-        with self._read() as c:
-            rows = c.scalars(
-                select(table.c.segment_id).where(
-                    table.c.owner_id == owner_id, or_(table.c.embedder.is_(None), table.c.embedder != embedder)
-                )
-            )
-            return tuple(SegmentId(row) for row in rows)
-
-    def unembedded(self, owner_id: OwnerId) -> int:
-        """How many utterances have no vector yet."""
-        with self._read() as c:
-            return reads.unembedded(c, owner_id)
-
-    def begin_reindex(self, embedder: str, dim: int, now: datetime) -> None:
-        """The store changes its embedder: every owner's vectors are due again. One transaction, no vector touched.
-        Leases end: what is worked out with the old vectors is refused."""
-        owner, change = schema.owner, schema.change
-        with self._write() as c:
-            remember(c, {"embedder": embedder, "dim": str(dim)})
-            c.execute(select(owner.c.owner_id).order_by(owner.c.owner_id).with_for_update())
-            columns = ["owner_id", "no", "cause", "analyst", "recorded_at", "decisions"]
-            begun = (literal(Cause.REINDEX.value), literal(embedder), literal(micros(now)), literal(decisions_text(())))
-            c.execute(insert(change).from_select(columns, select(owner.c.owner_id, owner.c.revision + 1, *begun)))
-            c.execute(
-                update(owner).values(
-                    embedded_seq=0,
-                    due_at=0,
-                    revision=owner.c.revision + 1,
-                    reset_no=owner.c.revision + 1,
-                    lease_by=None,
-                    lease_until=None,
-                    lease_token=owner.c.lease_token + 1,
-                )
-            )
 
     def visit(
         self,
@@ -422,12 +314,6 @@ class Work(Transactions):
             owner = schema.owner
             c.execute(update(owner).where(owner.c.owner_id == owner_id).values(due_at=due_from(at)))
 
-    def replay(self, owner_id: OwnerId) -> None:
-        """Derive everything again from the changes. Counters, vectors and waits, which no change holds, are kept."""
-        with self._write() as c:
-            locked_owner(c, owner_id)
-            replay(c, owner_id)
-
 
 def _makes_due(decision: Decision) -> bool:
     """Whether it brings work: all is to be read again, or something is to end at a time."""
@@ -456,23 +342,38 @@ def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | Non
     return RevisionMoved(f"the owner stands at change {now}, not at {revision}")
 
 
-def _is_pending(short: int) -> Any:
+def _unread(owner_id: OwnerId, selection: Unread) -> list[Any]:
+    page, owner, later = schema.page, schema.owner, schema.page.alias("later")
+    conditions = [page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq]
+    if not selection.open_too:
+        mine = (later.c.owner_id == owner_id, later.c.thread == page.c.thread)
+        followed = exists().where(*mine, later.c.no > page.c.no)
+        conditions.append(or_(page.c.answered, page.c.no <= owner.c.pages - selection.short, followed))
+    return conditions
+
+
+def _is_read() -> Any:
+    page = schema.page.c
+    return and_(page.chain_id.is_not(None), page.last_seq <= schema.owner.c.embedded_seq)
+
+
+def _may_be_placed(row: Any, now: datetime) -> bool:
+    return row.read and (row.retry_at is None or row.retry_at <= micros(now))
+
+
+def _is_pending(short: Any) -> Any:
     page, owner = schema.page, schema.owner
     return and_(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
 
 
-def _read_by(owner_id: OwnerId, analyst: str, *columns: Any) -> Any:
-    """Pages of mid-term memory whose note is of this analyst. The notes' index finds them: there are few, or much to
-    do."""
-    note, page, segment = schema.note, schema.page, schema.segment
-    return (
-        select(*columns)
-        .select_from(note)
-        .join(page, and_(page.c.owner_id == note.c.owner_id, page.c.page_id == note.c.page_id))
-        .join(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
-        .where(note.c.owner_id == owner_id, note.c.analyst == analyst, note.c.retired_no.is_(None))
-        .where(segment.c.evicted_no.is_(None))
-    )
+def _last_read_by(selection: ReadBy) -> list[Any]:
+    page, note = schema.page.c, schema.note.c
+    return [
+        page.segment_id == selection.segment_id,
+        note.analyst == selection.analyst,
+        _may_be_redone(selection.now),
+        page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
+    ]
 
 
 def _may_be_redone(now: datetime) -> Any:
@@ -480,8 +381,69 @@ def _may_be_redone(now: datetime) -> Any:
     return or_(redo_at.is_(None), redo_at <= micros(now))
 
 
-def _with_note(query: Any) -> Any:
-    return query.add_columns(schema.note.c.proposals)
+def _select_backlog() -> Any:
+    """One row: counts and times of what waits of an `owner` with `short` pages of short-term memory."""
+    owner_id, short = bindparam("owner", type_=schema.owner.c.owner_id.type), bindparam("short", type_=Integer)
+    owner, page, said, fact = schema.owner, schema.page, schema.utterance, schema.fact
+    failed, left, waits, ends = (schema.page.alias(name) for name in ("failed", "left", "waits", "ends"))
+    first_failed = select(func.min(failed.c.no)).where(
+        failed.c.owner_id == owner_id, failed.c.segment_id.is_(None), failed.c.retry_at.is_not(None)
+    )
+    pending = (
+        select(page)
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .where(page.c.owner_id == owner_id, _is_pending(short))
+        .where(page.c.no < func.coalesce(first_failed.scalar_subquery(), _ABOVE_ALL))
+    )
+    # A page is pending since the one that took its place in short-term memory came, or, where that is forgotten, the
+    # next one.
+    since = (
+        select(left.c.recorded_at)
+        .where(left.c.owner_id == owner_id, left.c.no >= page.c.no + short)
+        .order_by(left.c.no)
+        .limit(1)
+        .scalar_subquery()
+    )
+    oldest = pending.with_only_columns(func.coalesce(since, page.c.recorded_at)).order_by(page.c.no).limit(1)
+    embedded = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
+    of = {
+        "unembedded": select(func.count()).select_from(said).where(said.c.owner_id == owner_id, said.c.seq > embedded),
+        "pending": pending.with_only_columns(func.count()),
+        "pending_since": oldest,
+        "retry_at": select(func.min(waits.c.retry_at)).where(
+            waits.c.owner_id == owner_id, waits.c.retry_at > bindparam("retry_after", type_=waits.c.retry_at.type)
+        ),
+        "page_expires_at": select(func.min(ends.c.expires_at)).where(
+            ends.c.owner_id == owner_id, ends.c.expires_at.is_not(None)
+        ),
+        "fact_expires_at": select(func.min(fact.c.expires_at)).where(
+            fact.c.owner_id == owner_id, fact.c.retired_no.is_(None), fact.c.expires_at.is_not(None)
+        ),
+    }
+    return select(*(query.scalar_subquery().label(name) for name, query in of.items()))
+
+
+_BACKLOG = _select_backlog()
+"""Made once, because each claim asks it."""
+
+
+def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
+    """By segment of mid-term memory with pages whose note is of this analyst, how many of these need not wait, and when
+    the first may be read again. The notes' index finds them: there are few, or much to do."""
+    note, page, segment = schema.note, schema.page, schema.segment
+    return (
+        select(
+            page.c.segment_id,
+            func.sum(case((_may_be_redone(now), 1), else_=0)).label("pages"),
+            func.min(func.coalesce(page.c.redo_at, 0)).label("first"),
+        )
+        .select_from(note)
+        .join(page, and_(page.c.owner_id == note.c.owner_id, page.c.page_id == note.c.page_id))
+        .join(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
+        .where(note.c.owner_id == owner_id, note.c.analyst == analyst, note.c.retired_no.is_(None))
+        .where(segment.c.evicted_no.is_(None))
+        .group_by(page.c.segment_id)
+    )
 
 
 def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import CJK_FUNCTION, STOP_WORDS, fold, runs, terms
+from embermem import languages
+from embermem.core.text import fold
+from embermem.languages.words import runs, terms
 
 _NOTE = re.compile(
     r"(?:(?P<number>\d+) )?(?P<day>\d{4}-\d\d-\d\d) (?P<content>.*?)(?: \| context: (?P<context>.*?))?"
@@ -62,7 +64,7 @@ def _notes(shown: str) -> list[re.Match[str]]:
 def _words(text: str) -> list[str]:
     """The longest words that carry meaning, each once."""
     found = dict.fromkeys(fold(run) for run, _, _ in runs(text[:2_000]))
-    kept = [word[:12] for word in found if word not in STOP_WORDS and word not in CJK_FUNCTION]
+    kept = [word[:12] for word in found if word not in languages.by_signs(word).stop_words]
     return sorted(kept, key=lambda word: (-len(word), word))
 
 

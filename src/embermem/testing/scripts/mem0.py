@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import fold, sentences, terms
+from embermem.core.text import fold
+from embermem.languages.words import asks, sentences, terms
 
 _NEW = re.compile(r"(\d+) \d{4}-\d\d-\d\d ([^:]*): (.*)")
 _SAID = re.compile(r"\d{4}-\d\d-\d\d ([^:]*: .*)")
@@ -44,7 +45,7 @@ def summary(shown: str) -> dict[str, Any]:
 
 def _stated(text: str) -> list[str]:
     spans = [text[start:end] for start, end in sentences(text)]
-    return [one for one in spans if len(terms(one)) >= 2 and not one.endswith(("?", "？"))][:1]
+    return [one for one in spans if len(terms(one)) >= 2 and not asks(one)][:1]
 
 
 def _facts(shown: str) -> list[tuple[int, str]]:

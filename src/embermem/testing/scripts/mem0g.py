@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import fold, is_chinese_like, runs, terms
+from embermem import languages
+from embermem.core.text import fold
+from embermem.languages.words import runs, terms
 
 _NEW = re.compile(r"(\d+) \d{4}-\d\d-\d\d ([^:]*): (.*)")
 _THING = re.compile(r"(\d+) (.*) \((\w+)\)")
@@ -50,7 +52,7 @@ def _messages(lines: str) -> list[tuple[int, str, str]]:
 
 
 def _relation(text: str) -> str:
-    return "谈到" if is_chinese_like(text) else "speaks of"
+    return languages.of(text).speaks_of
 
 
 ANSWERS: Mapping[str, Callable[[str], dict[str, Any]]] = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from embermem.core.text import sentences
+from embermem.languages.words import sentences
 
 _SAID = re.compile(r"said \d{4}-\d\d-\d\d (?P<speaker>[^:]*): (?P<text>.*)")
 _OWN = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur)\b|我")

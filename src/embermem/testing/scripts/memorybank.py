@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import sentences
+from embermem.languages.words import sentences
 
 _SPOKEN = re.compile(r"(?P<side>user|agent) (?P<speaker>[^:\n]{0,40}): (?P<text>.+)")
 _SO_FAR = re.compile(r"So far: (?P<text>.+)")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import sentences, terms
+from embermem.languages.words import sentences, terms
 
 _POINT = re.compile(r"\[(\d+)\]")
 _SPOKEN = re.compile(r"(?P<speaker>[^:\n]{1,40}): (?P<text>.+)")

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from embermem.core.text import fold, sentences, terms
+from embermem.core.text import fold
+from embermem.languages.words import asks, sentences, terms
 
 _LINE = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]{1,80}): (?P<text>.*)")
 _THOUGHT = re.compile(r"(?P<number>\d+) \d{4}-\d\d-\d\d(?: new)? \[(?P<head>.*?)\] (?P<text>.*)")
@@ -20,7 +21,7 @@ def _thoughts(shown: str) -> dict[str, Any]:
     thoughts = []
     for line in filter(None, map(_LINE.fullmatch, shown.splitlines())):
         spans = [line["text"][start:end] for start, end in sentences(line["text"])]
-        stated = [text[:_CHARS] for text in spans if not text.endswith(("?", "？")) and len(set(terms(text))) > 1]
+        stated = [text[:_CHARS] for text in spans if not asks(text) and len(set(terms(text))) > 1]
         thoughts += [
             {
                 "head": line["speaker"],

@@ -1,0 +1,144 @@
+"""The search: the words that a rule can begin with lead to it, so that a text without any of them costs one pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import cache, partial
+from typing import NamedTuple
+
+from embermem.languages.dates.days import DateSpan, Days
+from embermem.languages.dates.joining import agreed, joined
+from embermem.languages.dates.rules import Core, DateTables, Prefix, by_lead
+from embermem.languages.facts.finding import When
+from embermem.languages.registry import all
+
+__all__ = ["DateSpan", "date_spans", "since"]
+
+_MOST_SPANS = 16
+_DEEPEST = 3
+_NEAR = 24
+"""Characters between two dates that may speak of the same."""
+
+
+class _Grammar(NamedTuple):
+    leads: re.Pattern[str]
+    cores: dict[str, list[tuple[re.Pattern[str], Core]]]
+    prefixes: dict[str, list[tuple[re.Pattern[str], Prefix]]]
+
+
+class _Reading(NamedTuple):
+    text: str
+    lower: str
+    said: date
+    grammar: _Grammar
+
+
+def date_spans(text: str, said_at: datetime) -> tuple[DateSpan, ...]:
+    """The dates in the text, at most 16, in order and without overlap; raises for no text and no moment.
+
+    `said_at` gives the day in its own zone. Without a year, a date is the nearest of its kind (the past on a tie) and
+    says `any_year`. A weekday alone is the latest before that day, or the next if its clause speaks of the future.
+    Other words beside a date ("last Friday on 23 January 2022") count from that date. Days outside of the calendar are
+    left out.
+    """
+    reading = _Reading(text, _lowered(text), said_at.date(), _grammar(_needed(text)))
+    spans: list[DateSpan] = []
+    end = 0
+    for lead in reading.grammar.leads.finditer(reading.lower):
+        if lead.start() < end or (span := _expression(reading, lead)) is None:
+            continue
+        is_near = bool(spans) and span.start - spans[-1].end <= _NEAR
+        if is_near and (one := joined(text, spans[-1], span)):
+            spans[-1] = one
+        elif is_near and (left := agreed(text, spans[-1], span, partial(_again, reading))):
+            spans[-1:] = left
+        elif len(spans) == _MOST_SPANS:
+            break
+        else:
+            spans.append(span)
+        if len(spans) > _MOST_SPANS:
+            break
+        end = span.end
+    return tuple(spans[:_MOST_SPANS])
+
+
+def since(tables: DateTables, text: str, said_at: datetime, pos: int = 0, endpos: int | None = None) -> When | None:
+    """Since when a statement holds: the first expression of it in text[pos:endpos], in the language of the tables; None
+    if there is none, or it names no time that is past."""
+    if tables.since is None:
+        return None
+    match = tables.since.pattern.search(text, pos, len(text) if endpos is None else endpos)
+    if match is None:
+        return None
+    try:
+        began = tables.since.meaning(match, said_at.date())
+    except (ValueError, OverflowError):
+        return None
+    if began is None:
+        return None
+    day = began.day
+    at = said_at.replace(year=day.year, month=day.month, day=day.day, hour=0, minute=0, second=0, microsecond=0)
+    return When(at, tables.since.label(began), match.end())
+
+
+def _needed(text: str) -> tuple[bool, ...]:
+    """Of each language, whether the text may hold a date of its rules."""
+    if text.isascii():
+        return _ASCII
+    return tuple(needed is None or needed.search(text) is not None for needed in _NEEDED)
+
+
+_NEEDED = tuple(language.dates.needed for language in all())
+_ASCII = tuple(needed is None for needed in _NEEDED)
+
+
+@cache
+def _grammar(needed: tuple[bool, ...]) -> _Grammar:
+    """The rules of some languages, which may stand in one text; compiled at the first need."""
+    tables = [language.dates for language, is_needed in zip(all(), needed, strict=True) if is_needed]
+    leads = "|".join(dict.fromkeys(one.leads for one in tables))
+    cores = dict.fromkeys(rule for one in tables for rule in one.cores)
+    prefixes = dict.fromkeys(rule for one in tables for rule in one.prefixes)
+    return _Grammar(re.compile(leads), by_lead(cores), by_lead(prefixes))
+
+
+def _lowered(text: str) -> str:
+    """The text in lower case, character by character."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
+
+
+def _expression(reading: _Reading, lead: re.Match[str], depth: int = 0) -> DateSpan | None:
+    """The longest expression that begins with the lead; what stands before a date may itself have a date before it."""
+    text, said, start, best = reading.text, reading.said, lead.start(), None
+    for pattern, core in reading.grammar.cores.get(lead.group(), ()):
+        if (match := pattern.match(text, start)) and (best is None or match.end() > best.end):
+            best = _spanned(partial(core, match, said), start, match.end()) or best
+    if depth == _DEEPEST:
+        return best
+    for pattern, prefix in reading.grammar.prefixes.get(lead.group(), ()):
+        match = pattern.match(text, start)
+        if match is None or (inner_lead := reading.grammar.leads.match(reading.lower, match.end())) is None:
+            continue
+        inner = _expression(reading, inner_lead, depth + 1)
+        if inner is not None and (best is None or inner.end > best.end):
+            best = _spanned(partial(prefix, match, inner, said), start, inner.end, inner.any_year) or best
+    return best
+
+
+def _again(reading: _Reading, span: DateSpan, said: date) -> DateSpan | None:
+    """The words of the span as if said on that day; None if they are no expression by themselves."""
+    lead = reading.grammar.leads.match(reading.lower, span.start)
+    found = None if lead is None else _expression(reading._replace(said=said), lead)
+    return found if found is not None and found.end == span.end else None
+
+
+def _spanned(days: Callable[[], Days | None], start: int, end: int, any_year: bool = False) -> DateSpan | None:
+    """A span of the days; None if there are none, or if the calendar has no such day."""
+    try:
+        found = days()
+    except (ValueError, OverflowError):
+        return None
+    return None if found is None else DateSpan(found.first, found.last, start, end, any_year or found.any_year)

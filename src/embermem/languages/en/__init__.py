@@ -1,0 +1,80 @@
+"""English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cache
+from typing import Final
+
+from embermem.languages.en import patterns, words
+from embermem.languages.en.dates import DATES
+from embermem.languages.en.inflection import inflected
+from embermem.languages.en.statements import statement
+from embermem.languages.en.vocabulary import MONTH_NAMES
+from embermem.languages.facts.agent import find
+from embermem.languages.facts.finding import Finding
+from embermem.languages.language import Language, interests_of
+
+
+class English(Language):
+    """English. What no language claims is read as it."""
+
+    code = "en"
+    name = "English"
+    stop_words = words.STOP_WORDS
+    abbreviations = r"mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|no"
+    weekdays = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+    dates = DATES
+    questions = patterns.QUESTIONS
+    talk = patterns.TALK
+    screening = patterns.SCREENING
+    guards = patterns.GUARDS
+    themes = patterns.THEMES
+    temperaments = patterns.TEMPERAMENTS
+    secrets = patterns.SECRETS
+    values = patterns.VALUES
+
+    terms_of = staticmethod(words.terms_of)
+    terms_to_match = staticmethod(words.terms_to_match)
+    stem = staticmethod(words.stem)
+    singular = staticmethod(words.singular)
+    keywords_of = staticmethod(words.keywords_of)
+    inflected = staticmethod(inflected)
+
+    def name_for(self, text: str, words: Iterable[str]) -> str | None:
+        """English; only of a text that begins with three words of plain letters."""
+        told = list(words)
+        return super().name_for(text, told) if all(word.isascii() for word in told[:3]) else None
+
+    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        from embermem.languages.en.facts.clauses import statements
+
+        return statements(text, said_at)
+
+    def facts_of_agent(self, text: str) -> Iterable[Finding]:
+        from embermem.languages.en.facts.agent import AGENT_RULES
+
+        return find(AGENT_RULES, text)
+
+    @property
+    def interests(self) -> Mapping[str, str]:
+        return _interests()
+
+    def statement(self, attribute: str, value: str) -> str:
+        return statement(attribute, value) or super().statement(attribute, value)
+
+    def until(self, moment: datetime) -> str:
+        return f" (until {self.day(moment)})"
+
+    def day(self, moment: datetime) -> str:
+        """ "8 May 2023"."""
+        return f"{moment.day} {MONTH_NAMES[moment.month - 1]} {moment.year}"
+
+
+@cache
+def _interests() -> Mapping[str, str]:
+    return interests_of(LANGUAGE)
+
+
+LANGUAGE: Final = English()

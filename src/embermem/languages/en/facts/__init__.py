@@ -1,0 +1,1 @@
+"""Facts from first-person and possessive statements."""

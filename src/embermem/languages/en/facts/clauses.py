@@ -1,0 +1,221 @@
+"""Which clauses may speak, and what they say.
+
+A statement is read only where a clause begins, up to where it ends; what a rule does not fully understand it leaves.
+A wrong fact is worse than none.
+"""
+
+# ruff: noqa: E501  (a pattern is read in one piece)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from embermem.core.attributes import FAVORITE_PREFIX, standing
+from embermem.languages.dates.engine import since
+from embermem.languages.en.dates import DATES
+from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
+from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
+from embermem.languages.en.facts.people import kin_subject, other_names
+from embermem.languages.en.facts.phrases import GONE, clause_rest
+from embermem.languages.en.facts.places import NO_PLACE, is_short_stay
+from embermem.languages.en.facts.table import RULES
+from embermem.languages.en.facts.work import second
+from embermem.languages.facts.finding import USER, Finding, When
+from embermem.languages.facts.rules import Matched, implied, matched
+from embermem.languages.language import words_of
+from embermem.languages.words import sentences
+
+_SENTENCE_CHARS = 400
+_HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
+                   r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
+_LEAD = re.compile(
+    r"(?:^|[,;!.—–(]|\s-|\b(?:and|but|because|cause|so|plus|also|well|oh|ah|hi|hello|hey|yes|yeah|yep|no|actually|honestly|btw"
+    r"|by the way|currently|now|nowadays|these days|though|although|since|anyway|ok|okay|haha|lol|fyi|fun fact:|besides"
+    r"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{2,12}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you|(?:it )?turn(?:s|ed) out(?: that)?))"
+    r"[\s\"]*$",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|wish\w*|would|wouldn't|could|might|maybe|perhaps|possibly|probably"
+    r"|hypothetical\w*|dream\w*|dreamt|nightmare|guess|almost|nearly|as though|like i'm|in theory|someday|some day|sometimes"
+    r"|feels? like|felt like|thinks?|thought|believes?|assumes?|assumed|hop(?:e|es|ing)|when|whenever|until|not|n't|never|nor"
+    r"|in another life|in a past life|for example|for instance|e\.g|example|such as|quote|unquote|titled|called|song|till|once)\b"
+    r"|:|\ue000",
+    re.IGNORECASE,
+)
+_ANYWHERE = re.compile(
+    r"\b(?:said|says|saying|told|tells|asked|asks|replied|replies|claims?|claimed|wrote|writes|texted|yelled|shouted|whispered"
+    r"|screamed|announced|insists?|insisted|according to|jk|as a joke|in (?:the|this|an?|my) (?:\w+ )?(?:game|dream|movie|play|film|story|book|novel|show|sims|simulation|sitcom|series)"
+    r"|in (?:my|your|his|her|their|our) (?:wildest )?(?:dreams|head|mind)|or something|yeah right|not really|as if|sarcas\w+|in another life|hypothetical\w*)\b|\s/\s|\?",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(
+    r"(?:^|[-–—,;.…]\s*|\b(?:oh|um|uh|er)\s+)(?:no,? wait|wait,? no|scratch that|strike that|correction\b|my mistake|not me\b|that(?:'s| is| was) my (?:brother|sister|friend|mom|mum|mother|dad|father|wife|husband|cousin|boss|partner|roommate|neighbou?r|colleague|twin|joke|character)\b(?!'))",
+    re.IGNORECASE,
+)
+"""What a speaker says to unsay the sentence it stands in or the one before."""
+_DREAMT = re.compile(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
+"""What follows in the paragraph may be the dream."""
+_ALLOWED_SAY = re.compile(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\s*,?\s*(?:if|unless|or|whenever|when|once|but only if|not|at heart|anymore|any more|any longer)\b", re.IGNORECASE
+)
+_TIME_LEAD = re.compile(
+    r"(?:last (?:week|month|year|spring|summer|fall|autumn|winter|night)|yesterday|today|this (?:week|month|year|morning)"
+    r"|(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten) (?:days?|weeks?|months?|years?) ago|(?:in|since) (?:\d{4}|[A-Z]\w+(?: \d{4})?))"
+    r"\s*,?\s*$",
+    re.IGNORECASE,
+)  # fmt: skip
+_INTRODUCTION = re.compile(
+    r"\s*(?P<greeting>(?:[Hh]i|[Hh]ello|[Hh]ey|[Gg]ood (?:morning|evening|afternoon))(?: there| everyone| all| everybody| [A-Z][a-z]{1,15})?\s*[,!.]?\s+)?"
+    r"(?P<said>(?:I'm|I am|(?<=\s)[Tt]his is) (?P<v>[A-ZÀ-Þ][a-zà-ÿ]{1,15}(?: [A-ZÀ-Þ][a-zà-ÿ]{1,15}){0,2}))(?=\s*(?:[,.!]|$|and I\b|and I'm\b|from\b))"
+)
+_ADJECTIVE = re.compile(r"(?:ing|ful|less|ous|able|ible|sted|ized|ished|ated|ivated)$")
+_FUTURE = re.compile(r"\b(?:next (?:year|month|week|spring|summer|fall|autumn|winter)|tomorrow)\b", re.IGNORECASE)
+_ANY_YEAR = re.compile(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IGNORECASE)
+
+_STOP = re.compile(r"[,;.!()]|\b(?:because|but|and|so|where|when|while|which|who)\b")
+
+
+def statements(text: str, said_at: datetime) -> Iterator[Finding]:
+    """The statements of a screened text, in order. Positions are those of the text given."""
+    yield from _introduction(text)
+    spans = sentences(text)
+    dreamt_until = 0
+    for i, (start, end) in enumerate(spans):
+        sentence = text[start : min(end, start + _SENTENCE_CHARS)]
+        if _DREAMT.search(sentence):
+            line_end = text.find("\n", end)
+            dreamt_until = line_end if line_end >= 0 else len(text)
+        if start < dreamt_until:
+            continue
+        if i + 1 < len(spans) and _TAKEN_BACK.match(text[spans[i + 1][0] : spans[i + 1][0] + 80]):
+            continue
+        yield from _sentence(sentence, start, said_at)
+
+
+def _introduction(text: str) -> Iterator[Finding]:
+    """ "Hi, I'm Alice.", "I'm Alice.": a bare "I'm" gives a name only where the text opens."""
+    match = _INTRODUCTION.match(text)
+    if match is None or NATIONALITY.fullmatch(match["v"]):
+        return
+    first, *rest = match["v"].lower().split()
+    if first in NO_NAME or (rest or [first])[-1] in words_of("en", "occupations"):
+        return
+    if (
+        any(word in words_of("en", "names_not") for word in (first, *rest))
+        or first in NP_FIRST_DENIED
+        or _ANYWHERE.search(text[: _SENTENCE_CHARS // 4])
+    ):
+        return
+    strange = (
+        _ADJECTIVE.search(first)
+        or first in words_of("en", "places_not")
+        or first in NO_PLACE
+        or match["v"].lower() in words_of("en", "places")
+    )
+    if strange and match["greeting"] is None:
+        return
+    start, end = match.span("said")
+    yield Finding(subject=USER, attribute="name", value=match["v"], start=start, end=end)
+
+
+def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding]:
+    if sentence.rstrip("\"') ").endswith("?"):
+        return
+    if _HEAD.search(sentence) is None:
+        return
+    if _ANYWHERE.search(_ALLOWED_SAY.sub("", sentence)) or _TAKEN_BACK.search(sentence, 1):
+        return
+    reached = 0
+    for head in _HEAD.finditer(sentence):
+        pos = head.start()
+        if pos < reached or _BEFORE.search(sentence, 0, pos):
+            continue
+        lead = sentence[max(0, pos - 40) : pos]
+        timed = _TIME_LEAD.search(lead)
+        if timed and _in_future(timed.group(), said_at):
+            continue
+        if not (_LEAD.search(lead) or (timed and _LEAD.search(lead[: timed.start()] or ""))):
+            continue
+        for found in _statement(sentence, pos, said_at, timed.group() if timed else ""):
+            reached = max(reached, found.end)
+            yield replace(found, start=found.start + offset, end=found.end + offset)
+
+
+def _in_future(text: str, said_at: datetime) -> bool:
+    """Whether a later time is named: a plan, not a fact."""
+    return bool(_FUTURE.search(text)) or any(int(y) > said_at.year for y in _ANY_YEAR.findall(text))
+
+
+def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> Iterator[Finding]:
+    for one in matched(RULES, sentence, pos):
+        subject = _subject(one)
+        if subject is None or _refused(one, sentence, pos, said_at):
+            continue
+        attribute, value, end, retracts = _attribute(one), one.value, one.end, one.rule.retracts
+        if retracts and (gone := GONE.match(sentence, end)):
+            end = gone.end()
+        when = None if retracts or standing(attribute) == "goal" else _when(sentence, end, said_at, time_lead)
+        last = when.end if when is not None and when.end > end else end
+        bare = re.sub(r"^an? ", "", value) if attribute in ("works_as", "drives") else value
+        found = Finding(
+            subject=subject, attribute=attribute, value=bare, start=pos, end=last, when=when, retracts=retracts
+        )
+        yield found
+        more = list(listed(sentence, pos, end, subject, attribute, value)) if _may_be_list(found) else []
+        yield from more
+        for said in (found, *more):
+            yield from implied(said)
+        if retracts and attribute == "has_pet":
+            yield from other_names(value, subject, pos, last)
+        if not retracts:
+            yield from second(sentence, pos, end, subject, attribute, when)
+        return
+
+
+def _may_be_list(finding: Finding) -> bool:
+    return finding.attribute in ("likes", "dislikes", "hobby") and not finding.retracts
+
+
+def _subject(one: Matched) -> str | None:
+    """Whom the statement is about; None where a name after "my sister" is none."""
+    return kin_subject(one.match) if "kin" in one.match.groupdict() else USER
+
+
+def _attribute(one: Matched) -> str:
+    if not one.rule.attribute.startswith(FAVORITE_PREFIX):
+        return one.rule.attribute
+    thing = one.match["thing"].lower().replace("colour", "color").replace("film", "movie")
+    return f"{FAVORITE_PREFIX}{thing}"
+
+
+def _refused(one: Matched, sentence: str, pos: int, said_at: datetime) -> bool:
+    """Whether what follows the value makes it another, a plan, or a home for a time only."""
+    attribute, retracts = one.rule.attribute, one.rule.retracts
+    if _refused_after(sentence, one.end, retracts):
+        return True
+    if retracts:
+        return False
+    if standing(attribute) != "goal" and _in_future(clause_rest(sentence, one.end), said_at):
+        return True
+    return attribute == "lives_in" and is_short_stay(sentence, pos, one.end)
+
+
+def _refused_after(sentence: str, end: int, retracts: bool) -> bool:
+    rest = sentence[end : end + 24]
+    if rest[:2] == "'s" or rest[:1] in ("-", "/", "\ue000", "@", "_"):
+        return True
+    after = _AFTER.match(rest)
+    return after is not None and not (retracts and GONE.match(rest))
+
+
+def _when(sentence: str, end: int, said_at: datetime, time_lead: str) -> When | None:
+    if time_lead:
+        found = since(DATES, time_lead, said_at)
+        return None if found is None else replace(found, end=0)
+    stop = _STOP.search(sentence, end, end + 80)
+    return since(DATES, sentence, said_at, end, stop.start() if stop else min(len(sentence), end + 80))

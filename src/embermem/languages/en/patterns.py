@@ -1,0 +1,144 @@
+"""What people ask, say and write: questions, openings, quotations, orders, themes, values."""
+
+# ruff: noqa: E501  (a pattern is read in one piece)
+
+from __future__ import annotations
+
+from typing import Final
+
+from embermem.core.sensitive import SecretWords
+from embermem.core.types import Role
+from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
+
+QUESTIONS: Final = Questions(
+    marks=("?",),
+    time=r"^\W*when\b|\b(?:since when|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b|\bhow long ago\b",
+    number=r"\bhow (?:many|much|old|long|often|far|big|tall)\b",
+    several=r"\b(?:what|which) (?:\w+ ){0,2}?(?:kinds?|types?|sorts?|things|activities|\w{3,}(?:[^s\W]s|ies))\b"
+    r"|\bhow many\b|\bboth\b|\b(?:all the|every one of|everything (?:about|that|I))\b|^\W*(?:list|name)\b"
+    r"|\bwhat (?:have|has|had|do|did|else)\b.{0,40}\b(?:told|said|mentioned)\b",
+    past=r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
+    r"|\blast (?:time|week|month|year|night|spring|summer|autumn|fall|winter)\b"
+    r"|\b(?:have|has)\b[^.?!]{0,40}\b(?:been|said|told|done|gone|seen|ever|mentioned)\b",
+    says_number=r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|once|twice|half)\b",
+)
+
+TALK: Final = Talk(
+    shift=r"(?:(?:oh|so|ok|okay|well|and|but|hey|haha)\W+)?(?:by the way|btw|anyway|anyways|on another note|on a different note|changing the subject"
+    r"|change of (?:topic|subject)|new (?:topic|question)|unrelated|off[- ]topic|something else|another (?:question|thing|topic)"
+    r"|different (?:question|topic)|speaking of something else|good morning|hello again|hi again)\b",
+    back=r"(?:(?:and|so|but|yes|yeah|no|ok|okay|oh|wow|haha|well|thanks|really|right|sure)\W+){0,2}(?:that|this|it|it's|its|that's|those|these|they|them|he|she|there"
+    r"|why|how (?:come|so)|what about|how about|which one|both|neither|same|me too|exactly|agreed|then|tell me more|go on|because)\b",
+    small_talk=r"(?:hi|hello|hey|thanks|thank you|you're welcome|wow|great|sounds|bye|good (?:morning|night|evening)|nice|sure|of course|ok|okay|no problem|let me know|congrat\w*)\b",
+    me=r"\b(?:i|my|me|mine|myself|we|our|us|ours|ourselves)\b",
+    you=r"\byou(?:r|rs|rself|rselves)?\b",
+    you_signs=("you",),
+    my_words=r"\b(?:I|I'm|I've|my|we|our)\b",
+    parts={
+        "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "ai": Role.ASSISTANT, "bot": Role.ASSISTANT,
+        "agent": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM, "tool": Role.TOOL,
+    },
+    nobody=frozenset(
+        "user human me you customer client speaker assistant ai agent bot chatbot model gpt chatgpt system tool default".split()
+    ),
+)  # fmt: skip
+
+SCREENING: Final = Screening(
+    speaker=r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ",
+    quoted_speaker=r"\b(?:i|i['’]?m|my|me|we|our|mine)\b",
+    whole=r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
+    r"|i'?m joking|i am joking|april fool|in character|stay in role|correct (?:this|my|the)"
+    r"|(?:check|fix|improve) (?:this|my|the) (?:grammar|sentence|text|english|paragraph|email|essay)|summari[sz]e (?:this|the)"
+    r"|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"
+    r"|does (?:this|the following) (?:\w+ )?(?:sentence|phrase|sound|read)|which (?:sentence|phrase) is|example sentences?|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[A-Z]\w+,)|sincerely|(?:best|kind|warm) regards"
+    r"|yours (?:truly|faithfully)|cover letter|once upon a time|for my (?:novel|story|character)|my character)",
+    from_here=r"\b(?:pretend|imagine|suppose|let'?s say|act as|you are now|(?:write|draft|compose|generate|create|make up) (?:me |us )?"
+    r"(?:an?|the|some|my) (?:\w+ ){0,2}(?:story|poem|song|essay|letter|e-?mail|bio|speech|text|message|script|dialogue|post|tweet"
+    r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue)|(?:the|this) following|quote:|here(?:'s| is) (?:a|an|the|what)"
+    r" (?:\w+ ){0,2}(?:text|poem|story|letter|e-?mail|quote|essay|he|she|they|wrote|message|post))",
+)
+
+_FIELDS = r"(?:name|profile|memory|memories|facts?|traits?|gender|home|address|occupation|job|birth ?year|age|persona)"
+_CHANGE = r"(?:set|change|update|overwrite|replace|modify|mark|register|save|store|record|write|add|delete|erase|remove|forget|wipe|clear)"
+GUARDS: Final = Guards(
+    order=r"\b(?:ignore|disregard|override|forget|bypass)\s+(?:(?:all|everything|any|of|the|your|these|those|every)\s+){0,3}"
+    r"(?:above|previous|prior|preceding|earlier|instructions?|rules|guidelines|prompts?|system)\b"
+    rf"|\b{_CHANGE}\b[^.!?\n]{{0,40}}\b(?:the )?users?(?:'s)? {_FIELDS}\b"
+    rf"|\b{_CHANGE}\b[^.!?\n]{{0,40}}\b(?:to|in|into|from|of) (?:your|the) (?:(?:long[- ]term|user) )?(?:memory|memories|profile|knowledge base|persona)\b"
+    rf"|\b{_CHANGE}\b (?:all|every|everything in) (?:the |known |your )?(?:facts?|memor(?:y|ies)|traits?|knowledge)\b"
+    r"|\b(?:system|developer) (?:prompt|message|note|override|instructions?)\b|\bnew instructions?\b"
+    r"|\byou (?:must|should|have to|are to|will) (?:now )?(?:output|answer|reply|respond|return|print) (?:with|only|the following|exactly|json|in json)\b"
+    r"|\b(?:answer|reply|respond|output) (?:only )?(?:with|in) (?:the following )?json\b",
+    error=r"error\s*[:：]|(?:an?|internal)\b[^.]{0,30}\berror occurred|(?:i am |i'm )?sorry\b[^.]{0,20}\b(?:i|but|cannot|can't|unable)\b|i (?:cannot|can't|am unable|am not able)\b"
+    r"|as an ai\b|could not get\b|no response\b|request timed out|rate limit|(?:none|null|n/?a|nil|undefined|string|summary|unknown|empty)\W*$"
+    r"|general conversation segment",
+    nothing=r"none|null|nil|n/?a|nothing|undefined|unknown|unspecified"
+    r"|not (?:mentioned|specified|known|stated|given|provided|available|applicable)",
+    genders={
+        "female": "female", "woman": "female", "girl": "female",
+        "male": "male", "man": "male", "boy": "male", "guy": "male",
+    },
+    female=r"\b(?:female|woman|girl|lady|mother|mom|mum|mommy|wife|daughter|girlfriend)\b",
+    male=r"\b(?:male|man|guy|boy|father|dad|daddy|husband|son|boyfriend)\b",
+)  # fmt: skip
+
+TEMPERAMENTS: Final = {
+    "introvert": -1.0, "introverted": -1.0, "extrovert": 1.0, "extroverted": 1.0, "extravert": 1.0,
+    "extraverted": 1.0, "outgoing person": 1.0,
+}  # fmt: skip
+
+
+def _theme(asked: str, told: str) -> ThemeWords:
+    return ThemeWords(asked=rf"\b(?:{'|'.join(asked.split())})\b", told=rf"\b(?:{'|'.join(told.split())})\b")
+
+
+THEMES: Final = {
+    "food": _theme(
+        "eat eats eating hungry starving crav(?:e|ing) breakfast brunch lunch dinner supper snacks? meals? dish(?:es)? cook(?:ing)? bak(?:e|ing) recipes? restaurants? "
+        "takeaway takeout menu buffet bbq barbecue burgers? pizzas? fries chips pasta noodles? ramen rice sushi steaks? bacon sausages? chicken beef pork tacos? curry "
+        "sandwich(?:es)? salads? soups? cheese bread pancakes? cakes? cookies? pies? doughnuts? donuts? pastr(?:y|ies) desserts? sweets? candy chocolates? popcorn milkshakes? smoothies? "
+        "ice.cream drinks? beers? wine cocktails? whisk(?:e)?y coffee latte soda cola food foods thai groceries",
+        "weight kilos? kg pounds lbs slim(?:mer)? thinner leaner fit(?:ter)? shape healthier healthily healthy eat eating drinking drink alcohol sugar salt meat muscle diabet(?:es|ic) celiac coeliac "
+        "cholesterol intoleran(?:t|ce) blood.pressure blood.sugar dairy gluten caffeine coffee chocolate crohn's ibs sober",
+    ),
+    "money": _theme(
+        "buy buying purchase order shop shopping prices? costs? cheap(?:er)? expensive afford pay gifts? presents? sale deals? laptops? phones? cameras? shoes dress hotels? flights? tickets? trips? holidays? vacations? "
+        "restaurants? rent invest subscriptions?",
+        "money debts? loans? mortgage spend(?:ing)? house home flat apartment credit",
+    ),
+    "body": _theme(
+        "gym workouts? exercise running run jog hik(?:e|ing) walk climb(?:ing)? swim(?:ming)? pool beach lake sea boat kayak ski(?:ing)? bike cycling sports? dance dancing yoga skydiving bungee rollercoaster "
+        "flights? fly flying tower bridge balcony park mountains? tired sick doctor medicines? pills?",
+        "marathon triathlon weight fit(?:ter)? shape stronger muscle active exercise",
+    ),
+    "smoke": _theme(
+        "smok(?:e|es|ing) cigars? cigarettes? tobacco vap(?:e|ing) party pub",
+        "smoking vaping cigarettes nicotine asthma",
+    ),
+    "time": _theme(
+        "weekends? saturday sunday plans? party movies? series gaming bored free.time schedule stay.up",
+        "learn pass exam degree thesis sleep read write screen procrastinating",
+    ),
+}
+
+VALUES: Final = Values(
+    leading=r"(?:(?:i|he|she|they|we|(?:the )?user)(?:'m|'s|'re| am| is| are)? )?"
+    r"(?:(?:really|very|quite|so) )?"
+    r"(?:(?:fond|a (?:big |huge )?fan|fans) of|keen on|crazy about|(?:love|like|enjoy|adore)s?(?! to be\b)) "
+    r"(?=\S)",
+    subject=r"(?:i'm|i am|(?:he|she|(?:the )?user)(?:'s| is)|(?:we|they)(?:'re| are)) (?!not\b|no\b)(?=\S)",
+    infinitive="to ",
+    possessive="'s",
+    articles=frozenset({"a", "an"}),
+    dropped=frozenset("the my our your his her their its really very quite some user's".split()),
+    conjunctions=frozenset({"and", "&"}),
+)
+
+SECRETS: Final = SecretWords(
+    password=r"passwords? | passwd | passphrase | passcode | pwd",
+    key=r"""(?: api | access | secret | private | signing | encryption )[ _-]?key(?:[ _-]?id)?
+               | (?: auth | access | refresh | bearer | api | id | session )[ _-]?token | token
+               | (?: client | app | shared )[ _-]?secret | secret | credentials?""",
+    equals=r"\s{1,4} (?: is | was | are ) \s{1,4}",
+    hints=("pass", "pwd", "key", "token", "secret", "credential"),
+)

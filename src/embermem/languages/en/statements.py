@@ -1,0 +1,76 @@
+"""How facts read: a sentence for each attribute, without its subject."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from embermem.core.attributes import FAVORITE_PREFIX
+
+_TEMPLATES: Final = {
+    "name": "is called {}",
+    "nickname": "goes by {}",
+    "gender": "is {a}",
+    "age": "is {} years old",
+    "birth_year": "was born in {}",
+    "birthday": "has their birthday on {}",
+    "born_in": "was born in {}",
+    "comes_from": "comes from {}",
+    "grew_up_in": "grew up in {}",
+    "nationality": "is {}",
+    "lives_in": "lives in {}",
+    "works_as": "works as {a}",
+    "works_at": "works at {}",
+    "works_in": "works in {}",
+    "studies": "studies {}",
+    "studies_at": "studies at {}",
+    "graduated_from": "graduated from {}",
+    "marital_status": "is {}",
+    "native_language": "speaks {} as first language",
+    "speaks": "speaks {}",
+    "learns": "is learning {}",
+    "diet": "is {}",
+    "allergic_to": "is allergic to {}",
+    "has_condition": "has {}",
+    "has_pet": "has {}",
+    "has_relative": "has {}",
+    "likes": "likes {}",
+    "dislikes": "dislikes {}",
+    "prefers": "prefers {}",
+    "hobby": "has the hobby {}",
+    "plays": "plays {}",
+    "collects": "collects {}",
+    "avoids": "avoids {}",
+    "drives": "drives {a}",
+    "visited": "visited {}",
+    "temperament": "is {n}",
+    "role": "is {}",
+    "cannot": "cannot {}",
+    "health": "is {}",
+    "afraid_of": "is afraid of {}",
+    "wants_to": "wants to {}",
+    "prepares_for": "is preparing for {}",
+    "saves_for": "is saving for {}",
+    "gives_up": "is giving up {}",
+    "cuts_down_on": "is cutting down on {}",
+    "on_diet": "is on {a}",
+    "budget": "is on {}",
+}
+"""`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
+
+
+def statement(attribute: str, value: str) -> str | None:
+    """ "lives in Lyon"; None for an attribute that is not known."""
+    if attribute.startswith(FAVORITE_PREFIX):
+        return f"has {value} as favorite {attribute.removeprefix(FAVORITE_PREFIX).replace('_', ' ')}"
+    template = _TEMPLATES.get(attribute)
+    if template is None:
+        return None
+    with_article = _with_article(value)
+    as_noun = value if value.endswith("ed") else with_article
+    return template.replace("{a}", with_article, 1).replace("{n}", as_noun, 1).replace("{}", value, 1)
+
+
+def _with_article(value: str) -> str:
+    if value.lower().startswith(("a ", "an ", "the ")):
+        return value
+    return f"{'an' if value[:1].lower() in 'aeiou' else 'a'} {value}"

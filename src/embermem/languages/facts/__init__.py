@@ -1,0 +1,1 @@
+"""What rules of facts share, whatever the language."""

@@ -1,0 +1,34 @@
+"""What the readers of statements hand on: one statement found in a text, and the time it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+USER = "user"
+"""The subject of a statement about the speaker; the analyst renames it for the agent's side."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A resolved time: the first moment of the day, month or year meant, and how it reads.
+
+    `end` is where the expression ended in the text that was searched.
+    """
+
+    at: datetime
+    label: str
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One statement: text[start:end] says that `attribute` of `subject` is `value` (or, `retracts`, no longer)."""
+
+    subject: str
+    attribute: str
+    value: str
+    start: int
+    end: int
+    when: When | None = None
+    retracts: bool = False

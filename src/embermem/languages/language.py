@@ -1,0 +1,191 @@
+"""What a language is to Ember, and what holds where nothing is known of it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import ClassVar
+
+from embermem.core.sensitive import SecretWords
+from embermem.core.text import bare, fold
+from embermem.core.traits import dimensions_by_name
+from embermem.languages.dates.rules import ISO, DateTables
+from embermem.languages.facts.finding import Finding
+from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
+
+__all__ = ["Language"]
+
+_ENOUGH = 0.25
+"""Of the words in English talk, a third and more are function words; in other languages next to none of these."""
+
+
+class Language:
+    """One language. What a subclass does not set is what can be done without knowing it: words are compared without
+    accents, dates are ISO 8601, no fact is read. An instance holds nothing that changes."""
+
+    code: ClassVar[str]
+    """ISO 639, and the name of its folder."""
+    name: ClassVar[str]
+    """In English: "French"."""
+    signs: ClassVar[str] = ""
+    """The class of characters that only this language is written with, as in a regular expression without its
+    brackets; empty for one that shares the letters of others."""
+    spaced: ClassVar[bool] = True
+    """Whether spaces part its words. If not, a character says about as much as a short word."""
+    density: ClassVar[float] = 1.0
+    """How much a character says, beside one of English."""
+
+    stop_words: ClassVar[frozenset[str]] = frozenset()
+    """Function words, folded: they carry grammar, not topic."""
+    abbreviations: ClassVar[str] = ""
+    """A pattern of abbreviations whose full stop ends no sentence, without it."""
+    full_stop: ClassVar[str] = "."
+    assistant: ClassVar[str] = "Assistant"
+    """What an assistant without a name is called."""
+    sentence_end: ClassVar[str] = r"(?<=[.!?…])[\"'”’)\]]*\s+"
+    """A pattern of what stands between two sentences."""
+    weekdays: ClassVar[tuple[str, ...]] = ("1", "2", "3", "4", "5", "6", "7")
+    """Short names of the days of a week, from Monday."""
+    speaks_of: ClassVar[str] = "speaks of"
+    """The relation of a speaker to what they told of."""
+    longest_piece: ClassVar[int] = 300
+    """Characters after which a sentence is taken apart: a transcript without full stops has parts too."""
+
+    dates: ClassVar[DateTables] = DateTables(leads=ISO.leads, cores=ISO.cores)
+    questions: ClassVar[Questions] = Questions()
+    talk: ClassVar[Talk] = Talk()
+    screening: ClassVar[Screening] = Screening()
+    guards: ClassVar[Guards] = Guards()
+    themes: ClassVar[Mapping[str, ThemeWords]] = {}
+    """Words of the themes on which a standing goal bears on a query, by the theme's name."""
+    temperaments: ClassVar[Mapping[str, float]] = {}
+    """Words for a temperament: from introverted (−1) to extroverted (+1)."""
+    secrets: ClassVar[SecretWords] = SecretWords()
+    values: ClassVar[Values] = Values()
+    full_width: ClassVar[str] = ""
+    """The class of its punctuation that is as wide as its signs."""
+
+    # ------------------------------------------------------------------------------------------------------ words
+
+    def terms_of(self, run: str) -> tuple[str, ...]:
+        """The terms of a folded word (of a run without spaces, if it is written so): none for a function word."""
+        return () if run in self.stop_words else (bare(run),)
+
+    def terms_to_match(self, run: str) -> tuple[str, ...]:
+        """The same where nothing that is meant may be missed: without accents, in full case folding."""
+        return self.terms_of(run)
+
+    def stem(self, word: str) -> str:
+        """The stem of a lower-cased word; itself, if nothing is known of it."""
+        return word
+
+    def singular(self, word: str) -> str:
+        """The singular of a lower-cased noun; itself, if it is none."""
+        return word
+
+    def inflected(self, one: str, other: str, *, counted: bool) -> bool:
+        """Whether two lower-cased words that differ are forms of one that mean the same in a value. `counted`: an
+        article stands before one of them."""
+        return False
+
+    def keywords_of(self, run: str) -> tuple[str, ...]:
+        """The words of a run, as written, that may be keywords: folded, in the singular, without fillers."""
+        word = fold(run)
+        return (word,) if len(word) > 2 and word not in self.stop_words and not word.isdecimal() else ()
+
+    def is_written_in(self, words: Sequence[str]) -> bool:
+        """Whether a text of these folded words is this language's: a quarter of them are its function words."""
+        return bool(words) and sum(word in self.stop_words for word in words) >= _ENOUGH * len(words)
+
+    def name_for(self, text: str, words: Sequence[str]) -> str | None:
+        """What to call the language of a text to a model that is to answer in it; None for another language. `words`
+        are those of its words that are spelled in letters, folded."""
+        return self.name if self.is_written_in(words) else None
+
+    # ------------------------------------------------------------------------------------------------------ facts
+
+    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        """The statements of a screened text about its speaker, in order. Positions are those of the text given."""
+        return ()
+
+    def facts_of_agent(self, text: str) -> Iterable[Finding]:
+        """What an assistant says of itself in a screened text: its name, its role, what it cannot do."""
+        return ()
+
+    @property
+    def interests(self) -> Mapping[str, str]:
+        """The dimension of traits that a word, folded and in the singular, speaks for."""
+        return {}
+
+    # ---------------------------------------------------------------------------------------------------- phrases
+
+    def statement(self, attribute: str, value: str) -> str:
+        """A fact in words, without its subject: "lives in Lyon"."""
+        return f"{attribute.replace('_', ' ')}: {value}"
+
+    def no_longer(self, attribute: str, value: str) -> str:
+        """The statement taken back; without a value, the whole attribute."""
+        told = self.statement(attribute, value) if value else f"{attribute.replace('_', ' ')} anything"
+        return f"no longer: {told}"
+
+    def dated(self, label: str, *, since: bool) -> str:
+        """What follows a statement that was so in a time, or since then."""
+        return f" (since {label})" if since else f" ({label})"
+
+    def until(self, moment: datetime) -> str:
+        """What follows a statement that is no longer so: the day on which it ended."""
+        return f" (until {moment.date()})"
+
+    def day(self, moment: datetime) -> str:
+        """A day as people write it, in the moment's own zone."""
+        return str(moment.date())
+
+    def short_day(self, moment: datetime) -> str:
+        """The same without the year."""
+        return self.day(moment)
+
+    def of_subject(self, subject: str, statement: str) -> str:
+        """The statement with its subject: "sister Ana lives in Lyon"."""
+        return f"{subject}{' ' if self.spaced else ''}{statement}"
+
+    def said_by(self, speaker: str, text: str) -> str:
+        """What somebody said: "Ana: I live in Lyon"."""
+        return f"{speaker}: {text}"
+
+    def both_about(self, name: str) -> str:
+        """Why two memories that tell of somebody are linked."""
+        return f"both are about {name}"
+
+
+@cache
+def words_of(code: str, name: str) -> frozenset[str]:
+    """The words of <name>.txt in a language's folder: separated by white space, `_` for a space within one; `#` begins
+    a comment."""
+    lines = file_of(code, f"{name}.txt").splitlines()
+    return frozenset(w.replace("_", " ") for line in lines for w in line.partition("#")[0].split())
+
+
+def interests_of(language: Language) -> dict[str, str]:
+    """The dimensions of a language's interests.csv, by its words, folded and in the singular. Raises ValueError for a
+    dimension that is not one of the 90."""
+    known = dimensions_by_name()
+    found: dict[str, str] = {}
+    for row in csv.DictReader(file_of(language.code, "interests.csv").splitlines()):
+        if row["dimension"] not in known:
+            raise ValueError(f"{language.code}/interests.csv names an unknown dimension: {row['dimension']}")
+        for word in row["words"].split():
+            found.setdefault(normal_form(language, word.replace("_", " ")), row["dimension"])
+    return found
+
+
+def normal_form(language: Language, text: str) -> str:
+    """A text's words folded, in the singular, without punctuation around them."""
+    return " ".join(language.singular(word.strip(".,'\"")) for word in fold(text).split())
+
+
+def file_of(code: str, name: str) -> str:
+    """The text of a file in a language's folder."""
+    return files("embermem.languages").joinpath(code, name).read_text(encoding="utf-8")

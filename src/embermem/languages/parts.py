@@ -1,0 +1,121 @@
+"""The words and patterns of a language, by what they are asked for.
+
+A pattern is a regular expression as text, without groups that have names. What every language says of one thing is
+joined to one pattern (`registry.either`) and compiled without regard to case, if the field does not say otherwise.
+`NEVER` matches nothing: a language that has it adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from embermem.core.types import Role
+
+NEVER: Final = r"(?!)"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Questions:
+    """What a query asks for."""
+
+    marks: tuple[str, ...] = ("?",)
+    """What a question ends with."""
+    time: str = NEVER
+    """When did it happen?"""
+    number: str = NEVER
+    """How many, how long, how old?"""
+    several: str = NEVER
+    """Which ones, all of them."""
+    past: str = NEVER
+    """What was."""
+    says_number: str = r"\d"
+    """What holds a number, in digits or words."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Talk:
+    """How people talk: openings of a message, who is meant, what says little."""
+
+    shift: str = NEVER
+    """Openings that turn to another topic, after signs that are no letters."""
+    back: str = NEVER
+    """Openings that point back to what was said."""
+    small_talk: str = NEVER
+    """Openings of sentences that say little."""
+    me: str = NEVER
+    """The speaker, in lower case: where none is found, the speaker is not told of."""
+    you: str = NEVER
+    """The one spoken to, in lower case."""
+    you_signs: tuple[str, ...] = ()
+    """One of these stands wherever `you` is found."""
+    my_words: str = NEVER
+    """What marks a sentence as said of the speaker, for a summary."""
+    parts: Mapping[str, Role] = field(default_factory=dict)
+    """Names, in lower case, that say only which side of a conversation speaks, in files of conversations."""
+    nobody: frozenset[str] = frozenset()
+    """Names, in lower case, that say the part played and not who it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Screening:
+    """What is not the speaker's own word."""
+
+    speaker: str = NEVER
+    """The first person, case sensitive: a text without it says nothing of its speaker."""
+    quoted_speaker: str = NEVER
+    """The first person in a quotation."""
+    whole: str = NEVER
+    """Texts of which nothing is the speaker's own: to translate, a letter, fiction, a joke."""
+    from_here: str = NEVER
+    """From here on the text is fiction or another's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guards:
+    """What is not believed of a page or a model."""
+
+    order: str = NEVER
+    """An order to the memory or its model."""
+    error: str = NEVER
+    """How an error or a refusal begins, after signs that are no letters."""
+    nothing: str = NEVER
+    """Words for there being no value."""
+    genders: Mapping[str, str] = field(default_factory=dict)
+    """Words for a gender, in lower case: "female" or "male"."""
+    female: str = NEVER
+    male: str = NEVER
+    """Words, in lower case, by which who says them of themselves has that gender."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThemeWords:
+    """What a query of a theme says, and what the text of a fact says that belongs to it."""
+
+    asked: str
+    told: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Values:
+    """What may differ between two values that say the same. Words are folded."""
+
+    leading: str = NEVER
+    """How who likes something says so, before what is liked; in lower case."""
+    subject: str = NEVER
+    """The speaker before a value ("I'm a nurse"); in lower case."""
+    infinitive: str = ""
+    """What stands before a verb ("to ")."""
+    possessive: str = ""
+    """The end of a word that owns the next ("'s")."""
+    articles: frozenset[str] = frozenset()
+    """Words for one, where another follows."""
+    dropped: frozenset[str] = frozenset()
+    """Words that add nothing where another follows: possessives, fillers."""
+    conjunctions: frozenset[str] = frozenset()
+    """Words that part a list."""
+    within: str = NEVER
+    """What parts a list within a run without spaces."""
+    taken_off: tuple[str, ...] = ()
+    """What is taken off a run without spaces, one after the other."""

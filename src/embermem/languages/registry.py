@@ -1,0 +1,149 @@
+"""Which languages there are, and which of them a text is written in.
+
+A folder beside this module that is named by a language's code and holds a `LANGUAGE` is one; nothing else lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Final, TypeVar
+
+from embermem.core.sensitive import SecretWords
+from embermem.core.text import fold
+from embermem.languages.language import Language
+from embermem.languages.parts import NEVER
+
+__all__ = [
+    "all",
+    "alternatives",
+    "by_signs",
+    "default",
+    "either",
+    "gender",
+    "merged",
+    "named",
+    "of",
+    "readable",
+    "secret_words",
+    "signed",
+    "spelled",
+]
+
+DEFAULT: Final = "en"
+"""The language of what none claims."""
+_CODE = re.compile("[a-z]{2,3}")
+_LATIN = re.compile("[A-Za-z]")
+_LOOKS_AT = 2_000
+"""Characters of a text whose function words say what language it is spelled in."""
+_Value = TypeVar("_Value")
+
+
+@cache
+def all() -> tuple[Language, ...]:
+    """Every language, the default first, the others by their codes."""
+    room = "embermem.languages"
+    paths = import_module(room).__path__
+    codes = [one.name for one in iter_modules(paths) if one.ispkg and _CODE.fullmatch(one.name)]
+    found = [import_module(f"{room}.{code}").LANGUAGE for code in codes]
+    return tuple(sorted(found, key=lambda one: (one.code != DEFAULT, one.code)))
+
+
+def named(code: str) -> Language:
+    """The language of that code. Raises LookupError for one that is not there."""
+    for language in all():
+        if language.code == code:
+            return language
+    known = ", ".join(language.code for language in all())
+    raise LookupError(f"there is no language {code!r}; known: {known}")
+
+
+def default() -> Language:
+    """The language of what none claims."""
+    return all()[0]
+
+
+def of(text: str) -> Language:
+    """The language in which a text is mostly written; a sign of a language's own counts as two letters."""
+    if not text.isascii():
+        for language, signs in signed():
+            if 2 * len(signs.findall(text)) > len(_LATIN.findall(text)):
+                return language
+    return spelled(text)
+
+
+def by_signs(text: str) -> Language:
+    """The first language one of whose own signs stands in a text, be it a name only; `spelled`, if there is none."""
+    if not text.isascii():
+        for language, signs in signed():
+            if signs.search(text) is not None:
+                return language
+    return spelled(text)
+
+
+def spelled(text: str) -> Language:
+    """The language of what a text has in letters that languages share, by its function words; the default in doubt."""
+    several = _sharing()
+    if len(several) == 1:
+        return several[0]
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
+    found = {language: sum(word in language.stop_words for word in words) for language in several}
+    best = max(several, key=lambda language: found[language])
+    return best if found[best] > found[several[0]] and best.is_written_in(words) else several[0]
+
+
+def readable(text: str, code: str) -> float:
+    """The share of a text's letters that are no signs of other languages than this; such a sign counts as two."""
+    others = sum(2 * len(signs.findall(text)) for language, signs in signed() if language.code != code)
+    return 1.0 - others / (others + len(_LATIN.findall(text))) if others else 1.0
+
+
+def alternatives(part: Callable[[Language], str]) -> str:
+    """What all languages have there, as the alternatives of a pattern."""
+    found = dict.fromkeys(pattern for language in all() if (pattern := part(language)) != NEVER)
+    return "|".join(found) or NEVER
+
+
+def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """The pattern of that."""
+    return re.compile(alternatives(part), flags)
+
+
+def merged(part: Callable[[Language], Mapping[str, _Value]]) -> dict[str, _Value]:
+    """What all languages have there, by the same keys; what comes first stays."""
+    return {key: value for language in reversed(all()) for key, value in part(language).items()}
+
+
+def gender(word: str) -> str | None:
+    """What a word for a gender says: "female" or "male"; None for any other."""
+    return _genders().get(word.strip().lower())
+
+
+def secret_words() -> SecretWords:
+    """What names a secret in any language."""
+    return SecretWords(
+        password=alternatives(lambda one: one.secrets.password),
+        key=alternatives(lambda one: one.secrets.key),
+        equals=alternatives(lambda one: one.secrets.equals),
+        ends="".join(language.secrets.ends for language in all()),
+        hints=tuple(dict.fromkeys(hint for language in all() for hint in language.secrets.hints)),
+    )
+
+
+@cache
+def _genders() -> dict[str, str]:
+    return merged(lambda one: one.guards.genders)
+
+
+@cache
+def _sharing() -> tuple[Language, ...]:
+    return tuple(language for language in all() if not language.signs)
+
+
+@cache
+def signed() -> tuple[tuple[Language, re.Pattern[str]], ...]:
+    """The languages that have signs of their own, each with the pattern of one sign."""
+    return tuple((language, re.compile(f"[{language.signs}]")) for language in all() if language.signs)

@@ -1,0 +1,142 @@
+"""Words and sentences: the one place where text is cut up.
+
+A run of signs that one language alone is written with is cut by that language, every other word by the language that
+its text is spelled in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from embermem.core.text import fold, visible
+from embermem.languages.language import Language
+from embermem.languages.parts import NEVER
+from embermem.languages.registry import all, by_signs, default, signed, spelled
+
+__all__ = [
+    "asks",
+    "date_words",
+    "language_of_run",
+    "name_of",
+    "runs",
+    "sentences",
+    "terms",
+    "unspaced",
+    "wide",
+    "words_to_match",
+]
+
+_SIGNS = "".join(language.signs for language in all())
+_RUN = re.compile(
+    "|".join(
+        (
+            *(f"[{language.signs}]+" for language in all() if language.signs),
+            rf"[^\W_{_SIGNS}]+(?:['’][^\W_{_SIGNS}]+)*",
+        )
+    )
+)
+_UNSPACED_SIGNS = "".join(language.signs for language in all() if not language.spaced)
+_UNSPACED = re.compile(f"[{_UNSPACED_SIGNS}]" if _UNSPACED_SIGNS else NEVER)
+_WIDE_SIGNS = _UNSPACED_SIGNS + "".join(language.full_width for language in all())
+_WIDE = re.compile(f"[{_WIDE_SIGNS}]" if _WIDE_SIGNS else NEVER)
+_SENTENCE_END = re.compile("|".join((*dict.fromkeys(language.sentence_end for language in all()), r"\n+")))
+_ABBREVIATIONS = "|".join(filter(None, (language.abbreviations for language in all())))
+_ABBREVIATION = re.compile(rf"(?:\b(?:{_ABBREVIATIONS})|\b[A-Z])\.$", re.IGNORECASE)
+_QUESTION_MARKS = tuple(dict.fromkeys(mark for language in all() for mark in language.questions.marks))
+
+
+def runs(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each word, or unbroken run of a language's own signs, as written, with its [start, end)."""
+    for match in _RUN.finditer(text):
+        yield match.group(), match.start(), match.end()
+
+
+def language_of_run(run: str, otherwise: Language) -> Language:
+    """The language of what `runs` gives: that of its signs, or `otherwise`."""
+    if not run.isascii():
+        for language, sign in signed():
+            if sign.match(run):
+                return language
+    return otherwise
+
+
+def terms(text: str) -> list[str]:
+    """What BM25 and the Jaccard measure compare: stems without function words; characters and pairs of them in a
+    language that knows no spaces; repeats kept."""
+    folded = fold(text)
+    language = spelled(folded)
+    found: list[str] = []
+    if folded.isascii():
+        for run in _RUN.findall(folded):
+            found += language.terms_of(run)
+        return found
+    for run in _RUN.findall(folded):
+        found += (language if run.isascii() else language_of_run(run, language)).terms_of(run)
+    return found
+
+
+def words_to_match(text: str) -> Iterator[str]:
+    """The words of a text that carry topic, in the form in which a query and a text are compared where nothing that is
+    meant may be missed: without accents (naïve, naive), in full case folding (straße, STRASSE), without characters that
+    are not seen (soft hyphens, zero-width and bidirectional ones), by their stems.
+
+    `fold` stays as it is: hashes that stores keep are made of it.
+    """
+    folded = visible(fold(text))
+    language = spelled(folded)
+    for run in _RUN.findall(folded):
+        yield from (language if run.isascii() else language_of_run(run, language)).terms_to_match(run)
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The [start, end) of each sentence, trimmed, in order; lines end sentences."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        piece = text[start : match.start()]
+        if "\n" not in match.group() and _ABBREVIATION.search(piece[-8:]):
+            continue
+        _append_trimmed(spans, text, start, match.end())
+        start = match.end()
+    _append_trimmed(spans, text, start, len(text))
+    return spans
+
+
+def _append_trimmed(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        spans.append((start, end))
+
+
+def unspaced(text: str) -> int:
+    """How many signs of languages that know no spaces stand in a text."""
+    return 0 if text.isascii() else len(_UNSPACED.findall(text))
+
+
+def wide(text: str) -> int:
+    """The same with the punctuation that is as wide."""
+    return 0 if text.isascii() else len(_WIDE.findall(text))
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends as a question does."""
+    return text.endswith(_QUESTION_MARKS)
+
+
+def name_of(text: str) -> str | None:
+    """What to call the language of a text to a model that is to answer in it; None for one that is not known."""
+    words = [fold(run) for run, _, _ in runs(text) if language_of_run(run, default()).signs == ""]
+    names = (name for language, _ in signed() if (name := language.name_for(text, words)))
+    return next(names, None) or spelled(text).name_for(text, words)
+
+
+def date_words(text: str, moment: datetime) -> str:
+    """The day on which a text was said, as a query may write it: as the default language does, and as that of the signs
+    in the text does."""
+    first, own = default(), by_signs(text)
+    return first.day(moment) if own is first else f"{first.day(moment)} {own.short_day(moment)}"

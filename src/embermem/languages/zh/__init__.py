@@ -1,0 +1,99 @@
+"""Chinese; Japanese and Korean as far as they are written with the same signs and have no folder of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Final
+
+from embermem.languages.facts.agent import find
+from embermem.languages.facts.finding import Finding
+from embermem.languages.language import Language, interests_of
+from embermem.languages.zh import patterns, words
+from embermem.languages.zh.dates import DATES
+from embermem.languages.zh.statements import statement
+
+
+class Chinese(Language):
+    """Chinese in simplified characters."""
+
+    code = "zh"
+    name = "Chinese"
+    signs = words.SIGNS
+    full_width = "\u2fe0-\u3004\u3008-\u303f"
+    spaced = False
+    density = 3.0
+    stop_words = words.FUNCTION
+    sentence_end = r"(?<=[。！？；])[”’」』）]*\s*"
+    longest_piece = 80
+    dates = DATES
+    questions = patterns.QUESTIONS
+    talk = patterns.TALK
+    screening = patterns.SCREENING
+    guards = patterns.GUARDS
+    themes = patterns.THEMES
+    temperaments = patterns.TEMPERAMENTS
+    secrets = patterns.SECRETS
+    values = patterns.VALUES
+    full_stop = "。"
+    assistant = "助手"
+    speaks_of = "谈到"
+
+    terms_of = staticmethod(words.terms_of)
+    keywords_of = staticmethod(words.keywords_of)
+
+    def terms_to_match(self, run: str) -> tuple[str, ...]:
+        return words.terms_of(run)
+
+    def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
+        """Chinese, Japanese or Korean, by their signs."""
+        return words.name_for(text, len(spelled))
+
+    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        from embermem.languages.zh.facts import statements
+
+        return statements(text, said_at)
+
+    def facts_of_agent(self, text: str) -> Iterable[Finding]:
+        from embermem.languages.zh.agent import AGENT_RULES
+
+        return find(AGENT_RULES, text)
+
+    @property
+    def interests(self) -> Mapping[str, str]:
+        return _interests()
+
+    def statement(self, attribute: str, value: str) -> str:
+        return statement(attribute, value) or super().statement(attribute, value)
+
+    def no_longer(self, attribute: str, value: str) -> str:
+        return f"不再{self.statement(attribute, value)}" if value else "不再工作"
+
+    def dated(self, label: str, *, since: bool) -> str:
+        return f"（自{label}）" if since else f"（{label}）"
+
+    def until(self, moment: datetime) -> str:
+        return f"（至{self.day(moment)}）"
+
+    def day(self, moment: datetime) -> str:
+        """2023年5月8日."""
+        return f"{moment.year}年{self.short_day(moment)}"
+
+    def short_day(self, moment: datetime) -> str:
+        """5月8日."""
+        return f"{moment.month}月{moment.day}日"
+
+    def said_by(self, speaker: str, text: str) -> str:
+        return f"{speaker}：{text}"
+
+    def both_about(self, name: str) -> str:
+        return f"都与{name}有关"
+
+
+@cache
+def _interests() -> Mapping[str, str]:
+    return interests_of(LANGUAGE)
+
+
+LANGUAGE: Final = Chinese()

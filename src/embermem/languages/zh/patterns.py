@@ -1,0 +1,102 @@
+"""What people ask, say and write: questions, openings, quotations, orders, themes, values."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from embermem.core.sensitive import SecretWords
+from embermem.core.types import Role
+from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
+
+_MEASURED = "年天岁月周秒分小米公厘里斤吨克元块毛平亩度折成倍"
+_COUNTED = _MEASURED + (
+    "个次只本部位名遍口家张件条辆间层楼页场种门台套盒瓶杯份盆节课届期集季章首幅封篇句字人组队班点夜晚趟回轮顿餐碗级册棵"
+    "匹头双副把根支片颗粒桶袋包箱步"
+)
+"""What a number stands before: units and measure words, and the first characters of longer ones (小时)."""
+_NUMERAL = "零〇二两三四五六七八九十百千万亿"
+"""Without 一, which is mostly the article: it counts before a unit, or in a longer number."""
+
+QUESTIONS: Final = Questions(
+    marks=("？",),
+    time=r"[什啥]么?时[候间]|何[时日]|什么日子|多久[之以]前|[周期拜]几"
+    r"|几(?:[月号日]|时(?!候)|点(?![建意想]))"
+    r"|哪一?(?:[天日年月周晚]|个(?:月|星期|礼拜|周末|季|年))",
+    number=r"多少|多(?:[大久长远宽深]|高(?!兴)|重(?!要)|快(?!乐))"
+    # Not "the other day" (前几天) nor "these few" (这几个): nobody asks for that number.
+    rf"|(?<![这那好前后过近上下最十每])几(?:[{_COUNTED}十百千万](?<!月)|分之)",
+    several=r"哪些|哪几|所有|全部|都有|分别|几[个次种]|列出",
+    past=r"上次|之前|以前|昨天|前天|上周|上个?月|去年|什么时候|说过|提到过|记得|过吗|了吗",
+    says_number=rf"(?<!第)(?:(?!万一|百度|千万(?![元块人多])|十分(?![钟之]))[{_NUMERAL}]多?[{_COUNTED}{_NUMERAL}一]"
+    rf"|一[{_MEASURED}十百千万亿])|半(?:个?(?:小时|月)|[年天斤岁])",
+)
+
+TALK: Final = Talk(
+    shift=r"(?:对了|另外|话说|换个话题|说点别的|顺便(?:问|说)|言归正传|不说这个了|早上好|又来了)",
+    back=r"(?:那|这|它|他|她|所以|然后|为什么|怎么会|还有呢|继续|是的|是啊|对啊|没错|因为|不过|可是|但是|可以|好的)",
+    small_talk=r"你好|谢谢|再见|好的|哈哈|不客气|当然",
+    me="我",
+    you="[你您]",
+    you_signs=("你", "您"),
+    my_words="我",
+    parts={"用户": Role.USER, "助手": Role.ASSISTANT},
+    nobody=frozenset("助手 用户 机器人".split()),
+)
+
+SCREENING: Final = Screening(
+    speaker="我|咱",
+    quoted_speaker="我|咱",
+    whole=r"翻译|润色|改写|歌词|角色扮演|开玩笑|骗你的|造句|这句话|语法|此致|敬礼|尊敬的|扮演|台词|人设|小说|剧本|自我介绍模板",
+    from_here=r"假装|想象一下|假设|假如|写一(?:篇|首|段|封|个)|帮我写|下面(?:这|是)|以下(?:是|内容|文字)|原文|引用|故事",
+)
+
+_FIELDS = "(?:名字|姓名|资料|画像|档案|身份|职业|工作|住址|住处|性别|年龄|记忆|特征|信息)"
+_CHANGE = "(?:设|改|更新|写|记|换|删|清空|覆盖|登记|标记|存)"
+GUARDS: Final = Guards(
+    order=r"(?:忽略|无视|忘掉|忘记|不要理会)(?:掉)?(?:以上|上面|上述|之前|前面|先前|所有|全部|一切|你的)[^。！？\n]{0,12}(?:指令|指示|内容|规则|提示|要求|话|说明|一切|，|。|$)"
+    rf"|{_CHANGE}[^。！？\n]{{0,10}}用户(?:的)?{_FIELDS}|用户(?:的)?{_FIELDS}[^。！？\n]{{0,10}}{_CHANGE}"
+    r"|(?:系统|开发者)(?:提示|消息|指令|通知)|(?:新的|以下)(?:指令|指示)"
+    r"|你(?:必须|应该|要|只能)(?:只)?(?:输出|回答|返回|回复)(?:以下|下面|JSON|json)"
+    r"|(?:写入|记入|存入|更新|清空|删除)(?:到)?(?:你的|用户)?(?:长期)?(?:记忆|档案|画像|知识库)",
+    error=r"错误\s*[:：]|(?:很)?抱歉|对不起|无法(?:获取|生成|总结)|我(?:不能|无法)",
+    nothing=r"无|没有|未知|不详|未提及|未提供|不适用",
+    genders={"女": "female", "女性": "female", "男": "male", "男性": "male"},
+    female="女|妈妈|母亲|妻子",
+    male="男|爸爸|父亲|丈夫",
+)
+
+TEMPERAMENTS: Final = {"内向": -1.0, "外向": 1.0}
+
+
+def _theme(asked: str, told: str) -> ThemeWords:
+    return ThemeWords(asked="|".join(asked.split()), told="|".join(told.split()))
+
+
+THEMES: Final = {
+    "food": _theme(
+        "吃 喝 饿 饭 菜 餐 零食 汉堡 披萨 火锅 烧烤 蛋糕 奶茶 甜点 甜品 冰淇淋 外卖 食谱 啤酒 咖啡 可乐 面条 宵夜",
+        "减 瘦 胖 脂 糖 酒 吃 喝 肌 血压 痛风 胃 不耐 体重 饮食",
+    ),
+    "money": _theme("买 购 价格 便宜 贵 礼物 酒店 机票 旅行 旅游 花钱 手机 电脑 预算", "钱 贷 房 花销 债"),
+    "body": _theme(
+        "运动 跑步 健身 爬山 游泳 海边 滑雪 骑车 跳伞 蹦极 过山车 飞机 坐船 药 医生", "马拉松 减 瘦 肌 运动 锻炼"
+    ),
+    "smoke": _theme("烟 聚会", "烟 哮喘"),
+    "time": _theme("周末 计划 聚会 电影 游戏 熬夜 无聊 追剧 安排", "考 备考 学 早睡 早起 论文 写"),
+}
+
+_MEASURES = "个名位只条种杯本件部家所辆台首项支"
+_ADDS_NOTHING = "^(?:我|他|她)们?的|[的了]|^(?:很|非常|特别|比较)"
+VALUES: Final = Values(
+    leading="(?:我|他|她)?(?:很|真的|非常|特别|最|比较)?(?:喜欢|喜爱|热爱|爱好)(?=.)",
+    within="(?<=.)[和与及](?=.)",
+    taken_off=(_ADDS_NOTHING, f"^一[{_MEASURES}](?=.)", _ADDS_NOTHING),
+)
+
+SECRETS: Final = SecretWords(
+    password="密码 | 口令",
+    key="密钥 | 令牌",
+    equals=r"\s{0,4} (?: 是 | 为 ) \s{0,4}",
+    ends="，。；、！？（）【】《》“”\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af",
+    hints=("密码", "口令", "密钥", "令牌"),
+)

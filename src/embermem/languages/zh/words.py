@@ -1,0 +1,69 @@
+"""Words. No spaces part them, so a text is compared by pairs of characters and by characters; only keywords are cut out
+as words. Japanese and Korean are cut so too, as long as they have no folder of their own."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from embermem.languages.language import words_of
+
+SIGNS: Final = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+)
+_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+STOP_WORDS: Final = frozenset(
+    "的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split()
+)
+# What function words are written with. A pair of nothing else (怎么, 我们) is no term, nor is such a character by
+# itself; with another it is one (有用).
+FUNCTION: Final = STOP_WORDS | frozenset(
+    """
+    嘛 么 呀 哦 啦 哈 嗯 喔 哎 唉 什 哪 谁 怎 几 多 少 之 与 及 或 但 而 且 又 还 再 把 被 给 让 对 从 向 为 以 于 其 所
+    得 地 过 来 里 些 样 那 此 每 各 您 咱 俺 可 能 没 已 曾 将
+    """.split()
+)
+_LONGEST_RUN = 2_000
+"""Characters of an unbroken run that are cut into words."""
+_KANA = re.compile("[\u3040-\u30ff]")
+_HANGUL = re.compile("[\uac00-\ud7af]")
+_IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+def terms_of(run: str) -> tuple[str, ...]:
+    """Pairs, and Han characters by themselves: a character has a meaning, so that 猫 finds 橘猫.
+
+    A sign of kana or hangul is a sound, and stands by itself only where it is written so.
+    """
+    pairs = [a + b for a, b in pairwise(run) if not (a in FUNCTION and b in FUNCTION)]
+    characters = [c for c in (run if len(run) == 1 else _HAN.findall(run)) if c not in FUNCTION]
+    return (*pairs, *characters)
+
+
+def keywords_of(run: str) -> tuple[str, ...]:
+    """The words of a run that may be keywords: of two characters at least, no fillers."""
+    return _keywords(run[:_LONGEST_RUN])
+
+
+def name_for(text: str, words: int) -> str | None:
+    """Which of the three languages a text is written in, if it has less than two words in letters on three of their
+    characters."""
+    han, kana, hangul = (len(pattern.findall(text)) for pattern in (_IDEOGRAPH, _KANA, _HANGUL))
+    if 3 * words >= 2 * (han + kana + hangul):
+        return None
+    if 4 * kana > han:
+        return "Japanese"
+    return "Korean" if hangul > han else "Chinese"
+
+
+@lru_cache(maxsize=8_192)
+def _keywords(run: str) -> tuple[str, ...]:
+    import rjieba
+
+    fillers = words_of("zh", "fillers")
+    sign = re.compile(f"[{SIGNS}]")
+    return tuple(
+        w for w in rjieba.cut(run) if len(w) >= 2 and w not in fillers and w not in STOP_WORDS and sign.match(w)
+    )

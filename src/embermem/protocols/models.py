@@ -1,0 +1,242 @@
+"""What an embedder, a language model, a token counter and an analyst must be able to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+
+from embermem.core.types import (
+    Annotation,
+    ChainTail,
+    Fact,
+    Owner,
+    OwnerId,
+    PageView,
+    Persona,
+    PersonaChange,
+    Role,
+    Segment,
+    ThreadId,
+)
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vectors
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. `name` and `dim` are stored beside every vector."""
+
+    @property
+    def name(self) -> str:
+        """The model and its version: vectors of different names are never compared."""
+
+    @property
+    def dim(self) -> int:
+        """The length of one vector."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of shape (len(texts), dim), float32, L2 norm 1 (0 for a text with nothing to embed).
+
+        Safe to call from several threads. Raises EmbedderError; never returns a guess.
+        """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class TokenVectors:
+    """One text's tokens: `words` (t,), the word that each stands in, as it was cut out of the text (lower case), and
+    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed.
+
+    `reads` is what the embedder has learned: "en" is English and no Chinese, Japanese or Korean. Recall trusts the
+    vectors of a query no further than that.
+    """
+
+    words: tuple[str, ...]
+    vectors: Vectors
+    reads: Literal["any", "en"] = "any"
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also gives a vector for each token, for late interaction (ColBERT, arXiv 2004.12832)."""
+
+    @property
+    def token_dim(self) -> int:
+        """The length of one token's vector; even."""
+
+    def embed_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        """What `embed` gives, and each text's tokens, in one run. A long text's tokens reach further than its vector.
+
+        Safe to call from several threads. Raises EmbedderError.
+        """
+
+
+class TokenCounter(Protocol):
+    """Counts what a text costs in a prompt."""
+
+    @property
+    def name(self) -> str:
+        """Named in every Context, so that a budget can be read."""
+
+    def count(self, text: str) -> int:
+        """Tokens of the text."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatMessage:
+    """One message of a request to a language model."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplySchema:
+    """The form that a structured answer must have: a name, and a JSON schema."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelRequest:
+    """What a language model is asked. With a `schema` the answer is to be one JSON object of that form."""
+
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int
+    temperature: float | None = None
+    schema: ReplySchema | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelReply:
+    """What it answered. Tokens are the server's count, our estimate where it gives none; `cached_tokens` are those of
+    the prompt that it read from its cache. `cut`: the answer ended at `max_tokens`."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    cut: bool = False
+
+
+class LanguageModel(Protocol):
+    """A chat model behind an endpoint. One call of a method is one request: whoever calls it retries and repairs."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, as it stands in the ledger and in changes that rest on it."""
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """One answer, reasoning text (`<think>…</think>`) taken out. Safe to call from several threads.
+
+        Raises ModelTimeout, ModelUnreachable, ModelBusy, ModelRefused; ModelReplyError for an empty answer.
+        """
+
+    def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
+        """The answer's text piece by piece as it comes; last of all the whole as a ModelReply. Raises as `complete`."""
+
+
+class Purpose(StrEnum):
+    """What a model was asked for."""
+
+    ANNOTATE = "annotate"
+    PROFILE = "profile"
+    CHAT = "chat"
+    REMEMBER = "remember"
+    """One of the papers' other systems understands what was said."""
+    RECALL = "recall"
+    """One of them looks for what a query asks: MemGPT's functions, ReadAgent's look-up."""
+    JUDGE = "judge"
+    """A bench has an answer judged."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """Ceilings of a day (UTC) in calls and in tokens (prompt and answer), for all owners and for each; None: none."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    owner_calls: int | None = None
+    owner_tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One line of the ledger: a request that was sent to a model. `outcome` is "ok", "started" (not yet ended, or
+    whoever made it died), or a ModelError's. Tokens are the server's count, or our estimate where it gave none."""
+
+    id: str
+    owner_id: OwnerId
+    at: datetime
+    purpose: Purpose
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    ms: int
+    outcome: str
+
+
+_Answer = TypeVar("_Answer")
+
+
+class Asker(Protocol):
+    """Puts questions to a language model on behalf of an owner: within the budget, each request in the ledger, failures
+    on the way tried again, a wrong answer repaired once, a server that is down left alone for a while."""
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+
+    def ask(
+        self,
+        owner: Owner,
+        purpose: Purpose,
+        messages: Sequence[ChatMessage],
+        answer: type[_Answer],
+        check: Callable[[_Answer], None] = lambda _: None,
+    ) -> _Answer:
+        """An answer of the type `answer` (a frozen dataclass or msgspec.Struct, whose JSON schema the model is shown).
+
+        `check` raises ValueError, in words meant for the model, where the answer is of the form but wrong; the repair
+        round shows it that. Raises ModelError, ModelWait.
+        """
+
+    def stream(self, owner: Owner, purpose: Purpose, messages: Sequence[ChatMessage]) -> Iterator[str]:
+        """A free answer, piece by piece. Tried again only while nothing has come. Raises ModelError, ModelWait."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileRequest:
+    """What an analyst is shown at a promotion: a segment, its pages not yet analysed, and what is known. `neighbours`
+    are the segments nearest to the pages, nearest first."""
+
+    owner: Owner
+    segment: Segment
+    pages: tuple[PageView, ...]
+    persona: Persona
+    nearest: tuple[Fact, ...]
+    neighbours: tuple[Segment, ...] = ()
+
+
+class Analyst(Protocol):
+    """Whatever reads pages and says what they mean. It proposes; the system applies."""
+
+    @property
+    def name(self) -> str:
+        """Stored with every change that rests on it."""
+
+    def annotate(
+        self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
+    ) -> tuple[Annotation, ...]:
+        """One annotation a page, in the batch's order.
+
+        `tails` holds, for each thread of the batch that has one, the page before the batch; within the batch
+        a page continues the one before it in the same thread. Raises AnalystError.
+        """
+
+    def profile(self, request: ProfileRequest) -> PersonaChange:
+        """What the new pages of a segment say of the user and the agent. Raises AnalystError."""

@@ -1,0 +1,452 @@
+"""What a store gives and takes: frozen data, made at its edge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from embermem.core.changes import Change, Decision, KeywordCount, SummaryPart
+from embermem.core.types import (
+    About,
+    ChainId,
+    Fact,
+    FactId,
+    Owner,
+    OwnerId,
+    Page,
+    PageId,
+    PageView,
+    Persona,
+    PersonaChange,
+    ProfileField,
+    Segment,
+    SegmentId,
+    Trait,
+    Utterance,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from embermem.core.types import Vector, Vectors
+
+    IntArray = NDArray[np.int64]
+
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageMark:
+    """Where a page stands: its segment, if it has one by now."""
+
+    page_id: PageId
+    no: int
+    segment_id: SegmentId | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delta:
+    """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
+
+    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for; `tokens` (n) are their
+    packed token vectors (index/late.py), empty where the embedder gives none. `persona` is whole,
+    and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts`
+    those that ended since. `pages` are those that a change touched: a page not named yet is in no segment.
+    `expiring` are all pages that expire, and when; None where nothing is newer.
+    With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild, a forgetting). `born` tells
+    an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing. `mark`
+    tells what stands at these numbers from what stands there in another copy of the database.
+    """
+
+    seq: int
+    revision: int
+    utterances: tuple[Utterance, ...]
+    vector_seqs: IntArray
+    vectors: Vectors
+    pages: tuple[PageMark, ...]
+    segments: tuple[Segment, ...]
+    persona: Persona | None
+    tokens: tuple[bytes, ...] = ()
+    archived_facts: tuple[Fact, ...] = ()
+    ended_facts: tuple[Fact, ...] = ()
+    expiring: tuple[tuple[PageId, datetime], ...] | None = None
+    reset: bool = False
+    born: int = 0
+    mark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moment:
+    """What every read goes by. `seq` and `revision`: what was known when the logs stood there, the last utterance and
+    the last change (see ChangeLog.moment). `valid_at`: what was true then. None: as it stands now, and true at any
+    time.
+
+    A read of the past gives what a copy taken then would give, without counters, and without what was forgotten since.
+    """
+
+    seq: int | None = None
+    revision: int | None = None
+    valid_at: datetime | None = None
+
+    @property
+    def is_now(self) -> bool:
+        """Whether it asks for what stands now."""
+        return self.seq is None and self.revision is None and self.valid_at is None
+
+
+NOW = Moment()
+"""As it stands now: what a read goes by that names no other moment."""
+
+
+class FactState(StrEnum):
+    """Whether a fact is held: in the persona, in the archive that the cap moved it to, or no longer."""
+
+    HELD = "held"
+    ARCHIVED = "archived"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactSelection:
+    """Which facts a read gives: those for which all of this holds. None: whatever it is.
+
+    `states` are those of the moment; at a `valid_at`, HELD and ARCHIVED mean that a fact was true then, superseded
+    since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
+    one of these took the place; `expired_by`: those that expired by then.
+    """
+
+    states: frozenset[FactState] | None = None
+    about: About | None = None
+    ids: frozenset[FactId] | None = None
+    resting_on: frozenset[int] | None = None
+    superseded_by: frozenset[FactId] | None = None
+    expired_by: datetime | None = None
+
+
+HELD = FactSelection(states=frozenset({FactState.HELD}))
+
+
+ARCHIVED = FactSelection(states=frozenset({FactState.ARCHIVED}))
+
+
+ENDED = FactSelection(states=frozenset({FactState.ENDED}))
+
+
+ALL_FACTS = FactSelection()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version(Generic[_Item]):
+    """An item as change `no` left it, until change `until` (None: it stands). `gone`: from then on there is none, and
+    the item only says whose end it is. `order` is its place among its like, where they have one."""
+
+    item: _Item
+    no: int
+    until: int | None
+    gone: bool = False
+    order: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placing:
+    """A page in a segment; `at` is when it was recorded that it is."""
+
+    page_id: PageId
+    segment_id: SegmentId
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentTimeline:
+    """Every version of what a recall looks at of segments, as the changes up to `revision` left them: what stood at any
+    of these. Changes only add to it, until a reader is told to begin from nothing (`Delta.reset`)."""
+
+    revision: int
+    placings: tuple[Version[Placing], ...]
+    keywords: tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]
+    evicted: Mapping[SegmentId, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonaTimeline:
+    """The same of the persona. Facts come whole in each version: their `order` is the change that confirmed them last,
+    and those that ended, or were archived, say so; which of them conflict is said apart."""
+
+    revision: int
+    facts: tuple[Version[Fact], ...]
+    conflicts: tuple[Version[tuple[FactId, FactId]], ...]
+    profile: tuple[Version[ProfileField], ...]
+    traits: tuple[Version[Trait], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerState:
+    """An owner's row: how far its logs and the work on them have come."""
+
+    owner: Owner
+    timezone: str | None
+    seq: int
+    pages: int
+    revision: int
+    embedded_seq: int
+    due_at: datetime | None
+    failures: int
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lease:
+    """A worker's claim on an owner. `token` grows with each claim; a result with an older one is refused."""
+
+    owner_id: OwnerId
+    by: str
+    token: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotedPage:
+    """A page as consolidation sees it: read by an analyst, with what its note proposes."""
+
+    view: PageView
+    chain_id: ChainId | None
+    keywords: tuple[str, ...]
+    change: PersonaChange
+    attempts: int
+    retry_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unread:
+    """Pages with utterances no analyst has read yet, all embedded; open ones (not answered, not followed in their
+    thread, in short-term memory of `short` pages) only if asked for."""
+
+    short: int
+    open_too: bool
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pending:
+    """Pages that left short-term memory of `short` pages, are read, have no segment and need not wait `now`: those
+    before the first that is not read yet, or must wait."""
+
+    short: int
+    now: datetime
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InSegment:
+    """The pages of a segment; with `unanalysed` those with something not yet analysed."""
+
+    segment_id: SegmentId
+    unanalysed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadBy:
+    """The pages of a segment that an analyst read last and that may be read again `now`; their `attempts` are those at
+    reading them again."""
+
+    segment_id: SegmentId
+    analyst: str
+    now: datetime
+    limit: int
+
+
+PagesToRead = Unread | Pending | InSegment | ReadBy
+"""Which pages a step of consolidation works on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backlog:
+    """What waits of an owner's work.
+
+    `unembedded` utterances have no vector yet. `pending` pages need not wait for one that failed, the oldest of them
+    since `pending_since` (when the page came that took its place in short-term memory); `retry_at` is when the first
+    failed page, pending or placed, may be tried again. `expires_at` is when the next page or held fact expires, or the
+    first one did that is still there. `to_redo` are segments of mid-term memory with pages that the analyst named read
+    last, and how many of these may be read again by now; `redo_at` is from when on the first of all may be.
+    `stale_segments` have no vector of the embedder named, archived ones too.
+    """
+
+    unembedded: int
+    pending: int
+    pending_since: datetime | None
+    retry_at: datetime | None
+    expires_at: datetime | None
+    to_redo: Mapping[SegmentId, int]
+    redo_at: datetime | None
+    stale_segments: tuple[SegmentId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentState:
+    """A segment as placing, promotion and eviction see it. `vector_sum` is the sum of its pages' unit vectors."""
+
+    id: SegmentId
+    parts: tuple[SummaryPart, ...]
+    keywords: tuple[KeywordCount, ...]
+    said_from: datetime
+    said_to: datetime
+    visits: int
+    unanalysed: int
+    last_access: datetime
+    vector_sum: Vector | None = field(default=None, compare=False)
+    evolved: tuple[str, ...] = ()
+    """Keywords that newer memories gave it; places are found by the counted ones alone."""
+    tags: tuple[str, ...] = ()
+    context: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stats:
+    """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
+    are the owners who wait for a worker."""
+
+    path: str
+    bytes: int
+    owners: int
+    utterances: int
+    pages: int
+    pending: int
+    oldest_pending_s: float
+    without_vector: int
+    due: int
+    embedder: str
+    dim: int
+    schema: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """Owners that a key holds: one user or agent by its name, or any (None)."""
+
+    user: str | None
+    agent: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey:
+    """A key of the service, as it is kept: `digest` is a hash of what its holder sends; the key itself is not kept."""
+
+    id: str
+    name: str
+    digest: str
+    grants: tuple[Grant, ...]
+    read_only: bool
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One thing that `doctor` looked at. `level` is ok, warning or error; mended, for what a repair put right."""
+
+    level: str
+    what: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """What the settings bound an owner's memory by: pages of short-term memory, segments, and facts of each kind."""
+
+    short: int
+    segments: int
+    user_facts: int
+    agent_facts: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentImpact:
+    """A segment that tells of pages that are to go: how many of them were placed in it (`lost`), how many pages it
+    keeps (`left`), which change placed the first of those (0: one before the pages that go), when they were said
+    (None: from and to as before), and the keywords that none of them has."""
+
+    lost: int
+    left: int
+    first_no: int
+    said_from: datetime | None
+    said_to: datetime | None
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trail:
+    """What an owner's logs say of pages and facts that are to be forgotten, at one revision.
+
+    `changes` are those that may tell of them, whole and in order. `begun` is the change that began memory anew last
+    (0: none): what came before stands in the log only. `chains` are those of the pages, each with the pages that it
+    keeps, in order; `segments` those that hold them or their chains' summaries; `facts` all that rest on them;
+    `repeated` the texts, in lower case, that pages which stay say too. `verbatim`: whoever wrote of the pages wrote
+    what was said as it was said.
+    """
+
+    begun: int
+    changes: tuple[Change, ...]
+    chains: Mapping[ChainId, tuple[Page, ...]]
+    segments: Mapping[SegmentId, SegmentImpact]
+    facts: frozenset[FactId]
+    repeated: frozenset[str]
+    verbatim: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wiped:
+    """What came of wiping a store's files: whether they hold no byte of what was deleted, and the paths of backups and
+    copies, as far as the store knows them, that still hold one of some utterances or facts."""
+
+    scrubbed: bool
+    backups: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remains:
+    """Where something that is to be gone is found: those of its ids that stand in any table, or in the log but for what
+    says that they were forgotten; those of its utterances in the bytes of the store's files, in use or not, where they
+    were scrubbed and can be read; and what `Wiped` says."""
+
+    rows: tuple[str, ...]
+    bytes: frozenset[str]
+    scrubbed: bool
+    backups: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Use:
+    """How a fact or segment that is held was used: how often it was recalled, and when it was last recalled, said again
+    or ruled on (by when it was recorded)."""
+
+    item: Fact | Segment
+    visits: int
+    last: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erasure:
+    """What forgetting does to both logs, decided before: `pages` that go, each with the seq of its last utterance; the
+    changes of a Trail as they were and as they are to be, and its `begun`; the decisions of the change that says so;
+    and the segments whose vector is to be made again from the pages left."""
+
+    pages: Mapping[PageId, int]
+    before: tuple[Change, ...]
+    after: tuple[Change, ...]
+    begun: int
+    decisions: tuple[Decision, ...]
+    segments: tuple[SegmentId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VectorBatch:
+    """Vectors of utterances: seqs (n,), vectors (n, dim), whose they are, and packed token vectors (n) if any."""
+
+    embedder: str
+    seqs: Sequence[int]
+    vectors: Vectors
+    tokens: Sequence[bytes] = ()

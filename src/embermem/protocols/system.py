@@ -1,0 +1,62 @@
+"""What a memory system must be able to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from embermem.core.types import (
+    Added,
+    Context,
+    Hit,
+    Message,
+    Owner,
+    ThreadId,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """Narrows a recall: only utterances before `before_seq`, none of the threads named."""
+
+    before_seq: int | None = None
+    not_threads: frozenset[ThreadId] = frozenset()
+
+
+class MemorySystem(Protocol):
+    """One way of remembering. `observe` is durable and quick; `settle` understands; `recall` reads and never writes."""
+
+    @property
+    def name(self) -> str:
+        """The system's name in reports."""
+
+    def observe(
+        self,
+        owner: Owner,
+        messages: Sequence[Message],
+        *,
+        key: str | None = None,
+        digest: str = "",
+        fresh: bool = False,
+    ) -> Added:
+        """Keep messages; see ConversationLog.append."""
+
+    def settle(self, owner: Owner, progress: Callable[[int, int], None] | None = None) -> int:
+        """Understand all that is pending; the number of pages placed."""
+
+    def recall(
+        self,
+        owner: Owner,
+        query: str,
+        *,
+        at: datetime | None = None,
+        budget: int | None = None,
+        thread: ThreadId | None = None,
+        scope: Scope | None = None,
+    ) -> Context:
+        """The little that matters for a query, whose hits name utterances."""
+
+    def visit(self, owner: Owner, hits: Iterable[Hit]) -> None:
+        """The one write of a read, for systems that count what was recalled; whoever uses a recall's hits calls it."""

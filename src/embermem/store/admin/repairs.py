@@ -1,0 +1,70 @@
+"""What puts one owner's rows right without losing a word."""
+
+from __future__ import annotations
+
+from sqlalchemy import and_, delete, exists, func, or_, select, update
+from sqlalchemy.engine import Connection
+
+from embermem.core.types import OwnerId
+from embermem.store import schema
+from embermem.store.engines.vector_type import are_halves, vector_length
+from embermem.store.statements import due_from, setting
+
+
+def roll_up(c: Connection, owner_id: OwnerId) -> None:
+    """Pages as their utterances make them."""
+    said, page = schema.utterance, schema.page
+    own = and_(said.c.owner_id == owner_id, said.c.page_id == page.c.page_id)
+    first = {column: select(column).where(own).order_by(said.c.seq).limit(1).scalar_subquery() for column in said.c}
+    c.execute(
+        update(page)
+        .where(page.c.owner_id == owner_id, exists().where(own))
+        .values(
+            first_seq=first[said.c.seq],
+            last_seq=select(func.max(said.c.seq)).where(own).scalar_subquery(),
+            thread=first[said.c.thread],
+            recorded_at=first[said.c.recorded_at],
+            answered=exists().where(own, said.c.role.in_(("assistant", "tool"))),
+        )
+    )
+
+
+def count_again(c: Connection, owner_id: OwnerId) -> None:
+    """The owner's numbers, none beyond its logs."""
+    owner = schema.owner
+    row = c.execute(select(owner).where(owner.c.owner_id == owner_id)).one()
+    c.execute(
+        update(owner)
+        .where(owner.c.owner_id == owner_id)
+        .values(
+            persona_no=min(row.persona_no, row.revision),
+            reset_no=min(row.reset_no, row.revision),
+            embedded_seq=max(0, min(row.embedded_seq, row.seq)),
+        )
+    )
+
+
+def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
+    """Vectors that are of nothing, or not what they must be, go; from the first that is missing on, they are due."""
+    vector, said, owner, segment = schema.embedding, schema.utterance, schema.owner, schema.segment
+    embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
+    of_nothing = ~exists().where(said.c.owner_id == owner_id, said.c.seq == vector.c.seq)
+    wrong = or_(vector.c.embedder != embedder, vector_length(vector.c.data, are_halves(c)) != dim * 2, of_nothing)
+    c.execute(delete(vector).where(vector.c.owner_id == owner_id, wrong))
+    bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
+    upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
+    first = c.scalar(select(func.min(said.c.seq)).where(said.c.owner_id == owner_id, said.c.seq <= upto, bare))
+    damaged = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
+    c.execute(
+        update(segment)
+        .where(segment.c.owner_id == owner_id, segment.c.embedder == embedder, damaged)
+        .values(embedder=None, vector_sum=None)
+    )
+    if first is not None:
+        c.execute(update(owner).where(owner.c.owner_id == owner_id).values(embedded_seq=first - 1))
+    make_due(c, owner_id, at)
+
+
+def make_due(c: Connection, owner_id: OwnerId, at: int) -> None:
+    """A worker looks at the owner."""
+    c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(due_at=due_from(at)))

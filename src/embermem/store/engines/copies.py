@@ -1,0 +1,31 @@
+"""Files that a store was copied to: each is one of SQLite, whatever the store is on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from contextlib import closing
+from pathlib import Path
+
+_AT_ONCE = 500
+"""Ids in one statement."""
+
+
+def holds_any(file: Path, ids: Collection[str]) -> bool:
+    """Whether a file of SQLite holds one of some utterances or facts. What cannot be opened may hold them."""
+    if not file.exists():
+        return False
+    try:
+        used = Path(f"{file}-wal").exists()
+        how = "mode=ro" if used else "immutable=1"  # which leaves no file beside one that nobody uses
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{how}", uri=True)) as connection:
+            wanted = sorted(ids)
+            for some in (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE)):
+                marks = ", ".join("?" * len(some))
+                for table, column in (("utterance", "id"), ("fact", "fact_id")):
+                    query = f"SELECT 1 FROM {table} WHERE {column} IN ({marks}) LIMIT 1"
+                    if connection.execute(query, some).fetchone():
+                        return True
+    except sqlite3.Error:
+        return True
+    return False

@@ -1,0 +1,53 @@
+"""The schema as SQL, for whoever makes the tables by hand: a database whose user may not, or an engine that shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Text
+from sqlalchemy.dialects import postgresql
+
+from embermem.core.errors import ConfigError
+from embermem.store import migrations, schema
+from embermem.store.engines.sqlite_schema import new_file
+from embermem.store.schema import COMMON, OWNED
+
+ENGINES = ("sqlite", "postgresql", "citus")
+
+
+def ddl(engine: str, *, halfvec: bool = True) -> tuple[str, ...]:
+    """The statements that make an empty store, in order; run in one transaction, they make what opening one makes.
+
+    `halfvec`: vectors are of pgvector's type (`postgresql`, `citus`); without, bytes. Raises ConfigError for another
+    engine than those of ENGINES.
+    """
+    if engine == "sqlite":
+        return new_file()
+    if engine not in ENGINES:
+        raise ConfigError(f"there is no engine {engine!r}; one of: {', '.join(ENGINES)}")
+    dialect: Any = postgresql.dialect()  # type: ignore[no-untyped-call]
+    dialect.ember_halfvec = halfvec
+    extension = ("CREATE EXTENSION IF NOT EXISTS vector",) if halfvec else ()
+    made = (*extension, *migrations.new_store(dialect), *without_statistics())
+    return (*made, *(_distributed() if engine == "citus" else ()))
+
+
+def without_statistics() -> Iterator[str]:
+    """PostgreSQL: ANALYZE keeps samples of what a column holds in a catalog that forgetting does not reach. No column
+    of words is sampled."""
+    for table in schema.metadata.sorted_tables:
+        for column in table.c:
+            if isinstance(column.type, Text):
+                yield f'ALTER TABLE {table.name} ALTER COLUMN "{column.name}" SET STATISTICS 0'
+
+
+def _distributed() -> Iterator[str]:
+    """Citus: an owner's rows of all tables on one shard; what belongs to no owner on every node."""
+    for name in (*(table.name for table in COMMON), migrations.VERSION_TABLE):
+        yield f"SELECT create_reference_table('{name}')"
+    first = schema.owner.name
+    yield f"SELECT create_distributed_table('{first}', 'owner_id')"
+    for table in OWNED:
+        if table.name != first:
+            yield f"SELECT create_distributed_table('{table.name}', 'owner_id', colocate_with => '{first}')"

@@ -1,0 +1,135 @@
+"""What is read of the second log, and where both logs stood at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, bindparam, func, insert, literal, select
+from sqlalchemy.engine import Connection, Row
+
+from embermem.core.changes import Cause, Change, Decision
+from embermem.core.errors import InputError
+from embermem.core.types import OwnerId
+from embermem.protocols import Moment
+from embermem.store import schema
+from embermem.store.codec import decisions_from, decisions_text, json_text, micros
+from embermem.store.codec import moment as time_of
+from embermem.store.engines.words import holds
+from embermem.store.transactions import Transactions
+
+
+class Changes(Transactions):
+    """Readers of the log of changes."""
+
+    def changes(
+        self,
+        owner_id: OwnerId,
+        *,
+        since: int | datetime = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        causes: Collection[Cause] | None = None,
+        naming: str | None = None,
+        kinds: Collection[type[Decision]] | None = None,
+    ) -> tuple[Change, ...]:
+        """Changes in order; see protocols."""
+        with self._read() as c:
+            if isinstance(since, datetime):
+                row = _where_they_stood_at(c, owner_id, since)
+                since = 0 if row is None else _revision(row)
+            return changes(c, owner_id, since, limit, before=before, causes=causes, naming=naming, kinds=kinds)
+
+    def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
+        """Where the logs stood; see protocols."""
+        with self._read() as c:
+            row = _where_they_stood_at(c, owner_id, as_of)
+            if row is None:
+                return Moment(seq=0, revision=0)
+            seq, revision = row.seq if row.said_later is None else row.said or 0, _revision(row)
+            if (row.begun or 0) > revision:
+                change = schema.change
+                begun_at = select(change.c.recorded_at).where(change.c.owner_id == owner_id, change.c.no == row.begun)
+                since = time_of(c.execute(begun_at).scalar_one()).isoformat(timespec="seconds")
+                raise InputError(
+                    f"as_of = {as_of.isoformat()}: change {row.begun} began memory anew at {since}, and earlier "
+                    "derived memory was discarded; give a later time"
+                )
+        return Moment(seq=seq, revision=revision)
+
+
+def changes(
+    c: Connection,
+    owner_id: OwnerId,
+    since: int = 0,
+    limit: int | None = None,
+    *,
+    before: int | None = None,
+    causes: Collection[Cause] | None = None,
+    naming: str | None = None,
+    kinds: Collection[type[Decision]] | None = None,
+) -> tuple[Change, ...]:
+    """The next `limit` changes after `since`, or with `before` the last `limit` below it; of some causes; those in
+    whose decisions an id stands; each with its decisions of some kinds only. In order. What is left out is not decoded.
+    """
+    table = schema.change
+    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since).limit(limit)
+    if causes is not None:
+        query = query.where(table.c.cause.in_([cause.value for cause in causes]))
+    if naming is not None:
+        query = query.where(holds(c, table.c.decisions, json_text(naming)))
+    if before is None:
+        rows = c.execute(query.order_by(table.c.no)).all()
+    else:
+        rows = c.execute(query.where(table.c.no < before).order_by(table.c.no.desc())).all()[::-1]
+    return tuple(
+        Change(
+            no=row.no,
+            cause=Cause(row.cause),
+            analyst=row.analyst,
+            recorded_at=time_of(row.recorded_at),
+            decisions=decisions_from(row.decisions, kinds),
+        )
+        for row in rows
+    )
+
+
+def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
+    """Write the next change."""
+    row = {"cause": change.cause.value, "analyst": change.analyst, "recorded_at": micros(change.recorded_at)}
+    said = decisions_text(change.decisions)
+    c.execute(insert(schema.change).values(owner_id=owner_id, no=change.no, decisions=said, **row))
+
+
+def _where_they_stood() -> Select[Any]:
+    """In one statement, made once: the newest numbers of both logs, whether something was recorded later than a time,
+    the numbers that were the newest then, and the change that last began memory anew."""
+    owner, said, change = schema.owner, schema.utterance, schema.change
+    mine, at = bindparam("owner", type_=owner.c.owner_id.type), bindparam("at", type_=change.c.recorded_at.type)
+
+    def last(log: Any, number: Any, name: str) -> list[Any]:
+        later = select(literal(1)).where(log.c.owner_id == mine, log.c.recorded_at > at).limit(1)
+        then = select(number).where(log.c.owner_id == mine, log.c.recorded_at <= at)
+        newest = then.order_by(log.c.recorded_at.desc(), number.desc()).limit(1)
+        return [later.scalar_subquery().label(f"{name}_later"), newest.scalar_subquery().label(name)]
+
+    begun = select(func.max(change.c.no)).where(change.c.owner_id == mine, change.c.cause == Cause.ANEW.value)
+    return select(
+        owner.c.seq,
+        owner.c.revision,
+        *last(said, said.c.seq, "said"),
+        *last(change, change.c.no, "changed"),
+        begun.scalar_subquery().label("begun"),
+    ).where(owner.c.owner_id == mine)
+
+
+_WHERE_THEY_STOOD = _where_they_stood()
+
+
+def _where_they_stood_at(c: Connection, owner_id: OwnerId, at: datetime) -> Row[Any] | None:
+    return c.execute(_WHERE_THEY_STOOD, {"owner": owner_id, "at": micros(at)}).first()
+
+
+def _revision(row: Row[Any]) -> int:
+    return int(row.revision if row.changed_later is None else row.changed or 0)

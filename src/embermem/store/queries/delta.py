@@ -1,0 +1,166 @@
+"""What is new of an owner, for whoever holds the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from sqlalchemy import bindparam, select
+from sqlalchemy.engine import Connection
+
+from embermem.core.types import (
+    Fact,
+    OwnerId,
+    PageId,
+    Persona,
+    SegmentId,
+)
+from embermem.protocols import (
+    Delta,
+    PageMark,
+)
+from embermem.store import schema
+from embermem.store.codec import moment
+from embermem.store.queries import persona, reads
+from embermem.store.statements import utterances
+from embermem.store.transactions import Transactions
+
+_owner = schema.owner.c
+_said, _change = schema.utterance.c, schema.change.c
+_SAID_THERE = select(_said.id).where(_said.owner_id == bindparam("owner"), _said.seq == bindparam("seq"))
+_CHANGED_THERE = select(_change.recorded_at).where(
+    _change.owner_id == bindparam("owner"), _change.no == bindparam("revision")
+)
+_HOW_FAR = select(
+    _owner.seq,
+    _owner.revision,
+    _owner.reset_no,
+    _owner.persona_no,
+    _owner.created_at,
+    _SAID_THERE.scalar_subquery().label("said"),
+    _CHANGED_THERE.scalar_subquery().label("changed"),
+).where(_owner.owner_id == bindparam("owner"))
+"""Made once, because each search asks it first."""
+
+
+class Deltas(Transactions):
+    """Readers of what is new."""
+
+    def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta:
+        """What is newer than (seq, revision), read in one transaction, vectors in the order of their utterances.
+
+        `tokens` is parallel to `vector_seqs`, b"" for a vector without; the empty tuple if none of them has any.
+        `mark` is that of the delta which brought the reader there: where another stands there now, or nothing yet, the
+        database was replaced by another copy, and all is read again.
+        """
+        with self._read() as c:
+            row = c.execute(_HOW_FAR, {"owner": owner_id, "seq": seq, "revision": revision}).first()
+            if row is None:
+                return _no_owner((seq, revision) != (0, 0), dim)
+            found = _mark(row.said, row.changed)
+            replaced = row.seq < seq or row.revision < revision or mark not in ("", found)
+            if (row.seq, row.revision) == (seq, revision) and row.reset_no <= revision and not replaced:
+                return _nothing(seq, revision, dim, row.created_at, found)
+            reset = (row.reset_no > revision or replaced) and (seq, revision) != (0, 0)
+            if reset:
+                seq, revision = 0, 0
+            return _newer(c, row, owner_id, seq, revision, embedder, dim, reset)
+
+
+def _no_owner(had: bool, dim: int) -> Delta:
+    """Nobody is there: whoever was, is forgotten."""
+    return replace(_nothing(0, 0, dim, 0, ""), persona=Persona() if had else None, reset=had)
+
+
+def _mark(said: str | None, changed: int | None) -> str:
+    """The last utterance's id, which is random, and the last change's time: another copy of the database has others."""
+    return f"{said} {changed}"
+
+
+def _nothing(seq: int, revision: int, dim: int, born: int, mark: str) -> Delta:
+    return Delta(
+        seq=seq,
+        revision=revision,
+        utterances=(),
+        vector_seqs=np.zeros(0, dtype=np.int64),
+        vectors=np.zeros((0, dim), dtype=np.float32),
+        pages=(),
+        segments=(),
+        persona=None,
+        born=born,
+        mark=mark,
+    )
+
+
+def _newer(
+    c: Connection, owner: Any, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, reset: bool
+) -> Delta:
+    vector, page, segment = schema.embedding, schema.page, schema.segment
+    fresh = c.execute(
+        select(vector.c.seq, vector.c.data, vector.c.tokens).where(
+            vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder
+        )
+    ).all()
+    found = sorted(fresh, key=itemgetter(0))  # nearly in order; SQLite would carry the bytes through its sorter
+    data = np.frombuffer(b"".join([row[1] for row in found]), dtype="<f2").astype(np.float32)
+    marks = c.execute(
+        select(page.c.page_id, page.c.no, page.c.segment_id)
+        .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
+        .order_by(page.c.no)
+    )
+    segments = c.execute(reads.select_segments(owner_id).where(segment.c.touched_no > revision))
+    persona_moved = owner.persona_no > revision or reset
+    known = persona.persona(c, owner_id) if persona_moved else None
+    archived: tuple[Fact, ...] = ()
+    ended: tuple[Fact, ...] = ()
+    if persona_moved:
+        facts, fact = persona.select_facts(owner_id)[0], schema.fact.c
+        left = facts.where(fact.retired_no.is_(None), fact.archived_no > revision)
+        archived = persona.facts_from(c, owner_id, c.execute(left).all())
+        ended = persona.facts_from(c, owner_id, c.execute(facts.where(fact.retired_no > revision)).all())
+    there = {"owner": owner_id, "seq": owner.seq, "revision": owner.revision}
+    return Delta(
+        seq=owner.seq,
+        revision=owner.revision,
+        utterances=utterances(c, owner_id, seq, None),
+        vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
+        vectors=data.reshape(len(found), -1) if found else np.zeros((0, dim), dtype=np.float32),
+        pages=tuple(
+            PageMark(
+                page_id=PageId(row.page_id),
+                no=row.no,
+                segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
+            )
+            for row in marks
+        ),
+        segments=tuple(reads.segment_from(row, embedder) for row in segments),
+        persona=known,
+        tokens=_tokens(found),
+        archived_facts=archived,
+        ended_facts=ended,
+        expiring=_expiring(c, owner_id),
+        reset=reset,
+        born=owner.created_at,
+        mark=_mark(c.scalar(_SAID_THERE, there), c.scalar(_CHANGED_THERE, there)),
+    )
+
+
+def _expiring(c: Connection, owner_id: OwnerId) -> tuple[tuple[PageId, datetime], ...]:
+    """The pages that expire, the first first, and when."""
+    page = schema.page
+    rows = c.execute(
+        select(page.c.page_id, page.c.expires_at)
+        .where(page.c.owner_id == owner_id, page.c.expires_at.is_not(None))
+        .order_by(page.c.expires_at)
+    )
+    return tuple((PageId(row.page_id), moment(row.expires_at)) for row in rows)
+
+
+def _tokens(found: Sequence[Any]) -> tuple[bytes, ...]:
+    """One a row, b"" where it has none; the empty tuple if no row has any."""
+    tokens = tuple([row[2] or b"" for row in found])
+    return tokens if any(tokens) else ()

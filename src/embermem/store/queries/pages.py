@@ -1,0 +1,167 @@
+"""What is read of an owner's pages, now and at any moment.
+
+Where a page stands now is written on its row. Where it stood is what its memberships and notes of then say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, and_, case, exists, func, literal, null, select
+from sqlalchemy.engine import Connection
+
+from embermem.core.types import OwnerId, Page, PageId, SegmentId, ThreadId, Tier
+from embermem.protocols import NOW, Moment
+from embermem.store import schema
+from embermem.store.codec import micros
+from embermem.store.queries import reads
+from embermem.store.transactions import Transactions
+
+
+class Pages(Transactions):
+    """Readers of pages."""
+
+    def pages(
+        self,
+        owner_id: OwnerId,
+        short: int,
+        *,
+        moment: Moment = NOW,
+        tier: Tier | None = None,
+        ids: Collection[PageId] | None = None,
+        thread: ThreadId | None = None,
+        segment: SegmentId | None = None,
+        said_before: datetime | None = None,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int | None = None,
+    ) -> tuple[Page, ...]:
+        """Pages in order; see protocols."""
+        page = schema.page.c
+        with self._read() as c:
+            query, placed, pages = _pages(c, owner_id, moment)
+            if tier is not None:
+                query = query.where(_in_tier(tier, placed, evicted_no(moment), page.no > pages - short))
+            if thread is not None:
+                query = query.where(page.thread == thread)
+            if segment is not None:
+                query = query.where(placed == segment)
+            if said_before is not None:
+                query = query.where(page.page_id.in_(_said_before(owner_id, said_before)))
+            if after is not None:
+                query = query.where(page.no > after)
+            if before is not None:
+                query = query.where(page.no < before)
+            if limit is not None:
+                query = query.order_by(page.no.desc()).limit(limit)
+            queries = (
+                [query] if ids is None else [query.where(reads.one_of(page.page_id, some)) for some in _parts(ids)]
+            )
+            rows = sorted((row for one in queries for row in c.execute(one)), key=lambda row: row.no)
+            return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=_said_by(moment))
+
+
+def _parts(ids: Collection[PageId]) -> Iterable[Sequence[PageId]]:
+    return reads.chunks(sorted(set(ids)))
+
+
+def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any], Any, Any]:
+    """Pages as `reads.pages_from` takes them, the column of their segment, and how many pages the owner has."""
+    if moment.is_now:
+        return reads.select_pages(owner_id), schema.page.c.segment_id, schema.owner.c.pages
+    counted = _pages_counted(c, owner_id, moment.seq)
+    return _select_pages_then(owner_id, moment, counted), schema.membership.c.segment_id, counted
+
+
+def _in_tier(tier: Tier, placed: Any, evicted: Any, newest: Any) -> Any:
+    """The condition of `paging.tier_of`, for the database."""
+    return {
+        Tier.MID: and_(placed.is_not(None), evicted.is_(None)),
+        Tier.ARCHIVE: evicted.is_not(None),
+        Tier.SHORT: and_(placed.is_(None), newest),
+        Tier.PENDING: and_(placed.is_(None), ~newest),
+    }[tier]
+
+
+def _said_before(owner_id: OwnerId, at: datetime) -> Select[Any]:
+    """The pages all of which was said before a time."""
+    said = schema.utterance.c
+    whole = func.max(said.said_at) < micros(at)
+    return select(said.page_id).where(said.owner_id == owner_id).group_by(said.page_id).having(whole)
+
+
+# ---------------------------------------------------------------------------------------------------------------- then
+
+
+def select_present(owner_id: OwnerId, moment: Moment) -> Select[Any]:
+    """The pages of which something was said."""
+    page, said = schema.page, schema.utterance
+    columns = (page.c[name] for name in ("page_id", "no", "thread", "first_seq", "recorded_at"))
+    query = select(*columns).select_from(page).where(page.c.owner_id == owner_id)
+    if moment.seq is not None:
+        query = query.where(page.c.first_seq <= moment.seq)
+    if moment.valid_at is not None:
+        own = (said.c.owner_id == page.c.owner_id, said.c.page_id == page.c.page_id)
+        query = query.where(exists().where(*own, *_said_by(moment)))
+    return query
+
+
+def noted(pages: Select[Any], moment: Moment) -> Select[Any]:
+    """Each page with the chain that it was in."""
+    note = schema.note
+    return _joined(pages, note, moment).add_columns(
+        note.c.chain_id, note.c.keywords, note.c.change_no.label("noted_no"), note.c.recorded_at.label("noted_at")
+    )
+
+
+def evicted_no(moment: Moment) -> Any:
+    """By which change a segment had left mid-term memory; nothing brings one back."""
+    column = schema.segment.c.evicted_no
+    return column if moment.revision is None else case((column <= moment.revision, column), else_=null())
+
+
+def _select_pages_then(owner_id: OwnerId, moment: Moment, counted: int) -> Select[Any]:
+    """Each page with the segment and the chain that it was in. Whether an analyst failed on one has no past."""
+    page, member, segment = schema.page, schema.membership, schema.segment
+    placed = (
+        _joined(select_present(owner_id, moment), member, moment)
+        .outerjoin(segment, and_(segment.c.owner_id == member.c.owner_id, segment.c.segment_id == member.c.segment_id))
+        .add_columns(member.c.segment_id, evicted_no(moment).label("evicted_no"))
+    )
+    return noted(placed, moment).add_columns(
+        page.c.expires_at, page.c.expires_offset, literal(counted).label("owner_pages"), null().label("error")
+    )
+
+
+def _joined(pages: Select[Any], table: Any, moment: Moment) -> Select[Any]:
+    """Each page with the version of it, in a table, that stood."""
+    page = schema.page
+    same = (table.c.owner_id == page.c.owner_id, table.c.page_id == page.c.page_id)
+    return pages.outerjoin(table, and_(*same, reads.stood(table, moment.revision)))
+
+
+def _said_by(moment: Moment) -> list[Any]:
+    """The conditions that an utterance was there, and was said by then."""
+    said = schema.utterance
+    conditions: list[Any] = []
+    if moment.seq is not None:
+        conditions.append(said.c.seq <= moment.seq)
+    if moment.valid_at is not None:
+        conditions.append(said.c.said_at <= micros(moment.valid_at))
+    return conditions
+
+
+def _pages_counted(c: Connection, owner_id: OwnerId, seq: int | None) -> int:
+    """How many pages the owner had: those before the next to come. One that was forgotten just before it counts, so
+    that nothing takes its place in short-term memory."""
+    page, owner, said = schema.page, schema.owner, schema.utterance
+    if seq is not None:
+        same = (page.c.owner_id == said.c.owner_id, page.c.page_id == said.c.page_id, page.c.first_seq == said.c.seq)
+        opening = select(page.c.no).select_from(said).join(page, and_(*same))
+        mine = (said.c.owner_id == owner_id, said.c.seq > seq)
+        following = c.scalar(opening.where(*mine).order_by(said.c.seq).limit(1))
+        if following is not None:
+            return int(following) - 1
+    return c.scalar(select(owner.c.pages).where(owner.c.owner_id == owner_id)) or 0

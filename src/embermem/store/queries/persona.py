@@ -1,0 +1,302 @@
+"""What is read of an owner's persona: facts, their conflicts, traits and profiles, now and at any moment.
+
+Every derived row says by which change it was written and by which it ended, so what stood at a revision is a condition
+(`reads.stood`). With `valid_at`, traits and lines are chosen among all their versions; facts say themselves when they
+were true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, assert_never
+
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, null, or_, select
+from sqlalchemy.engine import Connection, Row
+
+from embermem.core.traits import dimensions_by_name
+from embermem.core.types import About, Conflict, Fact, FactId, OwnerId, Persona, ProfileField, Source, Trait
+from embermem.protocols import HELD, NOW, FactSelection, FactState, Moment
+from embermem.store import schema
+from embermem.store.codec import micros
+from embermem.store.codec import moment as time_of
+from embermem.store.queries import reads
+from embermem.store.transactions import Transactions
+
+_BESIDE = {"owner_id", "fact_id", "change_no", "recorded_at", "retired_no", "retired_at"}
+_OF_A_STATE = {
+    **{c.name: c.name for c in schema.fact.c if c.name in schema.fact_state.c and c.name not in _BESIDE},
+    "retired_no": "ended_no",
+    "retired_at": "ended_at",
+}
+"""Columns of `fact` that change, and what they are called in `fact_state`."""
+
+
+class Personas(Transactions):
+    """Readers of facts, conflicts, traits and profiles."""
+
+    def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
+        """Facts, those confirmed last at the end; see protocols."""
+        with self._read() as c:
+            return facts(c, owner_id, selection, moment)
+
+    def persona(self, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
+        """Profiles, traits and the facts that are held; see protocols."""
+        with self._read() as c:
+            return persona(c, owner_id, moment)
+
+    def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
+        """The open conflicts, in the order in which they were found; one of a fact that is no longer held stays in its
+        table, and is read no more."""
+        with self._read() as c:
+            rows = _open_conflicts(c, owner_id, moment.revision)
+            held = {fact.id: fact for fact in facts(c, owner_id, HELD, replace(moment, valid_at=None))} if rows else {}
+        return tuple(
+            Conflict(
+                older=held[FactId(row.fact_id)],
+                newer=held[FactId(row.other_id)],
+                reason=row.reason,
+                recorded_at=time_of(row.recorded_at),
+                change_no=row.change_no,
+            )
+            for row in rows
+        )
+
+
+# --------------------------------------------------------------------------------------------------------------- facts
+
+
+def facts(c: Connection, owner_id: OwnerId, selection: FactSelection, moment: Moment = NOW) -> tuple[Fact, ...]:
+    """The facts of a selection, as they were at a moment."""
+    query, of = select_facts(owner_id, moment.revision)
+    if selection.states is not None:
+        query = query.where(or_(*(_in_state(state, of, moment) for state in sorted(selection.states))))
+    if selection.about is not None:
+        query = query.where(schema.fact.c.about == selection.about.value)
+    if selection.expired_by is not None:
+        query = query.where(of["expires_at"].is_not(None), of["expires_at"] <= micros(selection.expired_by))
+    if selection.superseded_by is not None:
+        query = query.where(of["superseded_by"].in_(sorted(selection.superseded_by)))
+    if selection.ids is None and selection.resting_on is None:
+        return facts_from(c, owner_id, c.execute(query).all(), moment.revision)
+    rows = [
+        row
+        for ids in reads.chunks(_named(c, owner_id, selection))
+        for row in c.execute(query.where(reads.one_of(schema.fact.c.fact_id, ids)))
+    ]
+    rows.sort(key=lambda row: (row.confirmed_no, row.change_no, row.fact_id))
+    return facts_from(c, owner_id, rows, moment.revision)
+
+
+def _named(c: Connection, owner_id: OwnerId, selection: FactSelection) -> list[str]:
+    """The ids that a selection names, itself or by what they rest on."""
+    if selection.resting_on is None:
+        return sorted(selection.ids or ())
+    source = schema.source.c
+    query = select(source.item_id).where(source.owner_id == owner_id, source.item == "fact")
+    found = {
+        fact_id
+        for seqs in reads.chunks(sorted(selection.resting_on))
+        for fact_id in c.scalars(query.where(source.seq.in_(seqs)))
+    }
+    return sorted(found if selection.ids is None else found & selection.ids)
+
+
+def select_facts(owner_id: OwnerId, revision: int | None = None) -> tuple[Select[Any], Mapping[str, Any]]:
+    """Facts as they were, in order of their last confirmation (then of entry), in which the cap takes them, and whether
+    the owner ever had a conflict; and the columns that change, by their names."""
+    fact = schema.fact
+    marked = exists().where(schema.conflict.c.owner_id == owner_id).label("marked")
+    if revision is None:
+        of = {name: fact.c[name] for name in _OF_A_STATE}
+        query = select(fact, marked).where(fact.c.owner_id == owner_id)
+    else:
+        of = {name: schema.fact_state.c[theirs] for name, theirs in _OF_A_STATE.items()}
+        query = select_states(owner_id).add_columns(marked).where(reads.stood(schema.fact_state, revision))
+    return query.order_by(of["confirmed_no"], fact.c.change_no, fact.c.fact_id), of
+
+
+def select_states(owner_id: OwnerId) -> Select[Any]:
+    """Facts as rows of the table `fact`, one for each state that a change left them in."""
+    fact, state = schema.fact, schema.fact_state
+    fixed = [column for column in fact.c if column.name not in _OF_A_STATE]
+    return (
+        select(*fixed, *(state.c[theirs].label(name) for name, theirs in _OF_A_STATE.items()))
+        .select_from(state)
+        .join(fact, and_(fact.c.owner_id == state.c.owner_id, fact.c.fact_id == state.c.fact_id))
+        .where(state.c.owner_id == owner_id)
+    )
+
+
+def _in_state(state: FactState, of: Mapping[str, Any], moment: Moment) -> ColumnElement[bool]:
+    """Whether a fact was in a state. With `valid_at` one that ended since was held still, if it was true."""
+    match state:
+        case FactState.ENDED:
+            return of["retired_no"].is_not(None)  # type: ignore[no-any-return]
+        case FactState.HELD:
+            placed = of["archived_no"].is_(None)
+        case FactState.ARCHIVED:
+            placed = of["archived_no"].is_not(None)
+        case _:
+            assert_never(state)
+    if moment.valid_at is None:
+        return and_(of["retired_no"].is_(None), placed)
+    at, since = micros(moment.valid_at), schema.fact.c.valid_from
+    until = func.coalesce(of["valid_to"], of["retired_at"], of["expires_at"])
+    return and_(placed, or_(since.is_(None), since <= at), or_(until.is_(None), until > at))
+
+
+def facts_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], upto: int | None = None) -> tuple[Fact, ...]:
+    """Facts with their sources and conflicts, from rows of `select_facts`; as they were at change `upto`."""
+    sources = _fact_sources(c, owner_id, [row.fact_id for row in rows], upto)
+    against: dict[str, list[FactId]] = {}
+    if rows and rows[0].marked:
+        for pair in _open_conflicts(c, owner_id, upto):
+            against.setdefault(pair.fact_id, []).append(FactId(pair.other_id))
+            against.setdefault(pair.other_id, []).append(FactId(pair.fact_id))
+    return tuple(fact_from(row, sources, against.get(row.fact_id, ())) for row in rows)
+
+
+def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]], conflicts: Sequence[FactId] = ()) -> Fact:
+    """A fact with its sources, and those that it is in conflict with."""
+    return Fact(
+        id=FactId(row.fact_id),
+        about=About(row.about),
+        subject=row.subject,
+        attribute=row.attribute,
+        value=row.value,
+        text=row.text,
+        sources=sources.get(row.fact_id, ()),
+        valid_from=reads.time_from(row.valid_from, row.valid_from_offset),
+        valid_to=reads.time_from(row.valid_to, row.valid_to_offset),
+        recorded_at=time_of(row.recorded_at),
+        retired_at=reads.time_from(row.retired_at),
+        superseded_by=None if row.superseded_by is None else FactId(row.superseded_by),
+        archived=row.archived_no is not None,
+        pinned=row.pinned,
+        change_no=row.change_no,
+        expires_at=reads.time_from(row.expires_at, row.expires_offset),
+        conflicts=tuple(conflicts),
+    )
+
+
+def _fact_sources(
+    c: Connection, owner_id: OwnerId, fact_ids: Sequence[str], upto: int | None
+) -> Mapping[str, tuple[Source, ...]]:
+    """By fact, the utterances that all its confirmations rest on; those of changes up to a number."""
+    found: dict[str, dict[Source, None]] = {}
+    for ids in reads.chunks(fact_ids):
+        query = reads.select_sources(owner_id, "fact", ids)
+        for row in c.execute(query if upto is None else query.where(schema.source.c.change_no <= upto)):
+            found.setdefault(row.item_id, {})[reads.source_from(row)] = None
+    return {fact_id: tuple(sources) for fact_id, sources in found.items()}
+
+
+def _open_conflicts(c: Connection, owner_id: OwnerId, upto: int | None) -> Sequence[Row[Any]]:
+    """The conflicts that stand and both of whose facts are held, in the order in which they were found; as they were
+    at change `upto`."""
+    table, fact, state = schema.conflict, schema.fact, schema.fact_state
+    query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, upto))
+    for end in (table.c.fact_id, table.c.other_id):
+        if upto is None:
+            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
+            query = query.where(exists().where(fact.c.owner_id == owner_id, fact.c.fact_id == end, held))
+        else:
+            held = and_(state.c.ended_no.is_(None), state.c.archived_no.is_(None), reads.stood(state, upto))
+            query = query.where(exists().where(state.c.owner_id == owner_id, state.c.fact_id == end, held))
+    return c.execute(query.order_by(table.c.change_no, table.c.fact_id, table.c.other_id)).all()
+
+
+# ------------------------------------------------------------------------------------------------- profiles and traits
+
+
+def persona(c: Connection, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
+    """Profiles, traits and the facts that are held, as they were at a moment."""
+    profile, trait = schema.profile.c, schema.trait.c
+    lines = _versions(c, owner_id, schema.profile, (profile.name, profile.whose), moment)
+    fields = _fields_from(c, owner_id, [row for row in lines if row.value is not None])
+    known = facts(c, owner_id, HELD, moment)
+    return Persona(
+        profile=tuple(f for f in fields if f.whose is About.USER),
+        agent_profile=tuple(f for f in fields if f.whose is About.AGENT),
+        traits=_traits_from(c, owner_id, _versions(c, owner_id, schema.trait, (trait.dimension,), moment)),
+        facts=tuple(f for f in known if f.about is About.USER),
+        agent_facts=tuple(f for f in known if f.about is About.AGENT),
+    )
+
+
+def _versions(c: Connection, owner_id: OwnerId, table: Any, keys: Sequence[Any], moment: Moment) -> list[Row[Any]]:
+    """The version that stood of each trait or profile line; with `valid_at` the one that says what was true then."""
+    retired_at: Any = table.c.retired_at
+    if moment.revision is not None:
+        retired_at = case((table.c.retired_no <= moment.revision, retired_at), else_=null())
+    kept = [column for column in table.c if column.name != "retired_at"]
+    query: Select[Any] = select(*kept, retired_at.label("retired_at")).where(table.c.owner_id == owner_id)
+    query = query.order_by(*keys, table.c.change_no)
+    if moment.valid_at is None:
+        return list(c.execute(query.where(reads.stood(table, moment.revision))).all())
+    rows = c.execute(query.where(reads.known_by(table, moment.revision)))
+    names = [key.name for key in keys]
+    found = (
+        _true_of(versions, micros(moment.valid_at), moment.revision)
+        for _, versions in groupby(rows, lambda row: tuple(getattr(row, name) for name in names))
+    )
+    return [row for row in found if row is not None]
+
+
+def _true_of(versions: Iterable[Row[Any]], at: int, revision: int | None) -> Row[Any] | None:
+    """Of all versions of one thing, in order, the last that reaches back to a time. One that was cleared, with no other
+    in its place, was never true, nor what came before it."""
+    standing: list[Row[Any]] = []
+    ended: int | None = None
+    for row in versions:
+        if ended is not None and ended != row.change_no:
+            standing = []
+        standing.append(row)
+        ended = row.retired_no
+    if ended is not None and (revision is None or ended <= revision):
+        return None
+    return next((row for row in reversed(standing) if row.valid_from is None or row.valid_from <= at), None)
+
+
+def _fields_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> list[ProfileField]:
+    told = reads.sources_of(c, owner_id, "profile", {f"{row.whose}.{row.name}": row.change_no for row in rows})
+    return [field_from(row, told.get(f"{row.whose}.{row.name}", ())) for row in rows]
+
+
+def field_from(row: Row[Any], sources: tuple[Source, ...]) -> ProfileField:
+    """A line of a profile. One that was cleared says nothing."""
+    return ProfileField(
+        whose=About(row.whose),
+        name=row.name,
+        value=row.value or "",
+        sources=sources,
+        recorded_at=time_of(row.recorded_at),
+        valid_from=reads.time_from(row.valid_from, row.valid_from_offset),
+        change_no=row.change_no,
+        set_by=row.set_by,
+        retired_at=reads.time_from(row.retired_at),
+    )
+
+
+def _traits_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> tuple[Trait, ...]:
+    told = reads.sources_of(c, owner_id, "trait", {row.dimension: row.change_no for row in rows})
+    return tuple(trait_from(row, told.get(row.dimension, ())) for row in rows)
+
+
+def trait_from(row: Row[Any], sources: tuple[Source, ...]) -> Trait:
+    """A trait."""
+    dimension = dimensions_by_name()[row.dimension]
+    return Trait(
+        dimension=row.dimension,
+        category=dimension.category,
+        level=row.level,
+        confidence=row.confidence,
+        pole=dimension.pole(row.level),
+        sources=sources,
+        recorded_at=time_of(row.recorded_at),
+        valid_from=reads.time_from(row.valid_from, row.valid_from_offset),
+        change_no=row.change_no,
+        retired_at=reads.time_from(row.retired_at),
+    )

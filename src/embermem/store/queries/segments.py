@@ -1,0 +1,318 @@
+"""What is read of an owner's segments and chains, now and at any moment.
+
+Every derived row says by which change it was written and by which it ended, so what stood at a revision is a condition
+(`reads.stood`). What is counted (visits, heat, waits) has no past and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, and_, func, select
+from sqlalchemy.engine import Connection, Row
+
+from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
+from embermem.protocols import NOW, Moment
+from embermem.store import schema
+from embermem.store.codec import from_json, micros
+from embermem.store.codec import moment as time_of
+from embermem.store.queries import reads
+from embermem.store.queries.pages import evicted_no, noted, select_present
+from embermem.store.statements import setting
+from embermem.store.transactions import Transactions
+
+
+class Segments(Transactions):
+    """Readers of segments and chains."""
+
+    def segments(
+        self,
+        owner_id: OwnerId,
+        *,
+        moment: Moment = NOW,
+        archived: bool | None = None,
+        only: SegmentId | None = None,
+    ) -> tuple[Segment, ...]:
+        """Segments with their pages and sources, oldest first; see protocols."""
+        read = _segments_now if moment.is_now else _segments_then
+        with self._read() as c:
+            return read(c, owner_id, moment, archived, only)
+
+    def chains(
+        self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
+    ) -> tuple[Chain, ...]:
+        """Chains with their pages; see protocols."""
+        read = _chains_now if moment.is_now else _chains_then
+        with self._read() as c:
+            return read(c, owner_id, moment, ids)
+
+
+# ----------------------------------------------------------------------------------------------------------------- now
+
+
+def _segments_now(
+    c: Connection, owner_id: OwnerId, _: Moment, archived: bool | None, only: SegmentId | None
+) -> tuple[Segment, ...]:
+    segment, page = schema.segment, schema.page
+    query = reads.select_segments(owner_id)
+    if archived is not None:
+        query = query.where(segment.c.evicted_no.is_not(None) if archived else segment.c.evicted_no.is_(None))
+    if only is not None:
+        query = query.where(segment.c.segment_id == only)
+    embedder = setting(c, "embedder")
+    counts = reads.unanalysed_counts(c, owner_id)
+    rows = c.execute(query).all()
+    sources = reads.sources_of(c, owner_id, "segment", {row.segment_id: row.change_no for row in rows})
+    of: dict[str, list[PageId]] = {}
+    members = select(page.c.segment_id, page.c.page_id).where(
+        page.c.owner_id == owner_id,
+        page.c.segment_id.is_not(None) if only is None else page.c.segment_id == only,
+    )
+    for row in c.execute(members.order_by(page.c.no)):
+        of.setdefault(row.segment_id, []).append(PageId(row.page_id))
+    return tuple(
+        reads.segment_from(
+            row,
+            embedder,
+            counts.get(row.segment_id, 0),
+            tuple(of.get(row.segment_id, ())),
+            sources.get(row.segment_id, ()),
+        )
+        for row in rows
+    )
+
+
+def _chains_now(c: Connection, owner_id: OwnerId, _: Moment, ids: Collection[ChainId] | None) -> tuple[Chain, ...]:
+    chain, page = schema.chain.c, schema.page.c
+    query = select(schema.chain).where(chain.owner_id == owner_id, chain.retired_no.is_(None))
+    members = select(page.chain_id, page.page_id).where(page.owner_id == owner_id)
+    if ids is None:
+        members = members.where(page.chain_id.is_not(None))
+    else:
+        query, members = query.where(chain.chain_id.in_(sorted(ids))), members.where(page.chain_id.in_(sorted(ids)))
+    of: dict[str, list[PageId]] = {}
+    for row in c.execute(members.order_by(page.no)):
+        of.setdefault(row.chain_id, []).append(PageId(row.page_id))
+    rows = c.execute(query.order_by(chain.chain_id)).all()
+    sources = reads.sources_of(c, owner_id, "chain", {row.chain_id: row.change_no for row in rows})
+    return tuple(
+        Chain(
+            id=ChainId(row.chain_id),
+            thread=ThreadId(row.thread),
+            summary=row.summary,
+            page_ids=tuple(of.get(row.chain_id, ())),
+            change_no=row.change_no,
+            recorded_at=time_of(row.recorded_at),
+            sources=sources.get(row.chain_id, ()),
+        )
+        for row in rows
+        if ids is not None or row.chain_id in of  # one that lost its pages to others is no more
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------- then
+
+
+def _segments_then(
+    c: Connection, owner_id: OwnerId, moment: Moment, archived: bool | None, only: SegmentId | None
+) -> tuple[Segment, ...]:
+    members = _members(c, owner_id, moment, only)
+    known = [
+        row
+        for row in c.execute(_select_segments(owner_id, moment))
+        if row.segment_id in members and archived in (None, row.evicted_no is not None)
+    ]
+    texts = {row.segment_id: row for row in c.execute(_segment_texts(owner_id, moment, only))}
+    sources = reads.sources_of(c, owner_id, "segment", {name: row.change_no for name, row in texts.items()})
+    told = _told(owner_id, schema.evolution, schema.evolution.c.segment_id, "evolution", moment)
+    evolved = {row.segment_id: row for row in c.execute(told)}
+    return tuple(
+        _segment(
+            row,
+            members[row.segment_id],
+            _text_from(texts[row.segment_id])
+            if row.segment_id in texts
+            else _bare(c, owner_id, moment, members[row.segment_id].page_ids),
+            evolved.get(row.segment_id),
+            sources.get(row.segment_id, ()),
+        )
+        for row in known
+    )
+
+
+def _chains_then(
+    c: Connection, owner_id: OwnerId, moment: Moment, ids: Collection[ChainId] | None
+) -> tuple[Chain, ...]:
+    of: dict[str, list[Row[Any]]] = {}
+    members = noted(select_present(owner_id, moment), moment).where(schema.note.c.chain_id.is_not(None))
+    for row in c.execute(members.order_by(schema.page.c.no)):
+        of.setdefault(row.chain_id, []).append(row)
+    told = _told(owner_id, schema.chain, schema.chain.c.chain_id, "chain", moment)
+    texts = {row.chain_id: row for row in c.execute(told)}
+    sources = reads.sources_of(c, owner_id, "chain", {name: row.change_no for name, row in texts.items()})
+    made = []
+    for name in sorted(of if ids is None else of.keys() & ids):
+        text, first = texts.get(name), of[name][0]
+        made.append(
+            Chain(
+                id=ChainId(name),
+                thread=ThreadId(first.thread),
+                summary="" if text is None else text.summary,
+                page_ids=tuple(PageId(row.page_id) for row in of[name]),
+                change_no=first.noted_no if text is None else text.change_no,
+                recorded_at=time_of(first.noted_at if text is None else text.recorded_at),
+                sources=sources.get(name, ()),
+            )
+        )
+    return tuple(made)
+
+
+def _segment_texts(owner_id: OwnerId, moment: Moment, only: SegmentId | None) -> Select[Any]:
+    """The text that each segment had; with `valid_at` the newest that tells of nothing said later."""
+    text = schema.segment_text
+    query = select(text).where(text.c.owner_id == owner_id)
+    if only is not None:
+        query = query.where(text.c.segment_id == only)
+    if moment.valid_at is None:
+        return query.where(reads.stood(text, moment.revision))
+    newest_first = (text.c.said_to.desc(), text.c.change_no.desc())
+    place = func.row_number().over(partition_by=text.c.segment_id, order_by=newest_first)
+    ranked = query.add_columns(place.label("place")).where(
+        reads.known_by(text, moment.revision), text.c.said_to <= micros(moment.valid_at)
+    )
+    return _first(ranked)
+
+
+def _told(owner_id: OwnerId, table: Any, key: Any, item: str, moment: Moment) -> Select[Any]:
+    """As `_segment_texts`, of a table whose versions tell of what was said where they were taken from."""
+    source, said = schema.source, schema.utterance
+    query = select(table).where(table.c.owner_id == owner_id)
+    if moment.valid_at is None:
+        return query.where(reads.stood(table, moment.revision))
+    told = (
+        select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
+        .join(said, and_(said.c.owner_id == source.c.owner_id, said.c.seq == source.c.seq))
+        .where(source.c.owner_id == owner_id, source.c.item == item)
+        .group_by(source.c.item_id, source.c.change_no)
+        .subquery("told")
+    )
+    newest_first = (told.c.said_to.desc(), table.c.change_no.desc())
+    place = func.row_number().over(partition_by=key, order_by=newest_first)
+    ranked = (
+        query.add_columns(place.label("place"))
+        .join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
+        .where(reads.known_by(table, moment.revision), told.c.said_to <= micros(moment.valid_at))
+    )
+    return _first(ranked)
+
+
+def _first(ranked: Select[Any]) -> Select[Any]:
+    found = ranked.subquery("ranked")
+    return select(found).where(found.c.place == 1)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Members:
+    """A segment's pages, in order, and when the newest of them came."""
+
+    page_ids: list[PageId] = field(default_factory=list)
+    arrived: int = 0
+
+
+def _members(c: Connection, owner_id: OwnerId, moment: Moment, only: SegmentId | None) -> Mapping[str, _Members]:
+    """The pages that were in each segment."""
+    page, member = schema.page, schema.membership
+    same = and_(member.c.owner_id == page.c.owner_id, member.c.page_id == page.c.page_id)
+    query = (
+        select_present(owner_id, moment)
+        .with_only_columns(member.c.segment_id, page.c.page_id, page.c.recorded_at)
+        .join(member, and_(same, reads.stood(member, moment.revision)))
+        .order_by(page.c.no)
+    )
+    if only is not None:
+        query = query.where(member.c.segment_id == only)
+    found: dict[str, _Members] = {}
+    for segment_id, page_id, recorded_at in c.execute(query):
+        own = found.get(segment_id)
+        if own is None:
+            own = found[segment_id] = _Members()
+        own.page_ids.append(page_id)
+        own.arrived = max(own.arrived, recorded_at)
+    return found
+
+
+def _select_segments(owner_id: OwnerId, moment: Moment) -> Select[Any]:
+    """All segments, oldest first, and by which change they had left mid-term memory."""
+    segment = schema.segment
+    query = select(segment.c.segment_id, evicted_no(moment).label("evicted_no")).where(segment.c.owner_id == owner_id)
+    return query.order_by(segment.c.opened_no, segment.c.segment_id)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Text:
+    """What was told of a segment, and since which change."""
+
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+    said_from: datetime
+    said_to: datetime
+    change_no: int
+    recorded_at: datetime
+
+
+def _text_from(row: Row[Any]) -> _Text:
+    return _Text(
+        summary="\n".join(part.text for part in from_json(row.parts, tuple[SummaryPart, ...])),
+        keywords=tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...])),
+        said_from=time_of(row.said_from, row.said_from_offset),
+        said_to=time_of(row.said_to, row.said_to_offset),
+        change_no=row.change_no,
+        recorded_at=time_of(row.recorded_at),
+    )
+
+
+def _bare(c: Connection, owner_id: OwnerId, moment: Moment, page_ids: Sequence[PageId]) -> _Text:
+    """In place of a text that tells of more than it may, or is gone with what was forgotten: nothing told, when the
+    pages were said, and by which change the first of them entered."""
+    page, member, said = schema.page, schema.membership, schema.utterance
+    of_page = and_(page.c.owner_id == member.c.owner_id, page.c.page_id == member.c.page_id)
+    first = and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.first_seq)
+    query = (
+        select(member.c.change_no, member.c.recorded_at, said.c.said_at, said.c.said_offset)
+        .select_from(member)
+        .join(page, of_page)
+        .join(said, first)
+        .where(member.c.owner_id == owner_id, reads.stood(member, moment.revision))
+    )
+    rows = [row for ids in reads.chunks(page_ids) for row in c.execute(query.where(member.c.page_id.in_(ids)))]
+    said_at = [time_of(row.said_at, row.said_offset) for row in rows]
+    change_no, recorded_at = min((row.change_no, row.recorded_at) for row in rows)
+    return _Text(said_from=min(said_at), said_to=max(said_at), change_no=change_no, recorded_at=time_of(recorded_at))
+
+
+def _segment(
+    row: Row[Any], members: _Members, text: _Text, evolved: Row[Any] | None, sources: tuple[Source, ...]
+) -> Segment:
+    """A segment as it was, without counters."""
+    words = () if evolved is None else from_json(evolved.keywords, tuple[str, ...])
+    return Segment(
+        id=SegmentId(row.segment_id),
+        summary=text.summary,
+        keywords=tuple(dict.fromkeys((*text.keywords, *words))),
+        page_ids=tuple(members.page_ids),
+        visits=0,
+        unanalysed=0,
+        last_access=time_of(members.arrived),
+        archived=row.evicted_no is not None,
+        change_no=text.change_no,
+        recorded_at=text.recorded_at,
+        said_from=text.said_from,
+        said_to=text.said_to,
+        sources=sources,
+        tags=() if evolved is None else from_json(evolved.tags, tuple[str, ...]),
+        context="" if evolved is None else evolved.context,
+    )
