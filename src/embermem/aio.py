@@ -114,7 +114,7 @@ _Way = Callable[[_Threads, Callable[[], Any]], Coroutine[Any, Any, Any]]
 
 
 def _awaited(way: _Way, method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
-    """The method, awaited, in the threads that `way` hands it to; its name, parameters and documentation stay."""
+    """The method as an awaitable in the threads of `way`, with the same name, parameters and documentation."""
 
     @functools.wraps(method)
     async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -214,7 +214,7 @@ class AsyncMemory(_Async[Memory]):
         return self._reached().now()
 
     def is_resident(self, owner: Owner) -> bool:
-        """Whether an owner's index is in memory now."""
+        """Whether an owner's index is in memory."""
         return self._reached().is_resident(owner)
 
     better_embedder = _awaited(_Threads.read, Memory.better_embedder)

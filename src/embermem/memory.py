@@ -131,11 +131,11 @@ class Memory:
         return self._embedder.name
 
     def better_embedder(self) -> str | None:
-        """The embedder that takes the place of the one in use at the next `settle` or `work`, or in the background;
-        None for none.
+        """The embedder that replaces the current one at the next `settle` or `work`, or in the background; None if the
+        current one is kept.
 
-        That is `minilm` where the store began without the weights of MiniLM, with the hashed embedder that no setting
-        named, and they are here now.
+        It is `minilm` if the store was created without the weights of MiniLM, no setting named its hashed embedder,
+        and the weights are installed now.
         """
         from embermem import bootstrap
 
@@ -157,7 +157,7 @@ class Memory:
         return self._parts.system.resident_bytes
 
     def is_resident(self, owner: Owner) -> bool:
-        """Whether an owner's index is in memory now: the next recall has not to load it."""
+        """Whether an owner's index is in memory, so that the next recall does not have to load it."""
         return self._parts.system.is_resident(owner.id)
 
     @property
@@ -348,8 +348,8 @@ class Memory:
         bootstrap.remember(store, self._embedder)
 
     def _renew_embedder(self) -> None:
-        """Put the embedder in place that the store has by now, or that takes the place of its own. What it has not
-        embedded yet is due, and recall finds it by words."""
+        """Switch to the embedder that the store has by now, or to the one that replaces it. Utterances that it has not
+        embedded yet are due, and recall finds them by words."""
         from embermem import bootstrap
 
         if self._embedder_stays:
@@ -360,7 +360,11 @@ class Memory:
                 before, self._embedder = self._embedder.name, bootstrap.make_embedder(better, self.settings)
                 self._begin_reindex()
                 name = self._embedder.name
-                logger.warning("%s is here: it embeds again what %s did; recall goes by words until then", name, before)
+                logger.warning(
+                    "%s is now available and embeds again what %s embedded; recall finds the rest by words until then",
+                    name,
+                    before,
+                )
             elif store.setting("embedder") != self._embedder.name:  # another process changed it
                 self._embedder = bootstrap.choose_embedder(store, self.settings)
             else:

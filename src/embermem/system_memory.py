@@ -98,7 +98,7 @@ class SystemMemory:
 
     @property
     def store(self) -> SqlStore:
-        """The store itself, for what is read of any system's: utterances, counts, calls."""
+        """The store itself, for data that every system has: utterances, counts, calls."""
         return self._store
 
     @property

@@ -89,7 +89,7 @@ def test_one_that_is_no_application_is_refused(site: Path) -> None:
     installed(site, "odd", "app = 1")
     done = run("odd")
     assert done.exit_code == 1, done.output
-    assert "is no typer.Typer: plug_odd:app" in " ".join(done.stderr.split())
+    assert "is not a typer.Typer: plug_odd:app" in " ".join(done.stderr.split())
 
 
 def test_a_command_of_ours_stands_before_one_of_the_same_name(site: Path) -> None:

@@ -1,6 +1,6 @@
-"""The methods of the client, without a connection: what each asks of the HTTP API, and what it makes of the answers.
+"""The methods of the client, without a connection: the requests of each, and how it reads the answers.
 
-Each method is a generator (`exchange.Steps`) that both senders run, so that the sync and the async client are one.
+Each method is a generator (`exchange.Steps`) that both senders run, so the sync and the async client share it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST_LOOK_S = 2.0
 
 
 class OwnerCalls(ReadCalls):
-    """One owner's memory behind the HTTP API: `ReadCalls`, and what changes it."""
+    """One owner's memory over the HTTP API: `ReadCalls`, and the methods that change it."""
 
     # --------------------------------------------------------------------------------------------------------- in
 

@@ -1,4 +1,4 @@
-"""The reading methods of the client: what each asks of the HTTP API, and what it makes of the answers."""
+"""The reading methods of the client: the requests of each, and how it reads the answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from embermem.wire.mapping import from_record
 
 
 class ReadCalls(OwnerRequests):
-    """What is recalled, listed and read of one owner's memory."""
+    """The methods that recall, list and read one owner's memory."""
 
     @call
     def recall(

@@ -74,7 +74,7 @@ class MemoryOS:
         return self._residents.nbytes
 
     def is_resident(self, owner_id: OwnerId) -> bool:
-        """Whether an owner's index is in memory now."""
+        """Whether an owner's index is in memory."""
         return owner_id in self._residents
 
     @property

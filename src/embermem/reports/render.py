@@ -70,7 +70,7 @@ def print_text(text: str) -> None:
 
 
 def answer(as_json: bool, value: object, text: str) -> None:
-    """What a command comes to: the value as JSON, or the text."""
+    """Print the result of a command: the value as JSON, or the text."""
     if as_json:
         print_json(value)
     else:

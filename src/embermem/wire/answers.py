@@ -1,4 +1,4 @@
-"""The answers of the HTTP API that hold records: lists, whole or in parts, and what a request did."""
+"""The answers of the HTTP API that contain records: complete and paginated lists, and results of requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, Seg
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """A part of a list; each list says of what."""
+    """A page of a list; subclasses define its items."""
 
     results: tuple[Any, ...]
     next_cursor: Annotated[str | None, Doc("Pass it as `cursor` for the next page; null at the end.")]

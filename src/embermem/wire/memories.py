@@ -1,5 +1,5 @@
-"""What was said and what is known, as the HTTP API answers it: one record for pages, utterances and facts, whose
-`metadata` differs, and records for segments, traits, profiles, changes and what a recall found."""
+"""Records of memories in the HTTP API: one for pages, utterances and facts, with different `metadata`, and records
+for segments, traits, profiles, changes and the results of a recall."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def page_item(owner: Owner, page: Page) -> PageItem:
 
 
 def page_of(item: PageItem) -> Page:
-    """The page that an item tells of."""
+    """The page that an item describes."""
     where = {"page_id": item.id, "thread": item.run_id}
     said = tuple(from_record(Utterance, one, **where) for one in item.metadata.utterances)
     return from_record(Page, item, utterances=said)
@@ -274,7 +274,7 @@ def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextA
 
 
 def context_of(answer: ContextAnswer, query: str) -> Context:
-    """The context that an answer tells of: `hits` are those that were packed, and the persona is empty."""
+    """The context that an answer describes: `hits` are the packed ones, and the persona is empty."""
     packed = hits_of(answer.results)
     return from_record(
         Context,
@@ -289,7 +289,7 @@ def context_of(answer: ContextAnswer, query: str) -> Context:
 
 
 def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
-    """The hits that items tell of, in their order, ranked by their scores."""
+    """The hits that items describe, in their order, with ranks by score."""
     best = sorted(range(len(items)), key=lambda place: -(items[place].score or 0.0))
     ranks = {place: rank for rank, place in enumerate(best, 1)}
     return tuple(
@@ -339,7 +339,7 @@ def _values(lines: Sequence[ProfileField]) -> dict[str, ProfileValue]:
 
 
 def lines_of(told: Profile, whose: About) -> tuple[ProfileField, ...]:
-    """The lines of one of the profiles."""
+    """The fields of one of the profiles."""
     values = told.user if whose is About.USER else told.agent
     return tuple(from_record(ProfileField, value, whose=whose, name=name) for name, value in values.items())
 
@@ -413,12 +413,12 @@ class ChangeItem:
 
 
 def change_of(item: ChangeItem) -> Change:
-    """The change that an item tells of. Raises ValueError for a cause or decision that this version does not know."""
+    """The change that an item describes. Raises ValueError for a cause or decision that this version does not know."""
     try:
         decisions = tuple(_decision_of(one) for one in item.decisions)
         return from_record(Change, item, cause=Cause(item.cause), decisions=decisions)
     except (msgspec.ValidationError, KeyError) as error:
-        raise ValueError(f"change {item.change_no} has a decision that is not known here: {error}") from error
+        raise ValueError(f"change {item.change_no} has a decision that this version does not know: {error}") from error
 
 
 def _decision_of(told: Mapping[str, Any]) -> Decision:

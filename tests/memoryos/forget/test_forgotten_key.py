@@ -67,7 +67,7 @@ def test_what_needs_the_key_is_refused_and_reads_and_adds_go_on(
     assert "heron" in alice.recall("What was on the lake?").text
     assert alice.facts() == ()
     wrong = [finding for finding in memory.check() if finding.level == "error"]
-    assert any("what was forgotten cannot be known again" in finding.what for finding in wrong)
+    assert any("forgotten content cannot be recognised" in finding.what for finding in wrong)
     assert (file.read_bytes() if file.exists() else None) == before
     file.with_name(f"{file.name}.away").replace(file)
     alice.settle()

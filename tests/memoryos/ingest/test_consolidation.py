@@ -286,7 +286,7 @@ def test_why_pages_wait_is_told_by_the_check_of_the_store(bench: Maker) -> None:
     one.system.settle(ALICE)
     assert one.store.owner_stats(ALICE.id, 3).failed == 2
     (warned,) = [finding for finding in one.store.check() if finding.level == "warning"]
-    assert warned.what == "2 pages wait for another try: Error: the model is overloaded"
+    assert warned.what == "2 pages wait for a retry: Error: the model is overloaded"
 
 
 def test_a_large_segment_is_shown_to_a_model_in_parts(bench: Maker) -> None:

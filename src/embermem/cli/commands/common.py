@@ -38,7 +38,7 @@ def session_of(ctx: typer.Context) -> Session:
 
 @contextmanager
 def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
-    """The memory that the global options name, in a store that is there. Raises NotFound if there is none."""
+    """The memory that the global options name, in an existing store. Raises NotFound if there is none."""
     session = session_of(ctx)
     with session.for_reading() as memory:
         yield session.owner(memory)
@@ -46,7 +46,7 @@ def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
 
 @contextmanager
 def owner_written(ctx: typer.Context) -> Iterator[OwnerMemory]:
-    """The same, in a store that is made if it is not there."""
+    """The memory that the global options name, in a store that is created if it does not exist."""
     session = session_of(ctx)
     with session.for_writing() as memory:
         yield session.owner(memory)

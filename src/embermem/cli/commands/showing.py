@@ -140,7 +140,7 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
         own = session.owner(memory).stats() if here else None
         better = memory.better_embedder()
     if better is not None:
-        say(f"the embedder {better} is here: `embermem settle`, or any worker, embeds the store again with it")
+        say(f"the embedder {better} is now available; `embermem settle` or a worker embeds the store again with it")
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return

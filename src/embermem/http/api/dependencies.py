@@ -20,12 +20,12 @@ from embermem.memory import OwnerMemory
 
 
 def text_query(description: str, longest: int = bodies.LONGEST_NAME, examples: list[Any] | None = None) -> Any:
-    """A parameter that is a text: not empty, and no longer than `longest`."""
+    """A text parameter that is not empty and not longer than `longest`."""
     return Query(min_length=1, max_length=longest, description=description, examples=examples)
 
 
 def time_query(description: str) -> Any:
-    """A parameter that is a time."""
+    """A time parameter."""
     return text_query(description, bodies.LONGEST_TIME)
 
 
