@@ -32,19 +32,21 @@ demo: install  ## Show the memory at work on a bundled conversation.
 # Both engines are always tested; the exit code is that of the last one that failed.
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 15 --durations-min 1
 define TESTED
-	@failed=0; $(2) \
+	@failed=0; export TMPDIR="$(2)/embermem-$$(id -u)"; mkdir -p "$$TMPDIR"; \
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
 	exit $$failed
 endef
-# The stores of the quick run lie in memory where there are 4 GB of it: no machine loses power in a test.
-IN_MEMORY = if [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END { print ($$4 > 4000000) }')" = 1 ]; then export TMPDIR=/dev/shm; fi;
+# Each user of a machine has a folder for the stores of tests. Those of the quick run lie in memory where there are 4 GB
+# of it: no machine loses power in a test.
+DISK := $(or $(TMPDIR),/tmp)
+MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'END { if ($$4 > 4000000) print "/dev/shm" }')
 
 test: lint  ## Formatting, lint, types, and a bounded part of every kind of test, on SQLite and a PostgreSQL that it starts.
-	$(call TESTED,,$(IN_MEMORY))
+	$(call TESTED,,$(or $(MEMORY),$(DISK)))
 
 proofs: lint  ## The same with all tests: long lives, every browser page, every benchmark once, more examples.
-	$(call TESTED,--proofs)
+	$(call TESTED,--proofs,$(DISK))
 
 attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
 	@PYTHONPATH=tests $(PY) -m attack $(ARGS)
