@@ -202,7 +202,7 @@ class Reading(Handle):
         moment = self._moment(as_of, valid_at)
         found = self._store.persona(self.owner.id, moment)
         if moment.valid_at is not None:
-            from embermem.memoryos.ingest.long_term import lines_before
+            from embermem.memoryos.ingest.profile_lines import lines_before
 
             now = self._store.persona(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
@@ -242,7 +242,7 @@ class Reading(Handle):
     def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
         """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
         `valid_at` one: the age is that of then."""
-        from embermem.memoryos.ingest.long_term import derived_traits
+        from embermem.memoryos.ingest.profile_lines import derived_traits
 
         persona = self.persona(as_of=as_of, valid_at=valid_at)
         asked = as_of if valid_at is None else valid_at

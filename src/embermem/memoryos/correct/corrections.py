@@ -22,7 +22,7 @@ from embermem.core.errors import InputError
 from embermem.core.text import fold
 from embermem.core.types import About, Fact, FactId, Persona, Source
 from embermem.core.user_overrides import plain
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 
 

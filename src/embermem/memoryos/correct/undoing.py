@@ -56,7 +56,7 @@ from embermem.core.config import Settings
 from embermem.core.errors import InputError, NotFound
 from embermem.core.text import fold
 from embermem.core.types import About, FactId, LinkId, SegmentId
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 
 TEACHING = tuple(kind for kind, entry in KINDS.items() if entry.undone is not Undoing.NOTHING)
 """The kinds of decisions that an undoing is decided by."""

@@ -28,7 +28,7 @@ from embermem.core.types import (
     Trait,
     Why,
 )
-from embermem.memoryos.ingest.long_term import derived_traits, mirrors
+from embermem.memoryos.ingest.profile_lines import derived_traits, mirrors
 from embermem.protocols import FactSelection, History
 
 _QUOTES = 8
