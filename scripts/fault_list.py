@@ -366,9 +366,8 @@ _PERSONA = (
         name="archive-the-newest",
         breaks="above the cap the newest facts leave the persona, and the oldest stay",
         file="memoryos/ingest/long_term.py",
-        was="systems/memoryos/long_term.py",
-        old="for fact in queue[: max(0, len(queue) - cap)]:",
-        new="for fact in queue[cap:]:",
+        old="for fact in own[: max(0, len(own) - cap)]]",
+        new="for fact in own[cap:]]",
         tests=("test_long_term.py", "test_consolidation.py"),
     ),
     Fault(

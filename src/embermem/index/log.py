@@ -57,7 +57,6 @@ class Log:
         self._speaker_numbers: dict[str, int] = {}
         self.speaker = Column(np.int32)
 
-        self.threads: list[ThreadId] = []
         self.thread_numbers: dict[ThreadId, int] = {}
         self._thread_ends: list[int] = []
         self.thread = Column(np.int32)
@@ -177,8 +176,7 @@ class Log:
         for row, thread in enumerate(threads, begin):
             number = self.thread_numbers.get(thread)
             if number is None:
-                number = self.thread_numbers[thread] = len(self.threads)
-                self.threads.append(thread)
+                number = self.thread_numbers[thread] = len(self._thread_ends)
                 self._thread_ends.append(-1)
             numbers.append(number)
             previous.append(self._thread_ends[number])

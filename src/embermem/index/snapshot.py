@@ -280,16 +280,12 @@ class Snapshot:
         """The place in `speakers()` of each of the first n rows."""
         return self._log.speaker.first(n)
 
-    def threads(self) -> tuple[ThreadId, ...]:
-        """All threads in the order of their first utterance; `thread_of` numbers them."""
-        return tuple(self._log.threads[: _count(self.thread_of(self.n))])
-
     def thread_of(self, n: int) -> Rows:
-        """The place in `threads()` of each of the first n rows."""
+        """The number of the thread of each of the first n rows: threads are numbered from 0 as they began."""
         return self._log.thread.first(n)
 
     def thread_number(self, thread: ThreadId) -> int | None:
-        """The place of a thread in `threads()`."""
+        """The number of a thread; None for one that is not held."""
         return self._log.thread_numbers.get(thread)
 
     def page_of(self, n: int) -> Rows:

@@ -126,10 +126,7 @@ class Reading(Handle):
         """Pages in order of arrival; of one tier; of one thread; the newest `limit` with a number below `before`. At
         a time: as they stood `as_of` it; what was said by `valid_at`."""
         if tier is not None:
-            try:
-                tier = Tier(tier)
-            except ValueError as error:
-                raise InputError(f"tier = {tier!r} is not allowed; one of: {', '.join(Tier)}") from error
+            tier = messages.one_of(Tier, tier, "tier")
         for where, number in (("limit", limit), ("before", before)):
             if number is not None:
                 messages.whole(number, where, 0)
@@ -217,12 +214,8 @@ class Reading(Handle):
         `as_of` a time: what was known then. `valid_at` a time: what was true then, by what is known now (or was known
         `as_of`), whether it was superseded since or not; what was corrected or undone never was.
         """
-        if about is not None:
-            try:
-                about = About(about)
-            except ValueError as error:
-                raise InputError(f"about = {about!r} is not allowed; one of: {', '.join(About)}") from error
-        selection = replace(ARCHIVED if archived else HELD, about=about)
+        of = None if about is None else messages.one_of(About, about, "about")
+        selection = replace(ARCHIVED if archived else HELD, about=of)
         found = self._store.facts(self.owner.id, selection, self._moment(as_of, valid_at))
         return self._hidden(as_of, valid_at).shown_facts(found)
 
@@ -278,12 +271,7 @@ class Reading(Handle):
         for where, number in (("limit", limit), ("before", before)):
             if number is not None:
                 messages.whole(number, where, 0)
-        if cause is not None:
-            try:
-                cause = Cause(cause)
-            except ValueError as error:
-                raise InputError(f"cause = {cause!r} is not allowed; one of: {', '.join(Cause)}") from error
-        causes = None if cause is None else [cause]
+        causes = None if cause is None else [messages.one_of(Cause, cause, "cause")]
         return self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
 
     def diff(self, earlier: At, later: At = None) -> Diff:

@@ -49,7 +49,8 @@ def _read(fact: Mapping[str, Any], where: str, inbox: Inbox) -> FactProposal:
         if key not in KEYS:
             raise InputError(f"{where} has the key {key!r}; allowed are: {', '.join(KEYS)}")
     text = _text(fact.get("text"), f"{where}.text", _LONGEST)
-    about = _about(fact.get("about"), f"{where}.about")
+    given = fact.get("about")
+    about = About.USER if given is None else messages.one_of(About, given, f"{where}.about")
     named = _attribute(fact.get("attribute"), f"{where}.attribute")
     value = fact.get("value")
     since = fact.get("valid_from")
@@ -70,13 +71,6 @@ def _text(text: object, where: str, longest: int) -> str:
     if not read:
         raise InputError(f"{where} is empty")
     return read
-
-
-def _about(about: object, where: str) -> About:
-    for one in About:
-        if about is None or about == one.value:
-            return one  # None: the user, who comes first
-    raise InputError(f"{where} = {about!r} is not allowed; one of: {', '.join(About)}")
 
 
 def _attribute(name: object, where: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from embermem.core.errors import ForgottenKeyLost, InputError, NotFound, RevisionMoved
+from embermem.core.errors import ForgottenKeyLost, InputError, NotFound
+from embermem.core.revisions import decided_anew
 from embermem.core.types import Forgotten, Owner, OwnerId, Page, PageId, Verified
 from embermem.core.user_overrides import mark_of_key, mark_of_text
 from embermem.languages.words import words_to_match
@@ -23,18 +24,16 @@ def forget(impact: Impact, *, dry_run: bool) -> Forgotten:
     store = impact.store
     if dry_run:
         return impact.decided(b"").forgotten
-    for attempt in range(_TRIES):
+
+    def erase() -> Forgotten:
         decided = impact.decided(store.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
             return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
-        try:
-            change = store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision)
-        except RevisionMoved:
-            if attempt == _TRIES - 1:
-                raise
-        else:
-            return _done(store, replace(decided.forgotten, change_no=change.no))
-    raise AssertionError("a loop that returns or raises")
+        change = store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision)
+        return replace(decided.forgotten, change_no=change.no)
+
+    forgotten = decided_anew(_TRIES, erase)
+    return forgotten if forgotten.change_no is None else _done(store, forgotten)
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:

@@ -24,9 +24,10 @@ from embermem.core.changes import (
     SummaryPart,
 )
 from embermem.core.config import Settings
-from embermem.core.types import About, Chain, ChainId, Fact, FactId, OwnerId, Page, SegmentId, Source
+from embermem.core.types import Chain, ChainId, Fact, FactId, OwnerId, Page, SegmentId, Source
 from embermem.memoryos.forget.redacting import Redacted
 from embermem.memoryos.ingest import mid_term
+from embermem.memoryos.ingest.long_term import over_cap
 from embermem.memoryos.ingest.profile_lines import speaks_of
 from embermem.protocols import ARCHIVED, ENDED, HELD, Store, Trail
 
@@ -149,12 +150,8 @@ class Remainder:
             held = sorted((one for one in standing.values() if speaks_of(one) == group), key=_since)
             for fact, after in pairwise(held):
                 ended[fact.id] = FactRetired(fact_id=fact.id, superseded_by=after.id, valid_to=after.valid_from)
-        held = [one for one in standing.values() if one.id not in ended and not one.archived and not one.pinned]
-        archived = []
-        for about, cap in ((About.USER, self.settings.user_facts), (About.AGENT, self.settings.agent_facts)):
-            queue = [fact for fact in held if fact.about is about]
-            archived += [FactArchived(fact_id=fact.id) for fact in queue[: max(0, len(queue) - cap)]]
-        return [*ended.values(), *archived]
+        held = [one for one in standing.values() if one.id not in ended and not one.archived]
+        return [*ended.values(), *over_cap(held, self.settings)]
 
 
 def _told_anew(trail: Trail, left: Redacted) -> Iterator[Decision]:

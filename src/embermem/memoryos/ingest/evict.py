@@ -75,16 +75,7 @@ def _ended(facts: Sequence[Fact], persona: Persona) -> list[Decision]:
         for line in persona.profile:
             if line.set_by != CALLER and line.name not in gone and mirrors(fact, line):
                 gone.add(line.name)
-                made.append(
-                    ProfileSet(
-                        whose=line.whose,
-                        name=line.name,
-                        value=None,
-                        sources=(),
-                        set_by=line.set_by,
-                        valid_from=fact.expires_at,
-                    )
-                )
+                made.append(ProfileSet.ended(line, fact.expires_at))
     return made
 
 

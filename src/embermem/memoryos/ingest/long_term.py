@@ -289,16 +289,7 @@ class Knowledge:
             change_no=no,
         )
         self._held[fact.id] = fact
-        return FactAdded(
-            fact_id=fact.id,
-            about=fact.about,
-            subject=fact.subject,
-            attribute=fact.attribute,
-            value=fact.value,
-            text=fact.text,
-            sources=fact.sources,
-            valid_from=when,
-        )
+        return FactAdded.of(fact)
 
     def _strengthen(self, fact: Fact, sources: Sequence[Source]) -> FactStrengthened:
         del self._held[fact.id]  # said again makes it new: it moves to the end of the queue
@@ -311,13 +302,9 @@ class Knowledge:
         return FactRetired(fact_id=fact.id, superseded_by=by, valid_to=when)
 
     def _over_cap(self, settings: Settings) -> list[FactArchived]:
-        """§3.3: knowledge bases are queues of 100; here the oldest goes to the archive, not away."""
-        archived = []
-        for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
-            queue = [fact for fact in self._held.values() if fact.about is about and not fact.pinned]
-            for fact in queue[: max(0, len(queue) - cap)]:
-                self._others[fact.id] = replace(self._held.pop(fact.id), archived=True)
-                archived.append(FactArchived(fact_id=fact.id))
+        archived = over_cap(self._held.values(), settings)
+        for d in archived:
+            self._others[d.fact_id] = replace(self._held.pop(d.fact_id), archived=True)
         return archived
 
     # ------------------------------------------------------------------------------------------ traits and profile
@@ -365,7 +352,7 @@ class Knowledge:
         ):
             return None
         since = max(self._since(proposal), default=_last_said(proposal.sources, said))
-        self._profile[proposal.name] = ProfileField(
+        line = ProfileField(
             whose=About.USER,
             name=proposal.name,
             value=proposal.value,
@@ -374,14 +361,8 @@ class Knowledge:
             valid_from=since,
             set_by="analyst",
         )
-        return ProfileSet(
-            whose=About.USER,
-            name=proposal.name,
-            value=proposal.value,
-            sources=proposal.sources,
-            set_by="analyst",
-            valid_from=since,
-        )
+        self._profile[line.name] = line
+        return ProfileSet.of(line)
 
     def _order(self, line: ProfileField | ProfileProposal) -> tuple[float, int]:
         """From when the fact behind a profile line holds, then when it was told: the later line wins."""
@@ -399,21 +380,22 @@ class Knowledge:
             for field in tuple(self._profile.values()):
                 if field.set_by != CALLER and mirrors(fact, field):
                     del self._profile[field.name]
-                    ended.append(
-                        ProfileSet(
-                            whose=About.USER,
-                            name=field.name,
-                            value=None,
-                            sources=(),
-                            set_by=field.set_by,
-                            valid_from=fact.valid_to,
-                        )
-                    )
+                    ended.append(ProfileSet.ended(field, fact.valid_to))
         return ended
 
     def current(self) -> tuple[Fact, ...]:
         """The facts held, oldest confirmation first."""
         return tuple(self._held.values())
+
+
+def over_cap(held: Iterable[Fact], settings: Settings) -> list[FactArchived]:
+    """§3.3: knowledge bases are queues of 100; here the oldest unpinned facts go to the archive, not away. `held` are
+    in order of confirmation."""
+    archived, queue = [], [fact for fact in held if not fact.pinned]
+    for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
+        own = [fact for fact in queue if fact.about is about]
+        archived += [FactArchived(fact_id=fact.id) for fact in own[: max(0, len(own) - cap)]]
+    return archived
 
 
 def known_first(fact: Fact) -> tuple[int, str]:

@@ -78,7 +78,7 @@ def read_by_analyst(
         logger.warning("analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried + 1, error)
         return list(batch), [], extractive.name
     annotations = _with_earlier_proposals(batch, annotations)
-    decisions = short_term.chained_anew(tails, views, annotations, analyst.name, claim.next_no)
+    decisions = short_term.chained(tails, views, annotations, analyst.name, claim.next_no, anew=True)
     return _as_read(batch, annotations), decisions, analyst.name
 
 
