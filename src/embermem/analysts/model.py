@@ -38,7 +38,7 @@ from embermem.analysts.showing import (
     trait_names,
 )
 from embermem.analysts.summary import generic_speaker
-from embermem.core.attributes import FAVORITE_PREFIX, attributes
+from embermem.core.attributes import single
 from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
 from embermem.core.equations import idf
 from embermem.core.text import fold
@@ -249,7 +249,7 @@ class ModelAnalyst:
                 value=old.value,
                 text=old.text,
                 sources=evidence.sources(note.evidence, note.value, old.value),
-                single=_single(old.attribute),
+                single=single(old.attribute),
                 retracts=note.action == "retire",
                 replaces=old.id if note.action == "retire" else None,
             )
@@ -270,7 +270,7 @@ class ModelAnalyst:
             value=value,
             text=one_line(_told_of(subject, text, said), reading.fact_chars),
             sources=evidence.sources(note.evidence, value, text),
-            single=_single(attribute),
+            single=single(attribute),
             replaces=old.id if old is not None and ends else None,  # of another matter
         )
 
@@ -315,9 +315,9 @@ def nearest(request: ProfileRequest, limit: int) -> tuple[Fact, ...]:
     held = Counter(term for own in words for term in own)
 
     def worth(i: int) -> tuple[bool, float, bool, int]:
-        single = _single(facts[i].attribute)
+        one_value = single(facts[i].attribute)
         shared = sum(idf(len(facts), held[term]) for term in words[i] & said)
-        return single and facts[i].attribute in spoken_of, shared, single, i
+        return one_value and facts[i].attribute in spoken_of, shared, one_value, i
 
     chosen = sorted(range(len(facts)), key=worth, reverse=True)[:limit]
     return tuple(facts[i] for i in sorted(chosen))
@@ -411,11 +411,6 @@ def _told_of(subject: str, text: str, said: Sequence[Utterance]) -> str:
     if own or fold(subject).split()[-1] in fold(text):
         return text
     return languages.by_signs(text).of_subject(subject, text)
-
-
-def _single(attribute: str) -> bool:
-    known = attributes().get(attribute)
-    return known.single if known is not None else attribute.startswith(FAVORITE_PREFIX)
 
 
 # ------------------------------------------------------------------------------------------------------ the request

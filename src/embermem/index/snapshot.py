@@ -256,12 +256,9 @@ class Snapshot:
         places = jumps + np.arange(len(jumps))
         return counts, log.tokens.data.take(places, axis=0), log.token_norms.data[places]
 
+    @cached_property
     def has_vector(self) -> NDArray[np.bool_]:
         """Which rows have a vector, shape (n,)."""
-        return self._has_vector
-
-    @cached_property
-    def _has_vector(self) -> NDArray[np.bool_]:
         slots = self._log.slots.first(self.n)
         return np.asarray((slots > 0) & (slots <= self._vectors))
 
@@ -269,7 +266,7 @@ class Snapshot:
         """Up to `limit` utterances without a vector, the newest ones, in the order of seq."""
         if limit <= 0:
             return ()
-        missing = np.flatnonzero(~self.has_vector())
+        missing = np.flatnonzero(~self.has_vector)
         return tuple(self._log.utterances[row] for row in missing[-limit:])
 
     def speakers(self) -> tuple[str, ...]:
@@ -341,7 +338,7 @@ class Snapshot:
     @property
     def partial(self) -> bool:
         """Whether some utterance has no vector yet."""
-        return not bool(self.has_vector().all())
+        return not bool(self.has_vector.all())
 
     @property
     def nbytes(self) -> int:

@@ -5,34 +5,5 @@ of the words of a text (`embermem.languages.words`), of its dates (`embermem.lan
 that holds the words of all languages (`either`, `alternatives`), because one text may be written in several.
 """
 
-from embermem.languages.language import Language
-from embermem.languages.registry import (
-    all,
-    alternatives,
-    by_signs,
-    default,
-    either,
-    gender,
-    merged,
-    named,
-    of,
-    readable,
-    secret_words,
-    spelled,
-)
-
-__all__ = [
-    "Language",
-    "all",
-    "alternatives",
-    "by_signs",
-    "default",
-    "either",
-    "gender",
-    "merged",
-    "named",
-    "of",
-    "readable",
-    "secret_words",
-    "spelled",
-]
+from embermem.languages.language import Language as Language
+from embermem.languages.registry import *  # noqa: F403

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from embermem.core.attributes import attribute
+from embermem.core.attributes import attributes, single
 from embermem.core.changes import (
     ChainSummarised,
     Change,
@@ -143,10 +142,10 @@ class Remainder:
         standing = _as_told(
             {fact.id: fact for fact in (*again, *known) if fact.id not in gone}, _told_anew(self.trail, self.left)
         )
-        single = _one_at_a_time(self.left.changes)
+        said = _said_to_be_single(self.left.changes)
         ended: dict[FactId, FactRetired] = {}
         groups = {speaks_of(standing[one]) for one in self.left.reopened if one in standing}
-        for group in sorted(group for group in groups if single(group[-1])):
+        for group in sorted(group for group in groups if single(group[-1]) or group[-1] in said):
             held = sorted((one for one in standing.values() if speaks_of(one) == group), key=_since)
             for fact, after in pairwise(held):
                 ended[fact.id] = FactRetired(fact_id=fact.id, superseded_by=after.id, valid_to=after.valid_from)
@@ -192,18 +191,10 @@ def _keywords_left(segment_id: SegmentId, text: SegmentWritten | None, left: Red
     )
 
 
-def _one_at_a_time(log: Iterable[Change]) -> Callable[[str], bool]:
-    """Whether an attribute holds one value at a time: as our vocabulary has it, or as an analyst said."""
-    said = {
-        p.attribute for change in log for d in change.decisions if isinstance(d, Noted) for p in d.facts if p.single
-    }
-
-    def single(name: str) -> bool:
-        with suppress(KeyError):
-            return attribute(name).single
-        return name in said
-
-    return single
+def _said_to_be_single(log: Iterable[Change]) -> set[str]:
+    """The attributes beyond our vocabulary of which an analyst said that they hold one value at a time."""
+    notes = (d for change in log for d in change.decisions if isinstance(d, Noted))
+    return {p.attribute for d in notes for p in d.facts if p.single and p.attribute not in attributes()}
 
 
 def _since(fact: Fact) -> float:

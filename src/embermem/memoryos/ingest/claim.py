@@ -68,8 +68,8 @@ class Parts:
 class _Held:
     """What one claim has read and keeps up to date as it applies changes; thrown away when another change came."""
 
-    revision: int
-    embedded_seq: int
+    revision: int = 0
+    embedded_seq: int = 0
     segments: dict[SegmentId, SegmentState] | None = None
     knowledge: Knowledge | None = None
     stale_segments: tuple[SegmentId, ...] | None = None
@@ -97,21 +97,15 @@ class Claim:
         self.redo_from: datetime | None = None
         self.annotated: tuple[tuple[tuple[PageId, int], ...], tuple[Annotation, ...]] | None = None
         self.ahead: tuple[int, Future[tuple[tuple[Utterance, ...], VectorBatch]]] | None = None
-        self.held = self._read_state()
+        self.read_anew()
         self._renewed_at = parts.clock()
 
     # ------------------------------------------------------------------------------------------------ what is held
 
-    def _read_state(self) -> _Held:
-        state = self.store.owner_state(self.owner.id)
-        return _Held(
-            revision=0 if state is None else state.revision,
-            embedded_seq=0 if state is None else state.embedded_seq,
-        )
-
     def read_anew(self) -> None:
         """What was read is not to be relied on any more."""
-        self.held = self._read_state()
+        state = self.store.owner_state(self.owner.id)
+        self.held = _Held() if state is None else _Held(revision=state.revision, embedded_seq=state.embedded_seq)
 
     @property
     def segments(self) -> dict[SegmentId, SegmentState]:
