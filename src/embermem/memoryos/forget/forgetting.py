@@ -9,9 +9,9 @@ from datetime import datetime
 from embermem.core.errors import ForgottenKeyLost, InputError, NotFound
 from embermem.core.revisions import decided_anew
 from embermem.core.types import Forgotten, Owner, OwnerId, Page, PageId, Verified
-from embermem.core.user_overrides import mark_of_key, mark_of_text
+from embermem.core.user_overrides import mark_of, mark_of_key, mark_of_text, says
 from embermem.languages.words import words_to_match
-from embermem.memoryos.forget.impact import Impact, mark_of_fact, receipt
+from embermem.memoryos.forget.impact import Impact, receipt
 from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Store
 
 _TRIES = 16
@@ -46,7 +46,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
     marks: list[str] = []
     if not dry_run:
         key = store.secret()
-        marks = [*(mark_of_text(key, u.text) for u in said), *(mark_of_fact(key, fact) for fact in facts)]
+        marks = [*(mark_of_text(key, u.text) for u in said), *(mark_of(key, says(fact)) for fact in facts)]
     forgotten = receipt(
         now,
         pages=[page.id for page in pages],
@@ -93,7 +93,7 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
         raise ForgottenKeyLost("the receipt was made with another key than the store has now")
     found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.utterances(owner_id)}})
     for state in (HELD, ARCHIVED, ENDED):
-        found += sorted(marks & {mark_of_fact(key, fact) for fact in store.facts(owner_id, state)})
+        found += sorted(marks & {mark_of(key, says(fact)) for fact in store.facts(owner_id, state)})
     return found
 
 

@@ -30,9 +30,9 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
-from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain
+from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain, says
 from embermem.languages.quote_matcher import probes_of
-from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted, says
+from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted
 from embermem.memoryos.forget.remainder import Remainder, Summarise
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Store, Trail
@@ -97,7 +97,7 @@ class Impact:
         )
         chains = remainder.chains()
         segments = remainder.segments({d.chain_id: d for d in chains})
-        bars = [FactBarred(mark=mark_of(key, *said), upto_seq=state.seq) for said in sorted(left.barred)]
+        bars = [FactBarred(mark=mark_of(key, said), upto_seq=state.seq) for said in sorted(left.barred)]
         decisions: list[Decision] = [
             Erased(pages=tuple(page.id for page in pages), facts=left.facts, utterances=len(said)),
             *bars,
@@ -245,11 +245,6 @@ class Impact:
             rewritten=rewritten,
             marks=marks,
         )
-
-
-def mark_of_fact(key: bytes, fact: Fact) -> str:
-    """The keyed hash by which a fact that went is known again."""
-    return mark_of(key, fact.about, fact.subject, fact.attribute, fact.value)
 
 
 def receipt(

@@ -41,11 +41,8 @@ from embermem.core.changes import (
     values,
 )
 from embermem.core.errors import StoreError
-from embermem.core.text import fold
 from embermem.core.types import (
-    About,
     ChainId,
-    Fact,
     FactId,
     FactProposal,
     LinkId,
@@ -55,7 +52,7 @@ from embermem.core.types import (
     Source,
     TraitProposal,
 )
-from embermem.core.user_overrides import mark_of, plain
+from embermem.core.user_overrides import Says, mark_of, plain, says
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 from embermem.protocols import Trail
@@ -63,8 +60,6 @@ from embermem.protocols import Trail
 OwnRule = Noted | ChainSummarised | SegmentWritten | FactAdded | FactRetired | FactRestored | FactDenied | ProfileSet
 """The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
 _Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
-Says = tuple[About, str, str, str]
-"""What a fact says, as it is compared: about, subject, attribute, value."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -408,8 +403,7 @@ class _Redaction:
     def _denied(self, d: FactDenied) -> Decision:
         if d.fact_id not in self._gone and says(d) not in self._said:
             return d
-        mark = mark_of(self._key, d.about, d.subject, d.attribute, d.value)
-        return FactBarred(mark=mark, upto_seq=d.upto_seq)
+        return FactBarred(mark=mark_of(self._key, says(d)), upto_seq=d.upto_seq)
 
     def _line(self, d: ProfileSet) -> list[Decision]:
         """A line that callers set of themselves stays, and so does one whose fact stays: it has that one's sources now.
@@ -466,11 +460,6 @@ def _refuse(unknown: object) -> Never:
     """A kind of decision that nothing says how to forget might tell of what goes. Raises StoreError."""
     kind = type(unknown).__name__
     raise StoreError(f"a decision of the kind {kind} cannot be forgotten by this Ember; nothing was changed")
-
-
-def says(fact: Fact | FactAdded | FactDenied | FactProposal) -> Says:
-    """What a fact says, as it is compared with others."""
-    return fact.about, fold(fact.subject), fact.attribute, plain(fact.value)
 
 
 def changed_facts(before: Iterable[Change], after: Iterable[Change]) -> Collection[FactId]:

@@ -24,10 +24,10 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.types import Chain, ChainId, Fact, FactId, OwnerId, Page, SegmentId, Source
+from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.forget.redacting import Redacted
 from embermem.memoryos.ingest import mid_term
 from embermem.memoryos.ingest.long_term import over_cap
-from embermem.memoryos.ingest.profile_lines import speaks_of
 from embermem.protocols import ARCHIVED, ENDED, HELD, Store, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]

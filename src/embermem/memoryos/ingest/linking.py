@@ -29,9 +29,8 @@ from embermem.core.types import (
     SegmentId,
     Source,
 )
-from embermem.core.user_overrides import plain
+from embermem.core.user_overrides import plain, speaks_of
 from embermem.languages.words import runs, terms, unspaced
-from embermem.memoryos.ingest.profile_lines import speaks_of
 from embermem.protocols import SegmentState
 
 Pair = frozenset[str]

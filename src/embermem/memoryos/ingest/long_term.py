@@ -43,8 +43,8 @@ from embermem.core.types import (
     Trait,
     TraitProposal,
 )
-from embermem.core.user_overrides import Rulings
-from embermem.memoryos.ingest.profile_lines import CALLER, mirrors, speaks_of
+from embermem.core.user_overrides import Rulings, speaks_of
+from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 
 _Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
@@ -147,9 +147,9 @@ class Knowledge:
         told: list[FactProposal] = []
         refused: list[FactProposal] = []
         for p in proposals:
-            forbidden = self._rulings.forbids(p.about, p.subject, p.attribute, p.value, _newest(p)) or any(
+            forbidden = self._rulings.forbids(p, _newest(p)) or any(
                 _newest(p) <= upto and same_value(p.value, value, p.attribute)
-                for value, upto in self._rulings.denied_of(p.about, p.subject, p.attribute)
+                for value, upto in self._rulings.denied_of(p)
             )
             (refused if forbidden and not p.retracts else told).append(p)
         return told, refused

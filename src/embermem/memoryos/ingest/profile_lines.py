@@ -8,9 +8,9 @@ from datetime import datetime
 
 from embermem import languages
 from embermem.core.changes import FactAdded, ProfileSet
-from embermem.core.text import fold
 from embermem.core.traits import dimensions_by_name
-from embermem.core.types import About, Fact, FactProposal, Persona, ProfileField, ProfileProposal, Trait
+from embermem.core.types import Fact, FactProposal, Persona, ProfileField, ProfileProposal, Trait
+from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.ingest.value_equality import same_value
 
 CALLER = "caller"
@@ -18,11 +18,6 @@ CALLER = "caller"
 _YOUNG, _OLD = 20, 60
 """age_group: +1 at twenty and below, −1 at sixty and above, linear between (ours; the paper gives only the poles)."""
 _GENDER_LEVELS = {"female": 1.0, "male": -1.0}
-
-
-def speaks_of(fact: Fact | FactProposal) -> tuple[About, str, str]:
-    """What a fact gives a value of: about, subject, attribute."""
-    return fact.about, fold(fact.subject), fact.attribute
 
 
 def mirrors(fact: Fact | FactProposal | FactAdded, line: ProfileField | ProfileProposal | ProfileSet) -> bool:
