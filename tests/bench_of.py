@@ -13,7 +13,7 @@ from embermem.core.changes import Cause, Noted
 from embermem.core.config import load
 from embermem.core.types import Message, Owner, Page, Role, ThreadId
 from embermem.embedders.hashed import HashedNgrams
-from embermem.memoryos.ingest.pipeline import Parts
+from embermem.memoryos.ingest.claim import Parts
 from embermem.memoryos.system import MemoryOS
 from embermem.protocols import Analyst, Embedder
 from scripted import SMALL, Clock

@@ -21,7 +21,7 @@ from typer.main import get_command
 import embermem
 import embermem_bench
 from embermem import Memory, protocols
-from embermem.analysts import model
+from embermem.analysts import answers
 from embermem.baselines import amem, mem0, mem0g, memorybank, readagent, tim
 from embermem.baselines.memgpt import functions
 from embermem.baselines.memgpt import system as memgpt
@@ -158,8 +158,8 @@ EXPORTED = {
 """Lines of an export."""
 
 SCHEMAS: dict[str, type[Any]] = {
-    "BatchNotes": model.BatchNotes,
-    "SegmentNotes": model.SegmentNotes,
+    "BatchNotes": answers.BatchNotes,
+    "SegmentNotes": answers.SegmentNotes,
     "Pause": readagent.Pause,
     "Gist": readagent.Gist,
     "LookUp": readagent.LookUp,

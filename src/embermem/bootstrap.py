@@ -18,7 +18,7 @@ from embermem.core.config import THETA, THETA_OTHER, Settings
 from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
-from embermem.memoryos.ingest.pipeline import Clock, Parts
+from embermem.memoryos.ingest.claim import Clock, Parts
 from embermem.memoryos.system import MemoryOS
 from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, MemorySystem, StoredSettings, UsageLog
 

@@ -42,7 +42,8 @@ from embermem.core.changes import (
 )
 from embermem.core.changes.table import table
 from embermem.core.types import ChainId, FactId, LinkId, PageId, SegmentId, Source
-from embermem.memoryos.forget.redacting import Going, OwnRule, Pieces, Traces, redacted
+from embermem.memoryos.forget.redacting import Going, OwnRule, redacted
+from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.protocols import Trail
 from proofs import bounded
 

@@ -30,8 +30,7 @@ def naive(documents: list[list[str]], terms: set[str]) -> list[float]:
 
 def postings(documents: list[list[str]]) -> Postings:
     made = Postings()
-    for document in documents:
-        made.add(document)
+    made.add_all(documents)
     return made
 
 

@@ -12,8 +12,7 @@ ASKED_AT = datetime(2026, 8, 1, 12, tzinfo=UTC)
 
 def table(*said: tuple[str, datetime]) -> DateTable:
     dates = DateTable()
-    for text, at in said:
-        dates.add(text, at)
+    dates.add_all(said)
     return dates
 
 

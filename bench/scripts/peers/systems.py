@@ -108,7 +108,7 @@ class Bm25:
         postings = self._postings[user] = self._new()
         items = self._items[user] = [item for thread in threads for item in thread]
         for item in items:
-            postings.add(terms(item.text))
+            postings.add_all([terms(item.text)])
 
     def search(self, user: str, query: str, hidden: Hidden | None, k: int) -> list[str]:
         from embermem.languages.words import terms

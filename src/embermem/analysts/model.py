@@ -8,25 +8,26 @@ one item.
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-import msgspec
 
 from embermem import languages, prompts
-from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
-from embermem.analysts.guards import (
-    may_be_kept,
-    no_summary,
-    orders,
-    says_nothing,
-    span_of,
-    stated,
-    touches,
+from embermem.analysts.answers import (
+    BatchNotes,
+    FactNote,
+    FieldNote,
+    LinkNote,
+    PageNote,
+    SegmentNotes,
+    TraitNote,
+    attribute_of,
+    check_pages,
+    check_segment,
+    local_id,
 )
+from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
+from embermem.analysts.guards import may_be_kept, orders, says_nothing, span_of, stated, touches
 from embermem.analysts.keywords import keywords
 from embermem.analysts.showing import (
     batch_lines,
@@ -38,11 +39,10 @@ from embermem.analysts.showing import (
     trait_names,
 )
 from embermem.analysts.summary import generic_speaker
-from embermem.core.attributes import FAVORITE_PREFIX, attributes
+from embermem.core.attributes import single
 from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
 from embermem.core.equations import idf
 from embermem.core.text import fold
-from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
     Annotation,
@@ -72,83 +72,6 @@ logger = logging.getLogger(__name__)
 _USER, _AGENT = "user", "agent"
 _OWN = "s0"
 """The segment of the pages that are read."""
-_SNAKE = re.compile(r"[a-z][a-z0-9_]*")
-_NAMED = 5
-"""Faults named in one message to the model; the others are like them."""
-
-
-# ------------------------------------------------------------------------------------------- what a model answers
-
-
-class PageNote(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model says of one page."""
-
-    id: str
-    continues: bool
-    summary: str
-    keywords: list[str]
-
-
-class BatchNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `annotate`."""
-
-    schema_name: ClassVar[str] = "BatchNotes"
-    pages: list[PageNote]
-
-
-class FieldNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A field of the user's profile."""
-
-    name: Literal["name", "birth_year", "gender", "language", "home", "occupation"]
-    value: str
-    evidence: list[str]
-
-
-class TraitNote(msgspec.Struct, frozen=True, kw_only=True):
-    """Evidence for a trait."""
-
-    dimension: str
-    level: float
-    confidence: float
-    evidence: list[str]
-
-
-class FactNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact, and what becomes of a known one by it."""
-
-    action: Literal["add", "same", "supersede", "retire"]
-    fact: str
-    who: Literal["user", "agent"]
-    subject: str
-    attribute: str
-    value: str
-    text: str
-    evidence: list[str]
-
-
-class LinkNote(msgspec.Struct, frozen=True, kw_only=True):
-    """Two memories that belong together and, where the other is a segment, what becomes of it."""
-
-    one: str
-    other: str
-    reason: str
-    keywords: list[str]
-    tags: list[str]
-    context: str
-
-
-class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `profile`. Without `links` it is one that links nothing."""
-
-    schema_name: ClassVar[str] = "SegmentNotes"
-    summary: str
-    profile: list[FieldNote]
-    traits: list[TraitNote]
-    facts: list[FactNote]
-    links: list[LinkNote] = []
-
-
-# --------------------------------------------------------------------------------------------------- the analyst
 
 
 class ModelAnalyst:
@@ -178,9 +101,7 @@ class ModelAnalyst:
             prompts.load("annotate").fill(),
             prompts.load("annotate_pages").fill(language=_languages(batch), nonce=nonce(content), pages=content),
         )
-        answer = self._asker.ask(
-            owner, Purpose.ANNOTATE, messages, BatchNotes, lambda notes: _check_pages(notes, shown)
-        )
+        answer = self._asker.ask(owner, Purpose.ANNOTATE, messages, BatchNotes, lambda notes: check_pages(notes, shown))
         notes = {note.id: note for note in answer.pages}
         return self._annotations(tails, shown, notes)
 
@@ -212,7 +133,7 @@ class ModelAnalyst:
             ),
         )
         answer = self._asker.ask(
-            request.owner, Purpose.PROFILE, messages, SegmentNotes, lambda notes: _check_segment(notes, said, known)
+            request.owner, Purpose.PROFILE, messages, SegmentNotes, lambda notes: check_segment(notes, said, known)
         )
         evidence = _Evidence(said, reading.evidence)
         return self._change(request, answer, evidence, known, {_OWN: request.segment, **segments})
@@ -287,11 +208,11 @@ class ModelAnalyst:
     def _link(self, note: LinkNote, evidence: _Evidence, ends: _Ends) -> LinkProposal | None:
         """A link of what was told or shown to what was shown, for a reason. It rests on what the told fact does, else
         on what was said of the other end."""
-        one, other = ends.shown(_id(note.one)), ends.shown(_id(note.other))
-        fact, reason = ends.told.get(_id(note.one)), one_line(note.reason, self._links.reason_chars)
+        one, other = ends.shown(local_id(note.one)), ends.shown(local_id(note.other))
+        fact, reason = ends.told.get(local_id(note.one)), one_line(note.reason, self._links.reason_chars)
         if (one is None and fact is None) or other is None or not may_be_kept(reason):
             return None
-        sources = evidence.speaking_of(ends.words(_id(note.other))) if fact is None else fact.sources
+        sources = evidence.speaking_of(ends.words(local_id(note.other))) if fact is None else fact.sources
         if not sources:
             return None
         return LinkProposal(from_id=one, from_fact=fact, to_id=other, reason=reason, sources=sources)
@@ -299,8 +220,8 @@ class ModelAnalyst:
     def _evolution(self, note: LinkNote, link: LinkProposal, ends: _Ends) -> EvolutionProposal | None:
         """What becomes of the segment that a link goes to, in the model's words; None where it is no other segment, or
         nothing does."""
-        segment, numbers = ends.segments.get(_id(note.other)), self._links
-        if segment is None or _id(note.other) == _OWN:
+        segment, numbers = ends.segments.get(local_id(note.other)), self._links
+        if segment is None or local_id(note.other) == _OWN:
             return None
         named = (word for phrase in note.keywords for word in keywords(phrase[:200], numbers.keywords))
         tags = (one_line(tag, numbers.tag_chars) for tag in note.tags)
@@ -317,7 +238,7 @@ class ModelAnalyst:
 
     def _fact(self, note: FactNote, evidence: _Evidence, known: Mapping[str, Fact]) -> FactProposal | None:
         reading, about = self._reading, About(note.who)
-        old = known.get(_id(note.fact)) if note.action != "add" else None
+        old = known.get(local_id(note.fact)) if note.action != "add" else None
         if not evidence.serves(note.evidence, about if old is None else old.about):
             return None
         said = evidence.of(note.evidence)
@@ -329,12 +250,12 @@ class ModelAnalyst:
                 value=old.value,
                 text=old.text,
                 sources=evidence.sources(note.evidence, note.value, old.value),
-                single=_single(old.attribute),
+                single=single(old.attribute),
                 retracts=note.action == "retire",
                 replaces=old.id if note.action == "retire" else None,
             )
         subject = _subject(one_line(note.subject, reading.subject_chars + 1), about, said)
-        attribute, value = _attribute(note.attribute), one_line(note.value, reading.value_chars + 1)
+        attribute, value = attribute_of(note.attribute), one_line(note.value, reading.value_chars + 1)
         text = one_line(note.text, reading.fact_chars) or value
         too_long = len(subject) > reading.subject_chars or len(value) > reading.value_chars
         texts = [u.text for u in said]
@@ -350,7 +271,7 @@ class ModelAnalyst:
             value=value,
             text=one_line(_told_of(subject, text, said), reading.fact_chars),
             sources=evidence.sources(note.evidence, value, text),
-            single=_single(attribute),
+            single=single(attribute),
             replaces=old.id if old is not None and ends else None,  # of another matter
         )
 
@@ -395,9 +316,9 @@ def nearest(request: ProfileRequest, limit: int) -> tuple[Fact, ...]:
     held = Counter(term for own in words for term in own)
 
     def worth(i: int) -> tuple[bool, float, bool, int]:
-        single = _single(facts[i].attribute)
+        one_value = single(facts[i].attribute)
         shared = sum(idf(len(facts), held[term]) for term in words[i] & said)
-        return single and facts[i].attribute in spoken_of, shared, single, i
+        return one_value and facts[i].attribute in spoken_of, shared, one_value, i
 
     chosen = sorted(range(len(facts)), key=worth, reverse=True)[:limit]
     return tuple(facts[i] for i in sorted(chosen))
@@ -415,7 +336,7 @@ class _Evidence:
 
     def of(self, ids: Iterable[str]) -> list[Utterance]:
         """Those named, each once, in the order in which they were said."""
-        named = {_id(name) for name in ids}
+        named = {local_id(name) for name in ids}
         return [utterance for name, utterance in self.said.items() if name in named][: self.limit]
 
     def sources(self, ids: Iterable[str], *quotes: str) -> tuple[Source, ...]:
@@ -491,68 +412,6 @@ def _told_of(subject: str, text: str, said: Sequence[Utterance]) -> str:
     if own or fold(subject).split()[-1] in fold(text):
         return text
     return languages.by_signs(text).of_subject(subject, text)
-
-
-def _attribute(name: str) -> str:
-    return "_".join(re.findall(r"[a-z0-9]+", name.lower()))
-
-
-def _single(attribute: str) -> bool:
-    known = attributes().get(attribute)
-    return known.single if known is not None else attribute.startswith(FAVORITE_PREFIX)
-
-
-# -------------------------------------------------------------------------- faults that fail the whole answer
-
-
-def _check_pages(notes: BatchNotes, shown: Mapping[str, PageView]) -> None:
-    """Exactly the pages shown, each with a summary. Raises ValueError."""
-    counts = Counter(note.id for note in notes.pages)
-    faults = [f"{name} is missing" for name in shown if name not in counts]
-    faults += [f"{name[:20]!r} was not shown" for name in counts if name not in shown]
-    faults += [f"{name[:20]!r} stands {n} times" for name, n in counts.items() if n > 1]
-    faults += [f"the summary of {note.id[:20]!r} is none" for note in notes.pages if no_summary(note.summary)]
-    _refuse(faults)
-
-
-def _check_segment(notes: SegmentNotes, said: Mapping[str, Utterance], known: Mapping[str, Fact]) -> None:
-    """Only ids, dimensions and levels that exist, and a summary. Raises ValueError."""
-    faults = ["the summary is none"] if no_summary(notes.summary) else []
-    items: list[tuple[str, FieldNote | TraitNote | FactNote]] = [
-        *(("field", field) for field in notes.profile),
-        *(("trait", trait) for trait in notes.traits),
-        *(("fact", fact) for fact in notes.facts),
-    ]
-    for kind, item in items:
-        faults += [f"evidence {name[:20]!r} was not shown" for name in item.evidence if _id(name) not in said]
-        if not item.evidence:
-            faults.append(f"{kind} without evidence")
-    for trait in notes.traits:
-        if trait.dimension not in dimensions_by_name():
-            faults.append(f"dimension {trait.dimension[:40]!r} is not in the list")
-        if not (-1.0 <= trait.level <= 1.0 and 0.0 <= trait.confidence <= 1.0):
-            faults.append(f"level of {trait.dimension[:40]!r} must lie in -1 to 1, its confidence in 0 to 1")
-    ended: Counter[str] = Counter()
-    for fact in notes.facts:
-        if fact.action != "add":
-            if _id(fact.fact) not in known:
-                faults.append(f"fact {fact.fact[:20]!r} was not shown, {fact.action} needs one that was")
-            elif fact.action != "same":
-                ended[_id(fact.fact)] += 1
-        if fact.action in ("add", "supersede") and not _SNAKE.fullmatch(_attribute(fact.attribute)):
-            faults.append(f"attribute {fact.attribute[:40]!r} is no English word in snake_case")
-    faults += [f"{name} is ended {n} times" for name, n in ended.items() if n > 1]
-    _refuse(faults)
-
-
-def _refuse(faults: Sequence[str]) -> None:
-    if faults:
-        more = f"; and {len(faults) - _NAMED} more" if len(faults) > _NAMED else ""
-        raise ValueError("; ".join(faults[:_NAMED]) + more)
-
-
-def _id(name: str) -> str:
-    return name.strip().strip("[]().").lower()
 
 
 # ------------------------------------------------------------------------------------------------------ the request

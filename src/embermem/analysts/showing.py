@@ -69,15 +69,12 @@ def segment_lines(segments: Sequence[Segment], numbers: LinkNumbers) -> tuple[di
     """Older segments by their local ids s1, s2, …, and the lines that show them: keywords and tags, then what they
     tell."""
     shown = {f"s{i}": segment for i, segment in enumerate(segments, 1)}
-    return shown, [
-        f"{name} {one_line(', '.join(_found_by(segment, numbers)), numbers.neighbour_chars)}: "
-        f"{one_line(segment.context or segment.summary, numbers.neighbour_chars)}"
-        for name, segment in shown.items()
-    ]
-
-
-def _found_by(segment: Segment, numbers: LinkNumbers) -> list[str]:
-    return [*segment.keywords[: numbers.neighbour_keywords], *segment.tags[: numbers.tags]]
+    lines = []
+    for name, one in shown.items():
+        words = ", ".join((*one.keywords[: numbers.neighbour_keywords], *one.tags[: numbers.tags]))
+        told = one_line(one.context or one.summary, numbers.neighbour_chars)
+        lines.append(f"{name} {one_line(words, numbers.neighbour_chars)}: {told}")
+    return shown, lines
 
 
 def language_of(utterances: Iterable[Utterance]) -> str:

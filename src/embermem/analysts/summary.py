@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from embermem import languages
 from embermem.core.config import ExtractiveSettings
@@ -49,7 +49,9 @@ def summarise(
     if _prevailing([*old, *new]) is language:
         old = [c for c in old if c.language is language]
     new = [c for c in new if c.language is language] or new
-    kept = _choose([*old, *new], settings.summary_sentences, settings.summary_chars, must=max(new, key=_worth))
+    kept = _choose(
+        [*old, *new], settings.summary_sentences, settings.summary_chars, must=max(new, key=lambda c: c.worth)
+    )
     sources = tuple(c.source for c in kept if c.source is not None)
     return _join(kept), sources if len(sources) == len(kept) else tuple(dict.fromkeys((*told, *sources)))[
         -_MAX_SENTENCES:
@@ -126,10 +128,7 @@ def _of_texts(texts: Iterable[str], told: Sequence[Source] = ()) -> list[_Candid
 
 def _weighed(candidates: list[_Candidate]) -> list[_Candidate]:
     centre = Counter(t for c in candidates for t in c.terms)
-    return [
-        _Candidate(c.text, c.terms, _informativeness(c.text, c.terms, centre) + 0.15, c.language, c.source)
-        for c in candidates
-    ]
+    return [replace(c, worth=_informativeness(c.text, c.terms, centre) + 0.15) for c in candidates]
 
 
 def _choose(candidates: list[_Candidate], count: int, limit: int, must: _Candidate | None) -> list[_Candidate]:
@@ -145,9 +144,7 @@ def _choose(candidates: list[_Candidate], count: int, limit: int, must: _Candida
         if cost > room:
             if taken:
                 continue
-            candidates[i] = candidate = _Candidate(
-                _shorten(candidate.text, room), candidate.terms, candidate.worth, candidate.language, candidate.source
-            )
+            candidates[i] = candidate = replace(candidate, text=_shorten(candidate.text, room))
             cost = len(candidate.text)
         if taken and candidate.worth < 0.35:
             break
@@ -168,10 +165,6 @@ def _prevailing(candidates: Sequence[_Candidate]) -> Language:
     for one in candidates:
         said[one.language] += len(one.text) * one.language.density
     return max(said, key=lambda language: said[language])
-
-
-def _worth(candidate: _Candidate) -> float:
-    return candidate.worth
 
 
 def _join(kept: Sequence[_Candidate]) -> str:

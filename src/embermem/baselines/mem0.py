@@ -26,8 +26,7 @@ from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
 
 if TYPE_CHECKING:
-    from embermem import languages
-from embermem.core.types import Vector
+    from embermem.core.types import Vector
 
 Operation = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 

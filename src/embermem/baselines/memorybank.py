@@ -18,7 +18,6 @@ from embermem.baselines.numbers import MemoryBankNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem, similarities
 from embermem.baselines.records import Record, Written
 from embermem.core.equations import retention
-from embermem.core.errors import RevisionMoved
 from embermem.core.types import About, Annotation, Context, Hit, Owner, Page, PageView, ThreadId
 from embermem.prompts import data
 from embermem.prompts.rendering import day, one_line
@@ -30,8 +29,6 @@ _BETWEEN = "; "
 """Stands between the notes of an insight or portrait without a model."""
 _LOT_BYTES = 6
 """Of the hash that a lot is drawn from; a float holds them exactly."""
-_TRIES = 8
-"""How often a visit is counted anew when another wrote first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -260,24 +257,20 @@ class MemoryBank(RecordedSystem):
 
     def visit(self, owner: Owner, hits: Iterable[Hit]) -> None:
         """An exchange that gave a hit was recalled now, and its day with it: S + 1, t = 0."""
-        recalled = frozenset(hit.utterance.seq for hit in hits)
-        store, now = self.kit.store, self.kit.clock()
-        for tries_left in reversed(range(_TRIES if recalled else 0)):
-            standing = store.standing(owner.id)
+        recalled, now = frozenset(hit.utterance.seq for hit in hits), self.kit.clock()
+
+        def decide() -> Written:
             memories = (*self.kept(owner, Exchange), *self.kept(owner, Day))
-            keep = [
-                replace(memory, strength=memory.strength + 1.0, recalled_at=now)
-                for memory in memories
-                if not recalled.isdisjoint(memory.sources)
-            ]
-            if not keep:
-                return
-            try:
-                store.write(owner, Written(keep=keep), revision=standing.revision, read_to=standing.read_to, now=now)
-                return
-            except RevisionMoved:
-                if not tries_left:
-                    raise
+            return Written(
+                keep=[
+                    replace(memory, strength=memory.strength + 1.0, recalled_at=now)
+                    for memory in memories
+                    if not recalled.isdisjoint(memory.sources)
+                ]
+            )
+
+        if recalled:
+            self.write(owner, decide)
 
 
 def lot(memory: Exchange | Day) -> float:

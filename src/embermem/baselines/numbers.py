@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from embermem.core.errors import ConfigError
+from embermem.core.option_values import checked_value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -215,24 +216,10 @@ def altered(numbers: Numbers, options: Mapping[str, object]) -> Numbers:
 
     Raises ConfigError that names the option, and what is allowed.
     """
-    known = {field.name: field.type for field in fields(numbers)}
+    known = {field.name: str(field.type) for field in fields(numbers)}
     for name in options:
         if name not in known:
             raise ConfigError(f"unknown option {name!r} of {type(numbers).__name__}; known: {', '.join(known)}")
-    return replace(numbers, **{name: _value(name, str(known[name]), value) for name, value in options.items()})
-
-
-def _value(name: str, kind: str, value: object) -> Any:
-    """A number or truth value of the kind; a number may not be below zero."""
-    text = str(value).strip().lower()
-    if kind == "bool":
-        if text in ("true", "false", "1", "0", "yes", "no", "on", "off"):
-            return text in ("true", "1", "yes", "on")
-        raise ConfigError(f"{name} = {value!r} is not allowed; true or false")
-    try:
-        number = int(text) if kind == "int" else float(text)
-    except ValueError:
-        number = -1
-    if not 0 <= number < float("inf"):
-        raise ConfigError(f"{name} = {value!r} is not allowed; a {'whole ' * (kind == 'int')}number from 0")
-    return number
+    return replace(
+        numbers, **{name: checked_value(name, known[name], value, {"low": 0}) for name, value in options.items()}
+    )

@@ -18,6 +18,7 @@ from embermem import prompts
 from embermem.baselines.records import AnyRecord, Record, RecordId, RecordStore, Written
 from embermem.core.config import Settings
 from embermem.core.errors import ModelMissing, RevisionMoved
+from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     Added,
     Context,
@@ -47,8 +48,6 @@ Answer = TypeVar("Answer")
 _READ_AT_ONCE = 1_000
 _OWNERS_HELD = 32
 """Owners whose log and records are at hand; the least recently used leaves."""
-_TRIES = 8
-"""How often a page is learnt anew when another wrote first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,6 +84,8 @@ class RecordedSystem(ABC):
     """The records it keeps."""
     batch: ClassVar[int] = 1
     """Pages that `learn` is given at most."""
+    tries: ClassVar[int] = 8
+    """How often a page is learnt, or a write decided, anew when another wrote first."""
 
     def __init__(self, kit: Kit) -> None:
         self.kit = kit
@@ -131,7 +132,7 @@ class RecordedSystem(ABC):
                         progress(done, total)
             except RevisionMoved:
                 tries += 1
-                if tries == _TRIES:
+                if tries == self.tries:
                     raise
 
     @abstractmethod
@@ -211,6 +212,18 @@ class RecordedSystem(ABC):
             ChatMessage(role=Role.USER, text=enclosed(shown)),
         )
         return self.kit.asker.ask(owner, purpose, messages, answer, check)
+
+    def write(self, owner: Owner, decide: Callable[[], Written]) -> None:
+        """Write what is decided on the owner's records as they stand; decided anew if another wrote first."""
+
+        def step() -> None:
+            store, standing = self.kit.store, self.kit.store.standing(owner.id)
+            written = decide()
+            if written.keep or written.drop:
+                now = self.kit.clock()
+                store.write(owner, written, revision=standing.revision, read_to=standing.read_to, now=now)
+
+        decided_anew(self.tries, step)
 
     def context(
         self,

@@ -93,6 +93,11 @@ def attribute(name: str) -> Attribute:
     return attributes()[name]
 
 
+def single(name: str) -> bool:
+    """Whether an attribute holds one value at a time; one that is not in the table does not."""
+    return name.startswith(FAVORITE_PREFIX) or (name in attributes() and attributes()[name].single)
+
+
 def standing(name: str) -> Standing | None:
     """Whether an attribute is a goal or a limit; None for all others, and for one that is not in the table."""
     known = attributes().get(name)

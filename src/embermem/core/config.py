@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem.core.errors import ConfigError
+from embermem.core.option_values import checked_value
 
 logger = logging.getLogger(__name__)
 
@@ -491,7 +491,14 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     if not isinstance(chosen, str) or chosen not in PRESETS:
         raise ConfigError(f"preset = {chosen!r} (from {origin}) is not allowed; one of: {', '.join(PRESETS)}")
     checked = {
-        name: _check(name, known[name].type, known[name].metadata, value, origin)
+        name: checked_value(
+            name,
+            str(known[name].type),
+            value,
+            known[name].metadata,
+            origin=f" (from {origin})",
+            secret=name in _SECRETS,
+        )
         for name, (value, origin) in merged.items()
     }
     values: dict[str, Any] = {**PRESETS[str(chosen)], **checked, "preset": chosen}
@@ -524,67 +531,3 @@ def _from_file(config: str | Path | None) -> dict[str, tuple[object, str]]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"the configuration file {path} is not valid TOML: {error}") from error
     return {name: (value, f"file {path}") for name, value in content.items()}
-
-
-def _check(name: str, kind: Any, meta: Mapping[str, Any], value: object, origin: str) -> object:
-    allowed = _allowed(kind, meta)
-
-    def refuse() -> ConfigError:
-        given = "…" if name in _SECRETS else repr(value)
-        return ConfigError(f"{name} = {given} (from {origin}) is not allowed; {allowed}")
-
-    kind = str(kind)
-    if kind.startswith("bool"):
-        if isinstance(value, bool):
-            return value
-        text = str(value).strip().lower()
-        if text in ("1", "true", "yes", "on"):
-            return True
-        if text in ("0", "false", "no", "off"):
-            return False
-        raise refuse()
-    if kind.startswith(("int", "float")):
-        return _check_number(kind, meta, value, refuse)
-    if not isinstance(value, str):
-        raise refuse()
-    if "allowed" in meta and value not in meta["allowed"]:
-        raise refuse()
-    if name == "timezone":
-        try:
-            ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise refuse() from error
-    return value
-
-
-def _check_number(kind: str, meta: Mapping[str, Any], value: object, refuse: Any) -> float | int:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise refuse()
-    try:
-        number = int(value) if kind.startswith("int") else float(value)
-    except (ValueError, OverflowError) as error:
-        raise refuse() from error
-    if isinstance(value, float) and number != value:
-        raise refuse()
-    low, high, above = meta.get("low"), meta.get("high"), meta.get("above")
-    inside = (low is None or number >= low) and (high is None or number <= high) and (above is None or number > above)
-    if not inside or number != number or number in (float("inf"), float("-inf")):
-        raise refuse()
-    return number
-
-
-def _allowed(kind: Any, meta: Mapping[str, Any]) -> str:
-    if "allowed" in meta:
-        return "one of: " + ", ".join(meta["allowed"])
-    kind = str(kind)
-    if kind.startswith("bool"):
-        return "true or false"
-    if kind.startswith(("int", "float")):
-        noun = "a whole number" if kind.startswith("int") else "a number"
-        bounds = [
-            f"{word} {meta[key]:g}"
-            for key, word in (("low", "from"), ("above", "above"), ("high", "to"))
-            if meta.get(key) is not None
-        ]
-        return " ".join([noun, *bounds])
-    return "an IANA time zone such as Europe/Paris" if "zone" in meta.get("source", "") else "a text"

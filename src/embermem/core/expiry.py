@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from embermem.core.types import Chain, Fact, Page, PageId, Persona, ProfileField, Segment, Source
 
 __all__ = ["Hidden"]
 
 _CALLER = "caller"
+_Told = TypeVar("_Told", Segment, Chain)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,38 +61,29 @@ class Hidden:
 
     def shown_segments(self, segments: Iterable[Segment]) -> tuple[Segment, ...]:
         """Those with other pages too, and of these only those; a summary that tells of what has expired is empty."""
-        if not self.pages:
-            return tuple(segments)
-        left = (
-            segment
-            if self.pages.isdisjoint(segment.page_ids)
-            else replace(
-                segment,
-                page_ids=tuple(one for one in segment.page_ids if one not in self.pages),
-                summary="" if self._touches(segment.sources) else segment.summary,
-                keywords=(),
-                sources=self._left(segment.sources),
-            )
-            for segment in segments
+        return self._shown(
+            one if self.pages.isdisjoint(one.page_ids) else replace(one, keywords=()) for one in segments
         )
-        return tuple(segment for segment in left if segment.page_ids)
 
     def shown_chains(self, chains: Iterable[Chain]) -> tuple[Chain, ...]:
         """As `shown_segments`."""
+        return self._shown(chains)
+
+    def _shown(self, told: Iterable[_Told]) -> tuple[_Told, ...]:
         if not self.pages:
-            return tuple(chains)
+            return tuple(told)
         left = (
-            chain
-            if self.pages.isdisjoint(chain.page_ids)
+            one
+            if self.pages.isdisjoint(one.page_ids)
             else replace(
-                chain,
-                page_ids=tuple(one for one in chain.page_ids if one not in self.pages),
-                summary="" if self._touches(chain.sources) else chain.summary,
-                sources=self._left(chain.sources),
+                one,
+                page_ids=tuple(page_id for page_id in one.page_ids if page_id not in self.pages),
+                summary="" if self._touches(one.sources) else one.summary,
+                sources=self._left(one.sources),
             )
-            for chain in chains
+            for one in told
         )
-        return tuple(chain for chain in left if chain.page_ids)
+        return tuple(one for one in left if one.page_ids)
 
     def stands(self, sources: Sequence[Source]) -> bool:
         """Whether what has these sources rests on more than what has expired."""

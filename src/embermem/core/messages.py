@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, TypedDict
+from enum import StrEnum
+from typing import Any, TypedDict, TypeVar
 from zoneinfo import ZoneInfo
 
 from embermem.core import ids, injected_blocks
@@ -31,6 +32,8 @@ class LookBack(TypedDict, total=False):
 
 Given = tuple[list[Message], str, tuple[Redaction, ...]]
 """What was given as messages, its digest, and what was taken out of it before."""
+
+_Kind = TypeVar("_Kind", bound=StrEnum)
 
 _ROLES = {
     "user": Role.USER,
@@ -230,6 +233,14 @@ def whole(number: object, where: str, low: int, high: int = 2**53) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
         raise InputError(f"{where} = {number!r} is not allowed; a whole number from {low}")
     return number
+
+
+def one_of(kind: type[_Kind], value: Any, where: str) -> _Kind:
+    """One of the values of an enumeration. Raises InputError."""
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise InputError(f"{where} = {value!r} is not allowed; one of: {', '.join(kind)}") from error
 
 
 def name(text: object, where: str, longest: int = _LONGEST_NAME) -> str:

@@ -16,6 +16,7 @@ from embermem.core.changes import (
     Cause,
     Change,
     ConflictSettled,
+    FactAdded,
     FactAffirmed,
     FactBarred,
     FactDenied,
@@ -24,16 +25,15 @@ from embermem.core.changes import (
     undone,
 )
 from embermem.core.text import fold
-from embermem.core.types import About, FactId
-
-__all__ = ["RULING", "Rulings", "mark_of", "mark_of_message", "mark_of_text", "plain", "rulings_of"]
+from embermem.core.types import Fact, FactId, FactProposal
 
 RULING = (Cause.CORRECTION, Cause.FORGETTING, Cause.UNDO, Cause.ANEW, Cause.IMPORT)
 """The causes of changes that hold rulings, or take them back."""
 _MARK_HEX = 32
 _TEXT_MARK_HEX = 40
-_Said = tuple[str, str, str, str]
-"""about, subject, attribute and value, as they are compared."""
+Says = tuple[str, str, str, str]
+"""What a fact says, as it is compared with others: about, subject, attribute and value."""
+_Saying = Fact | FactAdded | FactDenied | FactProposal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +41,7 @@ class Rulings:
     """What was ruled, each up to a seq. `key` is that of the marks in `barred`."""
 
     affirmed: Mapping[FactId, int] = field(default_factory=dict)
-    denied: Mapping[_Said, int] = field(default_factory=dict)
+    denied: Mapping[Says, int] = field(default_factory=dict)
     barred: Mapping[str, int] = field(default_factory=dict)
     settled: frozenset[frozenset[FactId]] = frozenset()
     """Pairs of facts that may both stand, though one was said to end the other."""
@@ -51,15 +51,16 @@ class Rulings:
         """Whether a fact stands against what was said at `seq`."""
         return seq <= self.affirmed.get(fact_id, 0)
 
-    def forbids(self, about: About, subject: str, attribute: str, value: str, seq: int) -> bool:
+    def forbids(self, fact: FactProposal, seq: int) -> bool:
         """Whether a value is not to be learnt from what was said at `seq`."""
-        if seq <= self.denied.get(_said(about, subject, attribute, value), 0):
+        said = says(fact)
+        if seq <= self.denied.get(said, 0):
             return True
-        return bool(self.barred) and seq <= self.barred.get(mark_of(self.key, about, subject, attribute, value), 0)
+        return bool(self.barred) and seq <= self.barred.get(mark_of(self.key, said), 0)
 
-    def denied_of(self, about: About, subject: str, attribute: str) -> Iterator[tuple[str, int]]:
-        """The values of a subject's attribute that are ruled out, and up to which seq."""
-        of = (about.value, fold(subject), attribute)
+    def denied_of(self, fact: FactProposal) -> Iterator[tuple[str, int]]:
+        """The values of a fact's attribute that are ruled out, and up to which seq."""
+        of = speaks_of(fact)
         return ((said[-1], upto) for said, upto in self.denied.items() if said[:-1] == of)
 
 
@@ -71,7 +72,7 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
     changes = tuple(changes)
     lifted = undone(changes)
     affirmed: dict[FactId, int] = {}
-    denied: dict[_Said, int] = {}
+    denied: dict[Says, int] = {}
     barred: dict[str, int] = {}
     settled: set[frozenset[FactId]] = set()
     for change in changes:
@@ -82,8 +83,7 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
                 case FactAffirmed():
                     affirmed[d.fact_id] = max(d.upto_seq, affirmed.get(d.fact_id, 0))
                 case FactDenied():
-                    said = _said(d.about, d.subject, d.attribute, d.value)
-                    denied[said] = max(d.upto_seq, denied.get(said, 0))
+                    denied[says(d)] = max(d.upto_seq, denied.get(says(d), 0))
                 case FactBarred():
                     barred[d.mark] = max(d.upto_seq, barred.get(d.mark, 0))
                 case ConflictSettled():
@@ -101,11 +101,19 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
     )
 
 
-def mark_of(key: bytes, about: About, subject: str, attribute: str, value: str) -> str:
+def speaks_of(fact: _Saying) -> tuple[str, str, str]:
+    """What a fact gives a value of: about, subject, attribute."""
+    return fact.about.value, fold(fact.subject), fact.attribute
+
+
+def says(fact: _Saying) -> Says:
+    """What a fact says."""
+    return *speaks_of(fact), plain(fact.value)
+
+
+def mark_of(key: bytes, said: Says) -> str:
     """The keyed hash (HMAC-SHA-256) of what a fact says. Who has not the key cannot try values on it."""
-    parts = b"".join(
-        len(raw).to_bytes(8, "big") + raw for raw in map(str.encode, _said(about, subject, attribute, value))
-    )
+    parts = b"".join(len(raw).to_bytes(8, "big") + raw for raw in map(str.encode, said))
     return hmac.digest(key, parts, hashlib.sha256).hex()[:_MARK_HEX]
 
 
@@ -132,7 +140,3 @@ def _text_mark(key: bytes, kind: str, text: str) -> str:
 def plain(value: str) -> str:
     """A value as it is compared with others: folded, without the marks around it."""
     return " ".join(fold(value).split()).strip(" .,;!?。，；！？")
-
-
-def _said(about: About, subject: str, attribute: str, value: str) -> _Said:
-    return about.value, fold(subject), attribute, plain(value)

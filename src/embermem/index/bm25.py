@@ -39,10 +39,6 @@ class Postings:
         self._totals = Column(np.int64)
         self._cells = 0
 
-    def add(self, terms: Iterable[str]) -> None:
-        """Index the next row: its terms, repeats kept."""
-        self.add_all([terms])
-
     def add_all(self, texts: Iterable[Iterable[str]]) -> None:
         """Index the next rows, one a text. Many at once cost a third of as many by one."""
         row = self._lengths.length

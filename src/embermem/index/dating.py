@@ -40,10 +40,6 @@ class DateTable:
         self.last = Column(np.int32)
         self._spans_so_far = Column(np.int32)
 
-    def add(self, text: str, said_at: datetime) -> None:
-        """The next row."""
-        self.add_all([(text, said_at)])
-
     def add_all(self, said: Iterable[tuple[str, datetime]]) -> None:
         """The next rows: what was said, and when."""
         days: list[int] = []

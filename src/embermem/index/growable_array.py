@@ -28,13 +28,6 @@ class Column:
         self.data: NDArray[Any] = np.zeros(shape, dtype=dtype)
         self.length = 0
 
-    def append(self, value: ArrayLike) -> None:
-        """One more row."""
-        length = self.length
-        self._reserve(length + 1)
-        self.data[length] = value
-        self.length = length + 1
-
     def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:
         """More rows at once."""
         length = self.length

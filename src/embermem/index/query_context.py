@@ -16,7 +16,8 @@ from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import Link, ThreadId
 from embermem.index.bm25 import Links
 from embermem.index.late import stem_of
-from embermem.index.snapshot import Snapshot, micros
+from embermem.index.log import micros
+from embermem.index.snapshot import Snapshot
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.words import terms
 from embermem.protocols import Scope, TokenVectors

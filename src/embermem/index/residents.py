@@ -93,8 +93,12 @@ class Residents:
         """Take in what is newer of an owner who is held, so that the next query finds it there. It is no use of it."""
         with self._lock:
             resident = self._owners.get(owner_id)
-        if resident is not None:
-            self._renewed(owner_id, resident)
+        if resident is None:
+            return
+        with resident.lock:
+            before = resident.snapshot
+            if self._newest(owner_id, resident) is not before:
+                self._weigh(resident)
 
     def with_vectors(
         self,
@@ -111,13 +115,6 @@ class Residents:
                 resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors, tokens)
             self._weigh(resident)
             return resident.snapshot
-
-    def _renewed(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
-        with resident.lock:
-            before, held = resident.snapshot, self._newest(owner_id, resident)
-            if held is not before:
-                self._weigh(resident)
-        return held
 
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
         held = resident.snapshot

@@ -60,11 +60,6 @@ class SegmentTable:
             rows[place : place + 1] = [segment]
         return SegmentTable(self.dim, tuple(rows), places)
 
-    def get(self, segment_id: SegmentId) -> Segment | None:
-        """The segment of that id."""
-        place = self.places.get(segment_id)
-        return None if place is None else self.rows[place]
-
     def place_of(self, segment_id: str) -> int | None:
         """The place of a segment."""
         return self.places.get(cast("SegmentId", segment_id))

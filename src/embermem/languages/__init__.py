@@ -5,34 +5,5 @@ text (`embermem.languages.words`), its dates (`embermem.languages.dates.engine`)
 languages (`either`, `alternatives`), because a text may contain several languages.
 """
 
-from embermem.languages.language import Language
-from embermem.languages.registry import (
-    all,
-    alternatives,
-    by_signs,
-    default,
-    either,
-    gender,
-    merged,
-    named,
-    of,
-    readable,
-    secret_words,
-    spelled,
-)
-
-__all__ = [
-    "Language",
-    "all",
-    "alternatives",
-    "by_signs",
-    "default",
-    "either",
-    "gender",
-    "merged",
-    "named",
-    "of",
-    "readable",
-    "secret_words",
-    "spelled",
-]
+from embermem.languages.language import Language as Language
+from embermem.languages.registry import *  # noqa: F403

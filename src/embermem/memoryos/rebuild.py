@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from embermem.core.changes import (
@@ -18,7 +18,7 @@ from embermem.core.changes import (
     FactsConflict,
     ProfileSet,
 )
-from embermem.core.errors import RevisionMoved
+from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     About,
     Conflict,
@@ -34,11 +34,11 @@ from embermem.core.types import (
 )
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
 from embermem.memoryos.history.diff import pairs
+from embermem.memoryos.ingest.profile_lines import CALLER
 from embermem.protocols import ARCHIVED, ENDED, MemoryReads, MemorySystem, Store
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
 
-_CALLER = "caller"
 _TRIES = 16
 """How often memory is begun anew when another change came first."""
 
@@ -107,45 +107,20 @@ def understand_anew(
 
 def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int:
     """The number of the change that puts away all that was derived. Raises RevisionMoved if others never leave room."""
-    for attempt in range(_TRIES):
+
+    def begin() -> int:
         state = store.owner_state(owner.id)
         revision = 0 if state is None else state.revision
         persona = store.persona(owner.id)
         rulings = rulings_of(store.changes(owner.id, causes=RULING), store.secret)
         archived, past = store.facts(owner.id, ARCHIVED), store.facts(owner.id, ENDED)
         conflicts = store.conflicts(owner.id)
+        lines = [ProfileSet.of(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == CALLER]
         kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
-        try:
-            change = store.apply(
-                owner,
-                Cause.ANEW,
-                "",
-                [BegunAnew(), *_set_by_callers(persona), *kept],
-                now=clock(),
-                revision=revision,
-                lease=None,
-            )
-        except RevisionMoved:
-            if attempt == _TRIES - 1:
-                raise
-        else:
-            return change.no
-    raise AssertionError("unreachable: the loop returns or raises")
+        decisions = [BegunAnew(), *lines, *kept]
+        return store.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
 
-
-def _set_by_callers(persona: Persona) -> list[Decision]:
-    return [_set_again(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == _CALLER]
-
-
-def _set_again(line: ProfileField) -> ProfileSet:
-    return ProfileSet(
-        whose=line.whose,
-        name=line.name,
-        value=line.value,
-        sources=line.sources,
-        set_by=line.set_by,
-        valid_from=line.valid_from,
-    )
+    return decided_anew(_TRIES, begin)
 
 
 def _kept_by_callers(
@@ -167,19 +142,7 @@ def _kept_by_callers(
     ids = {fact.id: FactId(f"f{no}-{ordinal:03}") for ordinal, fact in enumerate((*ended, *held))}
     made: list[Decision] = []
     for fact in (*ended, *held):
-        made.append(
-            FactAdded(
-                fact_id=ids[fact.id],
-                about=fact.about,
-                subject=fact.subject,
-                attribute=fact.attribute,
-                value=fact.value,
-                text=fact.text,
-                sources=fact.sources,
-                valid_from=fact.valid_from,
-                expires_at=fact.expires_at,
-            )
-        )
+        made.append(FactAdded.of(replace(fact, id=ids[fact.id])))
         if fact.retired_at is not None:
             by = None if fact.superseded_by is None else ids.get(fact.superseded_by)
             made.append(FactRetired(fact_id=ids[fact.id], superseded_by=by, valid_to=fact.valid_to))
@@ -188,9 +151,9 @@ def _kept_by_callers(
         if upto is not None:
             made.append(FactAffirmed(fact_id=ids[fact.id], upto_seq=upto))
             made += [
-                _set_again(line)
+                ProfileSet.of(line)
                 for line in persona.profile
-                if line.set_by != _CALLER
+                if line.set_by != CALLER
                 and plain(line.value) == plain(fact.value)
                 and {*line.sources} & {*fact.sources}
             ]

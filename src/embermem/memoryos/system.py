@@ -23,8 +23,9 @@ from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
+from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.leases import Leases
-from embermem.memoryos.ingest.pipeline import Done, Parts, Progress, consolidate, due_at, pause
+from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.recall import retrieval
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
 

@@ -85,19 +85,20 @@ class Forgetting(Handle):
     def _forget(self, named: Mapping[str, Any], *, dry_run: bool) -> Forgotten:
         from embermem import bootstrap
         from embermem.memoryos.forget import forgetting
+        from embermem.memoryos.forget.impact import Impact, Named
 
         if named.get("before") is not None:
             named = {"before": self._inbox().moment(named["before"], "before")}
-        return forgetting.forget(
-            self._store,
-            self.owner,
-            forgetting.Named(**named),
+        impact = Impact(
+            store=self._store,
+            owner=self.owner,
+            named=Named(**named),
             now=self._parts.clock(),
             settings=self._parts.settings,
             summarise=bootstrap.summarise,
             extractive=bootstrap.extractive_name(),
-            dry_run=dry_run,
         )
+        return forgetting.forget(impact, dry_run=dry_run)
 
     def _matching(self, query: str, limit: int | None) -> Mapping[str, frozenset[str]]:
         """The pages that hold every word of a query, and some that search finds for it."""

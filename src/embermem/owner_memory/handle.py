@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem import telemetry
 from embermem.core import messages, sensitive
-from embermem.core.errors import ConfigError, NotFound, RevisionMoved
+from embermem.core.errors import ConfigError, NotFound
 from embermem.core.messages import At
+from embermem.core.revisions import decided_anew
 from embermem.core.types import Owner
 from embermem.protocols import NOW
 
@@ -106,26 +107,17 @@ class Handle:
     def _changing(self, cause: Cause, decided: Callable[[int, int], Sequence[Decision]], analyst: str = "") -> int:
         """The number of a change by the caller, 0 if there is nothing to change; if another came first, it is decided
         again. What is decided may name the change's number, and the seq of the newest utterance."""
-        for attempt in range(_TRIES):
+
+        def change() -> int:
             state = self._store.owner_state(self.owner.id)
             revision, seq = (0, 0) if state is None else (state.revision, state.seq)
             decisions = decided(revision + 1, seq)
             if not decisions:
                 return 0
-            try:
-                return self._store.apply(
-                    self.owner,
-                    cause,
-                    analyst,
-                    decisions,
-                    now=self._parts.clock(),
-                    revision=revision,
-                    lease=None,
-                ).no
-            except RevisionMoved:
-                if attempt == _TRIES - 1:
-                    raise
-        raise AssertionError("unreachable: the loop returns or raises")
+            now = self._parts.clock()
+            return self._store.apply(self.owner, cause, analyst, decisions, now=now, revision=revision, lease=None).no
+
+        return decided_anew(_TRIES, change)
 
 
 def zone_of(name: str) -> ZoneInfo:

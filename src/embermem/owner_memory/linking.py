@@ -47,7 +47,8 @@ class Linking(Reading):
 
         def decided(no: int, seq: int) -> list[Decision]:
             ends = [self._end(from_id, standing=True), self._end(to_id, standing=True)]
-            known = next((one for one in self._store.links(self.owner.id, of=[from_id]) if to_id in _ends(one)), None)
+            links = self._store.links(self.owner.id, of=[from_id])
+            known = next((one for one in links if to_id in (one.from_id, one.to_id)), None)
             if known is not None:
                 raise InputError(f"{from_id!r} and {to_id!r} are linked already: {known.id}")
             sources: tuple[Source, ...] = ()  # a caller's word rests on the caller
@@ -101,7 +102,3 @@ class Linking(Reading):
         if not self._store.segments(self.owner.id, only=SegmentId(item_id)):
             raise self._none_such("fact or segment", item_id)
         return SegmentId(item_id)
-
-
-def _ends(link: Link) -> tuple[ItemId, ItemId]:
-    return link.from_id, link.to_id

@@ -126,10 +126,7 @@ class Reading(Handle):
         """Return pages in order of arrival, of one tier or thread; the newest `limit` with a number below `before`.
         `as_of` a time: as they were known then; `valid_at`: what was said by then."""
         if tier is not None:
-            try:
-                tier = Tier(tier)
-            except ValueError as error:
-                raise InputError(f"tier = {tier!r} is not allowed; one of: {', '.join(Tier)}") from error
+            tier = messages.one_of(Tier, tier, "tier")
         for where, number in (("limit", limit), ("before", before)):
             if number is not None:
                 messages.whole(number, where, 0)
@@ -201,7 +198,7 @@ class Reading(Handle):
         moment = self._moment(as_of, valid_at)
         found = self._store.persona(self.owner.id, moment)
         if moment.valid_at is not None:
-            from embermem.memoryos.ingest.long_term import lines_before
+            from embermem.memoryos.ingest.profile_lines import lines_before
 
             now = self._store.persona(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
@@ -216,12 +213,8 @@ class Reading(Handle):
         `as_of` a time: what was known then. `valid_at` a time: what was true then, by what is known now (or was known
         `as_of`), including facts superseded since; facts that were corrected or undone were never true.
         """
-        if about is not None:
-            try:
-                about = About(about)
-            except ValueError as error:
-                raise InputError(f"about = {about!r} is not allowed; one of: {', '.join(About)}") from error
-        selection = replace(ARCHIVED if archived else HELD, about=about)
+        of = None if about is None else messages.one_of(About, about, "about")
+        selection = replace(ARCHIVED if archived else HELD, about=of)
         found = self._store.facts(self.owner.id, selection, self._moment(as_of, valid_at))
         return self._hidden(as_of, valid_at).shown_facts(found)
 
@@ -241,7 +234,7 @@ class Reading(Handle):
     def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
         """Return the user's known traits, out of 90; age group and gender are derived from the profile. As known
         `as_of` a time, or true at `valid_at`, with the age at that time."""
-        from embermem.memoryos.ingest.long_term import derived_traits
+        from embermem.memoryos.ingest.profile_lines import derived_traits
 
         persona = self.persona(as_of=as_of, valid_at=valid_at)
         asked = as_of if valid_at is None else valid_at
@@ -277,12 +270,7 @@ class Reading(Handle):
         for where, number in (("limit", limit), ("before", before)):
             if number is not None:
                 messages.whole(number, where, 0)
-        if cause is not None:
-            try:
-                cause = Cause(cause)
-            except ValueError as error:
-                raise InputError(f"cause = {cause!r} is not allowed; one of: {', '.join(Cause)}") from error
-        causes = None if cause is None else [cause]
+        causes = None if cause is None else [messages.one_of(Cause, cause, "cause")]
         return self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
 
     def diff(self, earlier: At, later: At = None) -> Diff:

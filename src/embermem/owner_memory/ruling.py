@@ -108,7 +108,8 @@ class Ruling(Reading):
         """
         from embermem.core.changes import Cause
         from embermem.memoryos.correct import fact_input
-        from embermem.memoryos.ingest.long_term import CALLER, Knowledge
+        from embermem.memoryos.ingest.long_term import Knowledge
+        from embermem.memoryos.ingest.profile_lines import CALLER
 
         inbox = self._inbox()
         read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox)]

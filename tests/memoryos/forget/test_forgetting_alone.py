@@ -27,7 +27,8 @@ from embermem.core.changes import (
 )
 from embermem.core.errors import NotFound, StoreError
 from embermem.core.types import About, FactId, LinkId, Source
-from embermem.memoryos.forget.redacting import Going, Pieces, Traces, redacted
+from embermem.memoryos.forget.redacting import Going, redacted
+from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.protocols import Trail
 from embermem.store import schema
 from proofs import bounded

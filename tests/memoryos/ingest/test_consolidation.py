@@ -22,7 +22,8 @@ from embermem.core.config import load
 from embermem.core.errors import AnalystError, BudgetSpent, EmbedderError, StaleLease, StoreBusy
 from embermem.core.types import Annotation, Owner
 from embermem.embedders.hashed import HashedNgrams
-from embermem.memoryos.ingest.pipeline import consolidate, pause
+from embermem.memoryos.ingest.claim import pause
+from embermem.memoryos.ingest.pipeline import consolidate
 from embermem.protocols import Analyst, Embedder, MemorySystem
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst

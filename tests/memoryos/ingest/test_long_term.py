@@ -24,7 +24,8 @@ from embermem.core.types import (
     TraitProposal,
     UtteranceId,
 )
-from embermem.memoryos.ingest.long_term import Knowledge, derived_traits
+from embermem.memoryos.ingest.long_term import Knowledge
+from embermem.memoryos.ingest.profile_lines import derived_traits
 from scripted import NOW
 
 SETTINGS = load(user_facts=3, agent_facts=2)

@@ -8,7 +8,7 @@ model moves things between them by functions; while a page is learnt it edits, w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -46,8 +46,6 @@ from embermem.protocols import Purpose, Scope
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _BLOCK_AGENT = "block:"
 """A shared block is kept as if by an agent of the same user, whose name begins so."""
-_TRIES = 32
-"""How often a write is decided anew when another came first: as many agents may write one block at once."""
 _LETTERS_A_WORD = 10
 _QUEUE = "queue:"
 _EMBEDDED_AT_ONCE = 200
@@ -66,6 +64,8 @@ class MemGpt(RecordedSystem):
 
     name: ClassVar[str] = "memgpt"
     kinds: ClassVar[tuple[type[Record], ...]] = (Line, Attachment, Mark, Entry, Summary, Passage)
+    tries: ClassVar[int] = 32
+    """As many agents may write one block at once."""
 
     def __init__(self, kit: Kit, numbers: MemGptNumbers | None = None) -> None:
         super().__init__(kit)
@@ -147,7 +147,7 @@ class MemGpt(RecordedSystem):
             return changed(old.lines, new.lines)
 
         block = self._blocks(owner, None).get(label)
-        self._write(owner if block is None or block.shared is None else _home(owner, block.shared), decide)
+        self.write(owner if block is None or block.shared is None else _home(owner, block.shared), decide)
 
     def attach(self, owner: Owner, label: str, block: str) -> None:
         """Put a shared block in the place of the block of this label, or beside the others for a new label. Agents of
@@ -159,7 +159,7 @@ class MemGpt(RecordedSystem):
         if not _LABEL.fullmatch(label):
             raise InputError(f"label = {label!r} is not allowed; at most 32 of a-z, 0-9 and _, a letter first")
         _home(owner, messages.name(block, "block"))
-        attachment = Attachment(id=_attachment_id(label), text=block, at=self.kit.clock(), label=label)
+        attachment = Attachment(id=RecordId(f"attachment:{label}"), text=block, at=self.kit.clock(), label=label)
 
         def decide() -> Written:
             there = [a.label for a in self.kept(owner, Attachment) if a.text == block and a.label != label]
@@ -167,11 +167,11 @@ class MemGpt(RecordedSystem):
                 raise InputError(f"the block {block!r} is attached as {there[0]!r} already; detach it first")
             return Written(keep=[attachment])
 
-        self._write(owner, decide)
+        self.write(owner, decide)
 
     def detach(self, owner: Owner, label: str) -> None:
         """Take a shared block away from this agent; the block stays, and the agent's own of this label is back."""
-        self._write(owner, lambda: Written(drop=[a.id for a in self.kept(owner, Attachment) if a.label == label]))
+        self.write(owner, lambda: Written(drop=[a.id for a in self.kept(owner, Attachment) if a.label == label]))
 
     def load_folder(self, owner: Owner, folder: str | Path) -> Loaded:
         """Put the text files (.txt, .md, UTF-8) of a folder and those below it into archival storage, each in one
@@ -190,7 +190,7 @@ class MemGpt(RecordedSystem):
                 unchanged.append(file.name)
             else:
                 made = self._passages_of(file)
-                self._write(owner, partial(self._in_place_of, owner, file.name, made))
+                self.write(owner, partial(self._in_place_of, owner, file.name, made))
                 new.append(file.name)
                 count += len(made)
         return Loaded(files=tuple(new), unchanged=tuple(unchanged), passages=count, errors=tuple(errors))
@@ -250,7 +250,7 @@ class MemGpt(RecordedSystem):
     def _shown(self, turn: Turn) -> str:
         """Main context as the model sees it: of the queue what fits, the newest; the query, and what came of it."""
         blocks, summary = head_lines(turn)
-        asked = [] if turn.query is None else [_query_line(turn, self.numbers.message_chars)]
+        asked = [] if turn.query is None else [f"query: {one_line(turn.query, self.numbers.message_chars)}"]
         queue = turn.queue[len(turn.queue) - self._fitting(turn, sum(map(self._cost, asked))) :]
         after = [entry_line(entry) for entry in turn.done]
         return "\n".join([*blocks, *summary, _QUEUE, *map(entry_line, queue), *asked, *after])
@@ -395,9 +395,9 @@ class MemGpt(RecordedSystem):
         home = _home(owner, block.shared)
         born = self.kit.store.standing(owner.id).born
 
-        def decide() -> Written | None:
+        def decide() -> Written:
             if self._through(owner, home) >= page.last_seq:
-                return None
+                return Written()
             lines = _shared_lines(self.kept(home, Line))
             new = replace(block, lines=lines, closed=False)
             try:
@@ -409,7 +409,7 @@ class MemGpt(RecordedSystem):
             written = changed(lines, new.lines)
             return replace(written, keep=[*written.keep, mark])
 
-        self._write(home, decide)
+        self.write(home, decide)
 
     def _through(self, owner: Owner, home: Owner) -> int:
         """Up to which seq the agent's talk has been worked into a shared block."""
@@ -417,22 +417,6 @@ class MemGpt(RecordedSystem):
         if not marks or marks[0].born != self.kit.store.standing(owner.id).born:
             return 0
         return marks[0].through
-
-    def _write(self, owner: Owner, decide: Callable[[], Written | None]) -> None:
-        """Write what is decided on the owner's records as they stand; decided anew if another wrote first."""
-        store = self.kit.store
-        for left in range(_TRIES, 0, -1):
-            standing = store.standing(owner.id)
-            written = decide()
-            if written is None or not (written.keep or written.drop):
-                return
-            try:
-                store.write(owner, written, revision=standing.revision, read_to=standing.read_to, now=self.kit.clock())
-            except RevisionMoved:
-                if left == 1:
-                    raise
-            else:
-                return
 
     def _passages_of(self, file: files.FileText) -> list[Passage]:
         texts = files.cut(file.text, self.numbers.passage_chars)
@@ -467,10 +451,6 @@ def _mark_id(owner: Owner) -> RecordId:
     return RecordId(f"mark:{owner.id}")
 
 
-def _attachment_id(label: str) -> RecordId:
-    return RecordId(f"attachment:{label}")
-
-
 def _shared_lines(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Of the lines that stand under a shared block's own owner those of the block."""
     return tuple(line for line in lines if line.label == SHARED)
@@ -483,10 +463,6 @@ def _spoken(page: Page) -> tuple[Utterance, ...]:
 def _check_summary(answer: MemGptSummary) -> None:
     if not answer.summary.strip():
         raise ValueError("The summary is empty.")
-
-
-def _query_line(turn: Turn, chars: int) -> str:
-    return f"query: {one_line(turn.query or '', chars)}"
 
 
 def _said_text(entry: Entry) -> str:

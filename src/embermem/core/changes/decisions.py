@@ -19,11 +19,13 @@ from typing import ClassVar
 from embermem.core.types import (
     About,
     ChainId,
+    Fact,
     FactId,
     FactProposal,
     ItemId,
     LinkId,
     PageId,
+    ProfileField,
     ProfileProposal,
     SegmentId,
     Source,
@@ -152,6 +154,21 @@ class FactAdded:
     sources: tuple[Source, ...]
     valid_from: datetime | None
     expires_at: datetime | None = None
+
+    @classmethod
+    def of(cls, fact: Fact) -> FactAdded:
+        """The decision that adds a fact as it is."""
+        return cls(
+            fact_id=fact.id,
+            about=fact.about,
+            subject=fact.subject,
+            attribute=fact.attribute,
+            value=fact.value,
+            text=fact.text,
+            sources=fact.sources,
+            valid_from=fact.valid_from,
+            expires_at=fact.expires_at,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -324,6 +341,23 @@ class ProfileSet:
     sources: tuple[Source, ...]
     set_by: str
     valid_from: datetime | None = None
+
+    @classmethod
+    def of(cls, line: ProfileField) -> ProfileSet:
+        """The decision that sets a line as it is."""
+        return cls(
+            whose=line.whose,
+            name=line.name,
+            value=line.value,
+            sources=line.sources,
+            set_by=line.set_by,
+            valid_from=line.valid_from,
+        )
+
+    @classmethod
+    def ended(cls, line: ProfileField, at: datetime | None) -> ProfileSet:
+        """The decision that takes a line away, from a time on."""
+        return cls(whose=line.whose, name=line.name, value=None, sources=(), set_by=line.set_by, valid_from=at)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

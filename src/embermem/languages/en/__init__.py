@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from functools import cache
+from functools import cached_property
 from typing import Final
 
 from embermem.languages.en import patterns, words
@@ -34,6 +34,7 @@ class English(Language):
     temperaments = patterns.TEMPERAMENTS
     secrets = patterns.SECRETS
     values = patterns.VALUES
+    interests = cached_property(interests_of)
 
     terms_of = staticmethod(words.terms_of)
     terms_to_match = staticmethod(words.terms_to_match)
@@ -57,10 +58,6 @@ class English(Language):
 
         return find(AGENT_RULES, text)
 
-    @property
-    def interests(self) -> Mapping[str, str]:
-        return _interests()
-
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)
 
@@ -70,11 +67,6 @@ class English(Language):
     def day(self, moment: datetime) -> str:
         """ "8 May 2023"."""
         return f"{moment.day} {MONTH_NAMES[moment.month - 1]} {moment.year}"
-
-
-@cache
-def _interests() -> Mapping[str, str]:
-    return interests_of(LANGUAGE)
 
 
 LANGUAGE: Final = English()

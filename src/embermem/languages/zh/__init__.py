@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cached_property
 from typing import Final
 
 from embermem.languages.facts.agent import find
@@ -36,6 +36,7 @@ class Chinese(Language):
     temperaments = patterns.TEMPERAMENTS
     secrets = patterns.SECRETS
     values = patterns.VALUES
+    interests = cached_property(interests_of)
     full_stop = "。"
     assistant = "助手"
     speaks_of = "谈到"
@@ -59,10 +60,6 @@ class Chinese(Language):
         from embermem.languages.zh.agent import AGENT_RULES
 
         return find(AGENT_RULES, text)
-
-    @property
-    def interests(self) -> Mapping[str, str]:
-        return _interests()
 
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)
@@ -89,11 +86,6 @@ class Chinese(Language):
 
     def both_about(self, name: str) -> str:
         return f"都与{name}有关"
-
-
-@cache
-def _interests() -> Mapping[str, str]:
-    return interests_of(LANGUAGE)
 
 
 LANGUAGE: Final = Chinese()

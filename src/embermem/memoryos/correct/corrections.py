@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +9,6 @@ from embermem.core.changes import (
     Decision,
     FactAdded,
     FactAffirmed,
-    FactArchived,
     FactDenied,
     FactPinned,
     FactRestored,
@@ -19,10 +17,10 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError
-from embermem.core.text import fold
-from embermem.core.types import About, Fact, FactId, Persona, Source
-from embermem.core.user_overrides import plain
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.core.types import Fact, FactId, Persona, Source
+from embermem.core.user_overrides import plain, speaks_of
+from embermem.memoryos.ingest.long_term import over_cap
+from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 
 
@@ -40,22 +38,12 @@ def correcting(
         raise InputError(f"fact {fact.id} already has this text; nothing was changed")
     new = FactId(f"f{no}-000")
     held = _held(persona)
-    same = [
-        one for one in held if one.id != fact.id and _alike(one, fact) and same_value(one.value, value, fact.attribute)
-    ]
+    alike = [one for one in held if one.id != fact.id and speaks_of(one) == speaks_of(fact)]
+    same = [one for one in alike if same_value(one.value, value, fact.attribute)]
     ended = [fact, *same]
     sources = dict.fromkeys(source for one in ended for source in one.sources)
     decisions: list[Decision] = [
-        FactAdded(
-            fact_id=new,
-            about=fact.about,
-            subject=fact.subject,
-            attribute=fact.attribute,
-            value=value,
-            text=text,
-            sources=tuple(sources),
-            valid_from=fact.valid_from,
-        )
+        FactAdded.of(replace(fact, id=new, value=value, text=text, sources=tuple(sources), expires_at=None))
     ]
     decisions += [FactRetired(fact_id=one.id, superseded_by=new, valid_to=one.valid_from) for one in ended]
     if any(one.pinned for one in ended):
@@ -91,15 +79,6 @@ def pinning(fact: Fact, pinned: bool, persona: Persona, settings: Settings) -> l
     return [*decisions, *over_cap(after, settings)]
 
 
-def over_cap(held: Sequence[Fact], settings: Settings) -> list[FactArchived]:
-    """The oldest unpinned facts beyond the cap of each knowledge base (§3.3); `held` are in order of confirmation."""
-    archived = []
-    for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
-        queue = [fact for fact in held if fact.about is about and not fact.pinned]
-        archived += [FactArchived(fact_id=fact.id) for fact in queue[: max(0, len(queue) - cap)]]
-    return archived
-
-
 def _must_hold(fact: Fact) -> None:
     if fact.retired_at is not None:
         raise InputError(f"fact {fact.id} is no longer current; only current facts can be changed")
@@ -107,10 +86,6 @@ def _must_hold(fact: Fact) -> None:
 
 def _held(persona: Persona) -> list[Fact]:
     return [*persona.facts, *persona.agent_facts]
-
-
-def _alike(one: Fact, other: Fact) -> bool:
-    return (one.about, fold(one.subject), one.attribute) == (other.about, fold(other.subject), other.attribute)
 
 
 def _denied(fact: Fact, seq: int) -> FactDenied:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from embermem.core import messages
-from embermem.core.attributes import attribute as known_attribute
+from embermem.core.attributes import single
 from embermem.core.errors import InputError
 from embermem.core.messages import Inbox
 from embermem.core.text import fold
@@ -49,7 +48,8 @@ def _read(fact: Mapping[str, Any], where: str, inbox: Inbox) -> FactProposal:
         if key not in KEYS:
             raise InputError(f"{where} has the key {key!r}; allowed are: {', '.join(KEYS)}")
     text = _text(fact.get("text"), f"{where}.text", _LONGEST)
-    about = _about(fact.get("about"), f"{where}.about")
+    given = fact.get("about")
+    about = About.USER if given is None else messages.one_of(About, given, f"{where}.about")
     named = _attribute(fact.get("attribute"), f"{where}.attribute")
     value = fact.get("value")
     since = fact.get("valid_from")
@@ -60,7 +60,7 @@ def _read(fact: Mapping[str, Any], where: str, inbox: Inbox) -> FactProposal:
         value=text if value is None else _text(value, f"{where}.value", _LONGEST),
         text=text,
         sources=(),
-        single=_single(named),
+        single=single(named),
         valid_from=None if since is None else inbox.moment(since, f"{where}.valid_from"),
     )
 
@@ -72,13 +72,6 @@ def _text(text: object, where: str, longest: int) -> str:
     return read
 
 
-def _about(about: object, where: str) -> About:
-    for one in About:
-        if about is None or about == one.value:
-            return one  # None: the user, who comes first
-    raise InputError(f"{where} = {about!r} is not allowed; one of: {', '.join(About)}")
-
-
 def _attribute(name: object, where: str) -> str:
     if name is None:
         return OTHER
@@ -86,12 +79,6 @@ def _attribute(name: object, where: str) -> str:
     if _NAME.fullmatch(read) is None:
         raise InputError(f"{where} = {name!r} is not an attribute's name; give words such as lives_in")
     return read
-
-
-def _single(name: str) -> bool:
-    with suppress(KeyError):
-        return known_attribute(name).single
-    return False
 
 
 def _subject(subject: object, about: About, where: str, inbox: Inbox) -> str:

@@ -5,9 +5,8 @@ Decided from the log alone, so that doing it again gives the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal, NamedTuple, assert_never
 
 from embermem.core.changes import (
@@ -54,9 +53,8 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, NotFound
-from embermem.core.text import fold
 from embermem.core.types import About, FactId, LinkId, SegmentId
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 
 TEACHING = tuple(kind for kind, entry in KINDS.items() if entry.undone is not Undoing.NOTHING)
 """The kinds of decisions that an undoing is decided by."""
@@ -158,27 +156,6 @@ def _gone(change: Change) -> list[Refused]:
             reason = "a segment that left for the archive stays there, and can be found there"
             gone.append(Refused(item=d.segment_id, reason=reason, change_no=change.no))
     return gone
-
-
-def settled(
-    log: Sequence[Change], reopened: Collection[FactId], single: Callable[[str], bool], settings: Settings
-) -> list[Decision]:
-    """What makes an owner's log agree with itself where facts hold again: of an attribute that is `single` the latest
-    value holds and ends the others, and no knowledge base is above its cap."""
-    told = _PersonaLog(log)
-    ended: list[Decision] = []
-    groups = {_speaks_of(told.added[fact_id]) for fact_id in reopened if fact_id in told.added}
-    for group in sorted(group for group in groups if single(group[-1])):
-        held = [one for one in told.order if _speaks_of(told.added[one]) == group and told.is_true(one)]
-        held.sort(key=told.since)
-        for fact_id, after in pairwise(held):
-            until = told.added[after].valid_from
-            ended.append(FactRetired(fact_id=fact_id, superseded_by=after, valid_to=until))
-    return [*ended, *told.over_cap(ended, settings)]
-
-
-def _speaks_of(fact: FactAdded) -> tuple[str, str, str]:
-    return fact.about.value, fold(fact.subject), fact.attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,15 +368,6 @@ class _PersonaLog:
             queue = [fact_id for fact_id in held if self.added[fact_id].about is about]
             archived += [FactArchived(fact_id=fact_id) for fact_id in queue[: max(0, len(queue) - cap)]]
         return archived
-
-    def is_true(self, fact_id: FactId) -> bool:
-        """Whether a fact is not retired; it may be in the archive."""
-        return isinstance(self._now(_fact(fact_id)), FactAdded)
-
-    def since(self, fact_id: FactId) -> float:
-        """From when a fact is true, in seconds since 1970; long ago where that is not known."""
-        valid_from = self.added[fact_id].valid_from
-        return float("-inf") if valid_from is None else valid_from.timestamp()
 
     def _holds(self, fact_id: FactId) -> bool:
         return isinstance(self._now(_fact(fact_id)), FactAdded) and not self._now(_Key("archived", (fact_id,)))

@@ -5,7 +5,7 @@ Pure: changes in, changes out. Applying the log with the new ones gives the memo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Never, TypeVar, assert_never
 
@@ -41,9 +41,7 @@ from embermem.core.changes import (
     values,
 )
 from embermem.core.errors import StoreError
-from embermem.core.text import fold
 from embermem.core.types import (
-    About,
     ChainId,
     FactId,
     FactProposal,
@@ -54,20 +52,14 @@ from embermem.core.types import (
     Source,
     TraitProposal,
 )
-from embermem.core.user_overrides import mark_of, plain
-from embermem.languages.quote_matcher import Probes, flat, probes_of
-from embermem.languages.words import sentences, terms
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.core.user_overrides import Says, mark_of, plain, says
+from embermem.memoryos.forget.traces import Pieces, Traces
+from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 from embermem.protocols import Trail
 
 OwnRule = Noted | ChainSummarised | SegmentWritten | FactAdded | FactRetired | FactRestored | FactDenied | ProfileSet
 """The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
 _Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
-Says = tuple[About, str, str, str]
-"""What a fact says, as it is compared: about, subject, attribute, value."""
-_STEM = 3
-"""Letters of a word that its stem keeps; a few short words keep fewer, and then too much is taken out, never too
-little."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,72 +74,6 @@ class Going:
     traces: Traces
     pieces: Pieces
     exact: bool
-
-
-class Traces:
-    """What stands in the texts that go and in none of those that stay: words, and runs of three of them. A derived text
-    that holds one was taken from what goes, whatever it says of its sources. `left` is asked for what stays only where
-    a text has words of what goes."""
-
-    def __init__(self, gone: Iterable[str] = (), left: Callable[[], Iterable[str]] = tuple) -> None:
-        self._gone: set[object] = set()
-        for text in gone:
-            self._gone |= _marks(text)
-        self._left = left
-        self._folded: list[tuple[str, str]] | None = None
-        self._own: dict[object, bool] = {}
-        self._known: dict[str, bool] = {}
-
-    def in_(self, text: str) -> bool:
-        """Whether the text gives something of it away."""
-        if not self._gone:
-            return False
-        if text not in self._known:
-            shared = self._gone & _marks(text)
-            self._narrow([one for one in shared if one not in self._own])
-            self._known[text] = any(self._own[one] for one in shared)
-        return self._known[text]
-
-    def _narrow(self, marks: Sequence[object]) -> None:
-        """Which of the marks no text has that stays."""
-        open_ = set(marks)
-        if open_ and self._folded is None:
-            self._folded = [(fold(text), text) for text in self._left()]
-        for mark in marks:
-            words = mark if isinstance(mark, tuple) else (mark,)
-            starts = [word[:_STEM] for word in words]
-            for folded, text in self._folded or ():
-                if mark not in open_:
-                    break
-                if all(start in folded for start in starts):
-                    open_ -= _marks(text)
-        self._own.update((mark, mark in open_) for mark in marks)
-
-
-class Pieces:
-    """Summaries without the sentences that were said in what goes. `left` are texts that stay: a sentence that stands
-    there too is theirs. `exact`: every other sentence was said in something else that stays."""
-
-    def __init__(self, gone: Iterable[str] = (), left: Iterable[str] = (), *, exact: bool = True) -> None:
-        self._probes = Probes(probes_of(gone))
-        self._left = "\n".join(flat(text) for text in left)
-        self._exact = exact
-        self._known: dict[str, str] = {}
-
-    def kept(self, summary: str) -> str:
-        """What of a summary stays."""
-        if summary not in self._known:
-            found = [summary[start:end] for start, end in sentences(summary)]
-            kept = [piece for piece in found if self._stays(piece)]
-            self._known[summary] = summary if len(kept) == len(found) else " ".join(kept)
-        return self._known[summary]
-
-    def _stays(self, piece: str) -> bool:
-        said = flat(piece)
-        if self._exact and not self._probes.in_(said):
-            return True
-        _, colon, rest = said.partition(": ") if ": " in said else said.partition("：")
-        return any(one and one.rstrip(".。…") in self._left for one in (said, rest if colon else ""))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -477,8 +403,7 @@ class _Redaction:
     def _denied(self, d: FactDenied) -> Decision:
         if d.fact_id not in self._gone and says(d) not in self._said:
             return d
-        mark = mark_of(self._key, d.about, d.subject, d.attribute, d.value)
-        return FactBarred(mark=mark, upto_seq=d.upto_seq)
+        return FactBarred(mark=mark_of(self._key, says(d)), upto_seq=d.upto_seq)
 
     def _line(self, d: ProfileSet) -> list[Decision]:
         """A line that callers set of themselves stays, and so does one whose fact stays: it has that one's sources now.
@@ -537,11 +462,6 @@ def _refuse(unknown: object) -> Never:
     raise StoreError(f"a decision of the kind {kind} cannot be forgotten by this version of Ember; nothing was changed")
 
 
-def says(fact: FactAdded | FactDenied | FactProposal) -> Says:
-    """What a fact says, as it is compared with others."""
-    return fact.about, fold(fact.subject), fact.attribute, plain(fact.value)
-
-
 def changed_facts(before: Iterable[Change], after: Iterable[Change]) -> Collection[FactId]:
     """The facts of which a redacted log does not say what it said."""
     found: set[FactId] = set()
@@ -555,8 +475,3 @@ def changed_facts(before: Iterable[Change], after: Iterable[Change]) -> Collecti
 
 def _added(log: Iterable[Change]) -> dict[FactId, FactAdded]:
     return {d.fact_id: d for change in log for d in change.decisions if isinstance(d, FactAdded)}
-
-
-def _marks(text: str) -> set[object]:
-    found = terms(text)
-    return {*found, *zip(found, found[1:], found[2:], strict=False)}

@@ -6,6 +6,7 @@ Bounded on every side, whatever the store holds: so many quotes and changes, cha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from embermem.core.changes import BegunAnew, Change, ProfileSet, SegmentEvolved, TraitCleared, TraitSet
@@ -28,7 +29,7 @@ from embermem.core.types import (
     Trait,
     Why,
 )
-from embermem.memoryos.ingest.long_term import derived_traits, mirrors
+from embermem.memoryos.ingest.profile_lines import derived_traits, mirrors
 from embermem.protocols import FactSelection, History
 
 _QUOTES = 8
@@ -71,41 +72,23 @@ class _ProvenanceQuery:
     # -------------------------------------------------------------------------------------------------------- facts
 
     def _fact(self, fact: Fact) -> Why:
-        return self._sourced(
-            fact,
-            changes=self._making("fact", fact.id),
+        return replace(
+            self._sourced(fact, self._making("fact", fact.id)),
             replaced=tuple(self._sourced(one) for one in self._before(fact)),
             replaced_by=tuple(self._sourced(one) for one in self._after(fact)),
             links=self._store.links(self._owner_id, of=[fact.id]),
             conflicts=tuple(self._sourced(one) for one in self._facts(fact.conflicts)),
         )
 
-    def _sourced(
-        self,
-        fact: Fact,
-        *,
-        changes: Sequence[Change] | None = None,
-        replaced: tuple[Why, ...] = (),
-        replaced_by: tuple[Why, ...] = (),
-        links: tuple[Link, ...] = (),
-        conflicts: tuple[Why, ...] = (),
-    ) -> Why:
+    def _sourced(self, fact: Fact, changes: Sequence[Change] | None = None) -> Why:
         """A fact; where its changes are not given, with the one that added it."""
         subject = "" if fact.subject == fact.about.value else f" (of {fact.subject})"
         made = self._store.changes(self._owner_id, since=fact.change_no - 1, limit=1) if changes is None else changes
-        return self._why(
-            fact.id,
-            "fact",
-            f"{fact.text}{subject}",
-            fact.sources,
-            made,
+        return replace(
+            self._why(fact.id, "fact", f"{fact.text}{subject}", fact.sources, made),
             held=fact.retired_at is None,
             valid_from=fact.valid_from,
             valid_to=fact.valid_to,
-            replaced=replaced,
-            replaced_by=replaced_by,
-            links=links,
-            conflicts=conflicts,
         )
 
     def _before(self, fact: Fact) -> list[Fact]:
@@ -155,28 +138,26 @@ class _ProvenanceQuery:
             if isinstance(d, ProfileSet) and d.whose is line.whose and d.name == name
         ]
         earlier = [(change, d) for change, d in sets[:-1] if d.value is not None and d.value != line.value]
-        return self._why(
-            f"{whose}.{name}",
-            "profile",
-            _line_text(line),
-            line.sources,
-            list({change.no: change for change, _ in sets}.values()),
+        item_id, changes = f"{whose}.{name}", list({change.no: change for change, _ in sets}.values())
+        older = [
+            self._why(item_id, "profile", d.value or "", d.sources, [change])
+            for change, d in earlier[: -_FACTS - 1 : -1]
+        ]
+        return replace(
+            self._why(item_id, "profile", _line_text(line), line.sources, changes),
             valid_from=line.valid_from,
             behind=self._behind_line(line),
-            replaced=tuple(
-                self._why(f"{whose}.{name}", "profile", d.value or "", d.sources, [change], held=False)
-                for change, d in earlier[: -_FACTS - 1 : -1]
-            ),
+            replaced=tuple(replace(one, held=False) for one in older),
         )
 
     def _behind_line(self, line: ProfileField) -> tuple[Why, ...]:
         if line.whose is not About.USER:
             return ()
         facts = [fact for fact in self._resting(line.sources) if mirrors(fact, line)]
-        return tuple(self._with_older(fact) for fact in facts[-_FACTS:])
-
-    def _with_older(self, fact: Fact) -> Why:
-        return self._sourced(fact, replaced=tuple(self._sourced(one) for one in self._before(fact)))
+        return tuple(
+            replace(self._sourced(fact), replaced=tuple(self._sourced(one) for one in self._before(fact)))
+            for fact in facts[-_FACTS:]
+        )
 
     def _trait(self, dimension: str) -> Why | None:
         persona = self._store.persona(self._owner_id)
@@ -204,9 +185,8 @@ class _ProvenanceQuery:
 
     def _set(self, trait: Trait, changes: Sequence[Change], behind: tuple[Why, ...]) -> Why:
         text = f"{trait.pole} (level {trait.level:+.2f}, confidence {trait.confidence:.2f})"
-        return self._why(
-            trait.dimension, "trait", text, trait.sources, changes, valid_from=trait.valid_from, behind=behind
-        )
+        told = self._why(trait.dimension, "trait", text, trait.sources, changes)
+        return replace(told, valid_from=trait.valid_from, behind=behind)
 
     def _since_anew(self, *kinds: type[ProfileSet] | type[TraitSet] | type[TraitCleared]) -> list[Change]:
         """The changes with decisions of these kinds, since memory was begun anew last."""
@@ -227,17 +207,10 @@ class _ProvenanceQuery:
         behind: tuple[Why, ...] = ()
         if evolved and (segment.tags or segment.context or evolved[-1][1].keywords):
             change, d = evolved[-1]
-            told = "; ".join(part for part in (d.context, ", ".join(d.tags), ", ".join(d.keywords), d.reason) if part)
-            behind = (self._why(segment.id, "evolution", told, d.sources, [change]),)
-        return self._why(
-            segment.id,
-            "segment",
-            segment.summary,
-            segment.sources,
-            changes,
-            behind=behind,
-            links=self._store.links(self._owner_id, of=[segment.id]),
-        )
+            text = "; ".join(part for part in (d.context, ", ".join(d.tags), ", ".join(d.keywords), d.reason) if part)
+            behind = (self._why(segment.id, "evolution", text, d.sources, [change]),)
+        told = self._why(segment.id, "segment", segment.summary, segment.sources, changes)
+        return replace(told, behind=behind, links=self._store.links(self._owner_id, of=[segment.id]))
 
     def _chain(self, chain: Chain) -> Why:
         return self._why(chain.id, "chain", chain.summary, chain.sources, self._making("chain", chain.id))
@@ -249,15 +222,9 @@ class _ProvenanceQuery:
             for end in (link.from_id, link.to_id)
             for one in self._store.segments(self._owner_id, only=SegmentId(end))
         ]
-        return self._why(
-            link.id,
-            "link",
-            f"{link.from_id} and {link.to_id}: {link.reason}",
-            link.sources,
-            self._making("link", link.id),
-            held=link.retired_at is None,
-            behind=(*facts, *segments),
-        )
+        text = f"{link.from_id} and {link.to_id}: {link.reason}"
+        told = self._why(link.id, "link", text, link.sources, self._making("link", link.id))
+        return replace(told, held=link.retired_at is None, behind=(*facts, *segments))
 
     # ------------------------------------------------------------------------------------------------ of every item
 
@@ -266,23 +233,8 @@ class _ProvenanceQuery:
         found = self._store.changes(self._owner_id, naming=item_id)
         return [change for change in found if any(getattr(d, f"{kind}_id", None) == item_id for d in change.decisions)]
 
-    def _why(
-        self,
-        item_id: str,
-        kind: str,
-        text: str,
-        sources: Sequence[Source],
-        changes: Sequence[Change],
-        *,
-        held: bool = True,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
-        behind: tuple[Why, ...] = (),
-        replaced: tuple[Why, ...] = (),
-        replaced_by: tuple[Why, ...] = (),
-        links: tuple[Link, ...] = (),
-        conflicts: tuple[Why, ...] = (),
-    ) -> Why:
+    def _why(self, item_id: str, kind: str, text: str, sources: Sequence[Source], changes: Sequence[Change]) -> Why:
+        """What is said of every item: the words that it rests on, and the changes that made it."""
         shown = sorted(dict.fromkeys(sources), key=lambda one: (one.seq, one.start or 0))[-_QUOTES:]
         kept = [*changes[:1], *changes[1:][-(_CHANGES - 1) :]]
         quotes = tuple(quote for source in shown if (quote := self._quote(source)) is not None)
@@ -292,14 +244,6 @@ class _ProvenanceQuery:
             text=text,
             quotes=quotes,
             changes=tuple(_made_by(change) for change in kept),
-            held=held,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            behind=behind,
-            replaced=replaced,
-            replaced_by=replaced_by,
-            links=links,
-            conflicts=conflicts,
             left_out=len(dict.fromkeys(sources)) - len(quotes) + len(changes) - len(kept),
         )
 

@@ -29,7 +29,7 @@ from embermem.core.types import (
     SegmentId,
     Source,
 )
-from embermem.core.user_overrides import plain
+from embermem.core.user_overrides import plain, speaks_of
 from embermem.languages.words import runs, terms, unspaced
 from embermem.protocols import SegmentState
 
@@ -178,13 +178,7 @@ def linked(
 def learnt_as(proposal: FactProposal, held: Sequence[Fact]) -> FactId | None:
     """The fact that a proposal became: one that says the same, or the same in other words and rests on what it rests
     on."""
-    alike = [
-        fact
-        for fact in held
-        if fact.about is proposal.about
-        and fact.attribute == proposal.attribute
-        and fold(fact.subject) == fold(proposal.subject)
-    ]
+    alike = [fact for fact in held if speaks_of(fact) == speaks_of(proposal)]
     seqs = {source.seq for source in proposal.sources}
     same = [fact for fact in alike if plain(fact.value) == plain(proposal.value)]
     resting = [fact for fact in alike if seqs & {source.seq for source in fact.sources}]

@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from embermem import languages
 from embermem.core.attributes import OPPOSITE
 from embermem.core.changes import (
     Decision,
@@ -44,13 +43,13 @@ from embermem.core.types import (
     Trait,
     TraitProposal,
 )
-from embermem.core.user_overrides import Rulings
+from embermem.core.user_overrides import Rulings, speaks_of
+from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 
 _Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
 _Made = FactAdded | FactStrengthened | FactRetired | FactsConflict
 
-CALLER = "caller"
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
 _NEWS = timedelta(days=60)
@@ -58,8 +57,6 @@ _NEWS = timedelta(days=60)
 history, and does not end what was said to hold since (ours)."""
 _NEWER_THAN_ALL = 2**62
 """In place of the newest seq behind what a caller brings himself: nothing that was said came after it."""
-_YOUNG, _OLD = 20, 60
-"""age_group: +1 at twenty and below, −1 at sixty and above, linear between (ours; the paper gives only the poles)."""
 
 
 class Knowledge:
@@ -150,9 +147,9 @@ class Knowledge:
         told: list[FactProposal] = []
         refused: list[FactProposal] = []
         for p in proposals:
-            forbidden = self._rulings.forbids(p.about, p.subject, p.attribute, p.value, _newest(p)) or any(
+            forbidden = self._rulings.forbids(p, _newest(p)) or any(
                 _newest(p) <= upto and same_value(p.value, value, p.attribute)
-                for value, upto in self._rulings.denied_of(p.about, p.subject, p.attribute)
+                for value, upto in self._rulings.denied_of(p)
             )
             (refused if forbidden and not p.retracts else told).append(p)
         return told, refused
@@ -235,7 +232,7 @@ class Knowledge:
             if isinstance(d, FactRetired) and d.superseded_by is not None:
                 by = self._held.get(d.superseded_by) or self._others.get(d.superseded_by)
             old = self._others.get(d.fact_id) if by is not None else None
-            if by is None or old is None or _speaks_of(old) == _speaks_of(by):
+            if by is None or old is None or speaks_of(old) == speaks_of(by):
                 checked.append(d)
             else:
                 del self._others[old.id]
@@ -292,16 +289,7 @@ class Knowledge:
             change_no=no,
         )
         self._held[fact.id] = fact
-        return FactAdded(
-            fact_id=fact.id,
-            about=fact.about,
-            subject=fact.subject,
-            attribute=fact.attribute,
-            value=fact.value,
-            text=fact.text,
-            sources=fact.sources,
-            valid_from=when,
-        )
+        return FactAdded.of(fact)
 
     def _strengthen(self, fact: Fact, sources: Sequence[Source]) -> FactStrengthened:
         del self._held[fact.id]  # said again makes it new: it moves to the end of the queue
@@ -314,13 +302,9 @@ class Knowledge:
         return FactRetired(fact_id=fact.id, superseded_by=by, valid_to=when)
 
     def _over_cap(self, settings: Settings) -> list[FactArchived]:
-        """§3.3: knowledge bases are queues of 100; here the oldest goes to the archive, not away."""
-        archived = []
-        for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
-            queue = [fact for fact in self._held.values() if fact.about is about and not fact.pinned]
-            for fact in queue[: max(0, len(queue) - cap)]:
-                self._others[fact.id] = replace(self._held.pop(fact.id), archived=True)
-                archived.append(FactArchived(fact_id=fact.id))
+        archived = over_cap(self._held.values(), settings)
+        for d in archived:
+            self._others[d.fact_id] = replace(self._held.pop(d.fact_id), archived=True)
         return archived
 
     # ------------------------------------------------------------------------------------------ traits and profile
@@ -368,7 +352,7 @@ class Knowledge:
         ):
             return None
         since = max(self._since(proposal), default=_last_said(proposal.sources, said))
-        self._profile[proposal.name] = ProfileField(
+        line = ProfileField(
             whose=About.USER,
             name=proposal.name,
             value=proposal.value,
@@ -377,14 +361,8 @@ class Knowledge:
             valid_from=since,
             set_by="analyst",
         )
-        return ProfileSet(
-            whose=About.USER,
-            name=proposal.name,
-            value=proposal.value,
-            sources=proposal.sources,
-            set_by="analyst",
-            valid_from=since,
-        )
+        self._profile[line.name] = line
+        return ProfileSet.of(line)
 
     def _order(self, line: ProfileField | ProfileProposal) -> tuple[float, int]:
         """From when the fact behind a profile line holds, then when it was told: the later line wins."""
@@ -402,16 +380,7 @@ class Knowledge:
             for field in tuple(self._profile.values()):
                 if field.set_by != CALLER and mirrors(fact, field):
                     del self._profile[field.name]
-                    ended.append(
-                        ProfileSet(
-                            whose=About.USER,
-                            name=field.name,
-                            value=None,
-                            sources=(),
-                            set_by=field.set_by,
-                            valid_from=fact.valid_to,
-                        )
-                    )
+                    ended.append(ProfileSet.ended(field, fact.valid_to))
         return ended
 
     def current(self) -> tuple[Fact, ...]:
@@ -419,37 +388,14 @@ class Knowledge:
         return tuple(self._held.values())
 
 
-_GENDER_LEVELS = {"female": 1.0, "male": -1.0}
-
-
-def derived_traits(profile: Sequence[ProfileField], at: datetime) -> tuple[Trait, ...]:
-    """age_group and gender, which stand in the profile and are derived from it."""
-    known = {field.name: field for field in profile}
-    traits = []
-    birth = known.get("birth_year")
-    if birth is not None and birth.value.strip().isdecimal():
-        age = at.year - int(birth.value)
-        level = max(-1.0, min(1.0, 1.0 - 2.0 * (age - _YOUNG) / (_OLD - _YOUNG)))
-        traits.append(_from_profile("age_group", level, birth))
-    gender = known.get("gender")
-    known_as = None if gender is None else languages.gender(gender.value)
-    if gender is not None and known_as is not None:
-        traits.append(_from_profile("gender", _GENDER_LEVELS[known_as], gender))
-    return tuple(traits)
-
-
-def _from_profile(name: str, level: float, field: ProfileField) -> Trait:
-    dimension = dimensions_by_name()[name]
-    return Trait(
-        dimension=name,
-        category=dimension.category,
-        level=level,
-        confidence=1.0,
-        pole=dimension.pole(level),
-        sources=field.sources,
-        recorded_at=field.recorded_at,
-        change_no=field.change_no,
-    )
+def over_cap(held: Iterable[Fact], settings: Settings) -> list[FactArchived]:
+    """§3.3: knowledge bases are queues of 100; here the oldest unpinned facts go to the archive, not away. `held` are
+    in order of confirmation."""
+    archived, queue = [], [fact for fact in held if not fact.pinned]
+    for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
+        own = [fact for fact in queue if fact.about is about]
+        archived += [FactArchived(fact_id=fact.id) for fact in own[: max(0, len(own) - cap)]]
+    return archived
 
 
 def known_first(fact: Fact) -> tuple[int, str]:
@@ -457,12 +403,8 @@ def known_first(fact: Fact) -> tuple[int, str]:
     return fact.change_no, fact.id
 
 
-def _speaks_of(fact: Fact | FactProposal) -> tuple[About, str, str]:
-    return fact.about, fold(fact.subject), fact.attribute
-
-
 def _same_attribute(fact: Fact, proposal: FactProposal) -> bool:
-    return _speaks_of(fact) == _speaks_of(proposal)
+    return speaks_of(fact) == speaks_of(proposal)
 
 
 def _says(fact: Fact, proposal: FactProposal) -> bool:
@@ -485,43 +427,6 @@ def _other_matter(old: Fact, new: Fact) -> str:
 def _told_of(fact: Fact) -> str:
     day = "" if fact.valid_from is None else f" ({fact.valid_from.date().isoformat()})"
     return f"both are told of the same day{day}, at the same time, and only one can be so"
-
-
-def mirrors(fact: Fact | FactProposal | FactAdded, line: ProfileField | ProfileProposal | ProfileSet) -> bool:
-    """Whether a profile line says what the fact says: both rest on the same words of the same utterance; where only
-    the utterance is known, on the same one with the same value."""
-    spans = {(source.seq, source.start, source.end) for source in fact.sources}
-    return any(
-        (source.seq, source.start, source.end) in spans
-        and (source.start is not None or same_value(fact.value, line.value or ""))
-        for source in line.sources
-    )
-
-
-def lines_before(then: Persona, now: Persona) -> tuple[ProfileField, ...]:
-    """Lines that the profile `now` has from a later time on, as the facts say that were true `then`: where one change
-    learnt both, the log holds the later line alone."""
-    known = {line.name for line in then.profile}
-    told = []
-    for line in now.profile:
-        behind = next((fact for fact in now.facts if line.set_by != CALLER and mirrors(fact, line)), None)
-        if line.name in known or behind is None:
-            continue
-        before = [fact for fact in then.facts if _speaks_of(fact) == _speaks_of(behind)]
-        if before:
-            fact = before[-1]
-            told.append(
-                replace(
-                    line,
-                    value=fact.value,
-                    sources=fact.sources,
-                    recorded_at=fact.recorded_at,
-                    retired_at=fact.retired_at,
-                    valid_from=fact.valid_from,
-                    change_no=fact.change_no,
-                )
-            )
-    return tuple(told)
 
 
 def _as_of(told: datetime | None, when: datetime | None) -> datetime | None:

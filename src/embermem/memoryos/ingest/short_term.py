@@ -5,10 +5,10 @@ The queue itself, the newest 7 pages by arrival, needs no code of its own: see `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from embermem.core.changes import ChainSummarised, Decision, Noted
-from embermem.core.types import Annotation, ChainId, ChainTail, Page, PageView, ThreadId
+from embermem.core.types import Annotation, ChainId, ChainTail, PageView, ThreadId
 
 
 def chained(
@@ -17,43 +17,23 @@ def chained(
     annotations: Sequence[Annotation],
     analyst: str,
     no: int,
+    *,
+    anew: bool = False,
 ) -> list[Decision]:
     """What an analyst said of pages, as notes and chain summaries of change `no`.
 
     A page that has a chain keeps it; one that continues joins that of the page before it in its thread (`tails` for
-    the first here); any other begins a chain. A chain's summary is that of its last page here.
+    the first here); any other begins a chain. A chain's summary is that of its last page here. With `anew` the
+    analyst's word decides, whatever chains the pages had from another one before.
     """
-    return _noted(tails, views, annotations, analyst, no, lambda page: page.chain_id)
-
-
-def chained_anew(
-    tails: Mapping[ThreadId, ChainTail],
-    views: Sequence[PageView],
-    annotations: Sequence[Annotation],
-    analyst: str,
-    no: int,
-) -> list[Decision]:
-    """As `chained`, but the analyst's word decides, whatever chains the pages had from another one before."""
-    return _noted(tails, views, annotations, analyst, no, lambda _: None)
-
-
-def _noted(
-    tails: Mapping[ThreadId, ChainTail],
-    views: Sequence[PageView],
-    annotations: Sequence[Annotation],
-    analyst: str,
-    no: int,
-    kept: Callable[[Page], ChainId | None],
-) -> list[Decision]:
     ends: dict[ThreadId, ChainId] = {thread: tail.chain_id for thread, tail in tails.items()}
     decisions: list[Decision] = []
     summaries: dict[ChainId, ChainSummarised] = {}
     for ordinal, (view, annotation) in enumerate(zip(views, annotations, strict=True)):
         page = view.page
         before = ends.get(page.thread)
-        own = kept(page)
-        if own is not None:
-            chain_id = own
+        if page.chain_id is not None and not anew:
+            chain_id = page.chain_id
         elif annotation.continues and before is not None:
             chain_id = before
         else:

@@ -88,7 +88,7 @@ class Ranking:
     @cached_property
     def without_vector(self) -> int:
         """How many candidates were ranked by words alone."""
-        return int(np.count_nonzero(self.view.candidates & ~self.view.snapshot.has_vector()[: self.view.n]))
+        return int(np.count_nonzero(self.view.candidates & ~self.view.snapshot.has_vector[: self.view.n]))
 
     @property
     def partial(self) -> bool:

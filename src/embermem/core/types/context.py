@@ -1,0 +1,97 @@
+"""What is recalled, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from embermem.core.types.ids import SegmentId, Tier, UtteranceId
+from embermem.core.types.memories import Fact, Persona
+from embermem.core.types.utterances import Utterance
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChannelScore:
+    """One channel's contribution to a hit: the raw value, the value normalised over the candidates, and the
+    `weight`. `rank_without` is the hit's rank by score, from 1, without this channel (None: not known)."""
+
+    raw: float
+    normalised: float
+    weight: float
+    rank_without: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """A recalled utterance with its score (comparable within one recall only)."""
+
+    utterance: Utterance
+    score: float
+    rank: int
+    tier: Tier
+    segment_id: SegmentId | None = None
+    channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """Something that was found but not packed, with the reason."""
+
+    what: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explanation:
+    """Why a hit was recalled, or (without a hit) what the whole recall did and left out."""
+
+    query: str
+    preset: str
+    hit: Hit | None
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"query: {self.query}", f"preset: {self.preset}"]
+        if self.hit is not None:
+            u = self.hit.utterance
+            lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
+            lines.append(f"  score {self.hit.score:.4f}, tier {self.hit.tier}, segment {self.hit.segment_id or '-'}")
+            lines.extend(
+                f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:6.3f}"
+                + ("" if s.rank_without is None else f"  rank without it {s.rank_without}")
+                for name, s in self.hit.channels.items()
+            )
+        else:
+            lines.extend(f"left out ({o.reason}, score {o.score:.4f}): {o.what}" for o in self.left_out)
+        lines.extend(self.notes)
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    """The result of `recall`: text for a prompt, within the budget, and its parts. `tokens` is the length of `text`
+    by the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits,
+    best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is in [0,
+    1]. `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists and
+    notes in it."""
+
+    text: str
+    hits: tuple[Hit, ...]
+    packed: tuple[Hit, ...]
+    facts: tuple[Fact, ...]
+    persona: Persona
+    tokens: int
+    counter: str
+    confidence: float
+    partial: bool
+    query: str
+    preset: str
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    rests_on: tuple[UtteranceId, ...] = ()
+
+    def explain(self, hit: Hit | None = None) -> Explanation:
+        """Each channel's share in a hit's score; without a hit, what was left out and why."""
+        return Explanation(query=self.query, preset=self.preset, hit=hit, left_out=self.left_out, notes=self.notes)

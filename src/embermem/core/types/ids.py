@@ -1,0 +1,86 @@
+"""Ids, vectors, and the words that are one of a few: whose an utterance is, where a page is, whom a fact is about.
+
+Ids are strings made by the client.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NewType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    """One embedding, shape (dim,), L2 norm 1 (or 0 where there was nothing to embed)."""
+    Vectors = NDArray[np.float32]
+    """Many embeddings, shape (n, dim)."""
+else:
+
+    class _AsNumbers:
+        """How pydantic, and so FastAPI, serves a vector: as a list of numbers. It alone calls these methods."""
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+            from pydantic_core import core_schema
+
+            numbers = core_schema.plain_serializer_function_ser_schema(lambda vector: vector.tolist())
+            return core_schema.any_schema(serialization=numbers)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+            return {"type": "array", "items": {"type": "number"}}
+
+    Vector = Vectors = Annotated[Any, _AsNumbers]
+
+OwnerId = NewType("OwnerId", str)
+PageId = NewType("PageId", str)
+UtteranceId = NewType("UtteranceId", str)
+ThreadId = NewType("ThreadId", str)
+ChainId = NewType("ChainId", str)
+SegmentId = NewType("SegmentId", str)
+FactId = NewType("FactId", str)
+LinkId = NewType("LinkId", str)
+ItemId = FactId | SegmentId
+"""What a link joins."""
+
+
+class Role(StrEnum):
+    """The speaker's role, with OpenAI's names."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+    @property
+    def agent_side(self) -> bool:
+        """Whether it stands on the agent's side of a page."""
+        return self in (Role.ASSISTANT, Role.TOOL)
+
+
+class Tier(StrEnum):
+    """Where a page is. Derived from memberships and order, never stored."""
+
+    SHORT = "short"
+    PENDING = "pending"
+    MID = "mid"
+    ARCHIVE = "archive"
+
+
+class About(StrEnum):
+    """Which knowledge base a fact belongs to: the user's, or the agent's traits."""
+
+    USER = "user"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owner:
+    """One (user, agent) pair: the unit of isolation."""
+
+    id: OwnerId
+    user: str
+    agent: str

@@ -1,0 +1,188 @@
+"""What was understood of it: chains, segments, facts, traits, profile lines and links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from embermem.core.types.ids import (
+    About,
+    ChainId,
+    FactId,
+    ItemId,
+    LinkId,
+    PageId,
+    SegmentId,
+    ThreadId,
+    UtteranceId,
+    Vector,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """The source of a derived item: an utterance, and the characters [start, end) if extracted."""
+
+    seq: int
+    utterance_id: UtteranceId
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chain:
+    """Consecutive pages of a thread on one topic (the paper's dialogue chain), with their summary (its meta)."""
+
+    id: ChainId
+    thread: ThreadId
+    summary: str
+    page_ids: tuple[PageId, ...]
+    change_no: int
+    recorded_at: datetime
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segment:
+    """Pages of one topic, over all threads (paper §3.2, mid-term memory). `unanalysed` is L_interaction; `visits` is
+    N_visit; `last_access` is the later of the newest page's arrival and the last visit. Heat is computed from these
+    when needed and never stored."""
+
+    id: SegmentId
+    summary: str
+    keywords: tuple[str, ...]
+    page_ids: tuple[PageId, ...]
+    visits: int
+    unanalysed: int
+    last_access: datetime
+    archived: bool
+    change_no: int
+    recorded_at: datetime
+    said_from: datetime
+    said_to: datetime
+    sources: tuple[Source, ...] = ()
+    tags: tuple[str, ...] = ()
+    context: str = ""
+    embedding: Vector | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """One entry of the user knowledge base or of the agent traits. `subject` is "user", "agent", or the name or kin
+    word of another person ("sister Ana"); `attribute` is the property of the subject ("lives_in"); a fact whose
+    attribute has one value at a time supersedes the older one. `valid_from`/`valid_to` are when it was true,
+    `recorded_at`/`retired_at` when Ember knew it. `conflicts` are ids of current facts that contradict it;
+    `expires_at` is when it ends by itself."""
+
+    id: FactId
+    about: About
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    sources: tuple[Source, ...]
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+    retired_at: datetime | None = None
+    superseded_by: FactId | None = None
+    archived: bool = False
+    pinned: bool = False
+    change_no: int = 0
+    expires_at: datetime | None = None
+    conflicts: tuple[FactId, ...] = ()
+
+    @property
+    def current(self) -> bool:
+        """Neither superseded, retired nor archived by the cap."""
+        return self.retired_at is None and not self.archived
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trait:
+    """One of the 90 user traits: `level` from −1 (low pole) to +1 (high pole), `confidence` in [0, 1]."""
+
+    dimension: str
+    category: str
+    level: float
+    confidence: float
+    pole: str
+    sources: tuple[Source, ...]
+    recorded_at: datetime
+    change_no: int = 0
+    valid_from: datetime | None = None
+    retired_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileField:
+    """One line of the user's or the agent's profile, such as name or birth_year."""
+
+    whose: About
+    name: str
+    value: str
+    sources: tuple[Source, ...]
+    recorded_at: datetime
+    valid_from: datetime | None = None
+    change_no: int = 0
+    set_by: str = "caller"
+    retired_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Link:
+    """Two related memories, facts or segments, with the reason. It is visible while both exist."""
+
+    id: LinkId
+    from_id: ItemId
+    to_id: ItemId
+    reason: str
+    sources: tuple[Source, ...]
+    analyst: str
+    recorded_at: datetime
+    retired_at: datetime | None = None
+    change_no: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflict:
+    """Two current facts that cannot both be true; `older` was known first."""
+
+    older: Fact
+    newer: Fact
+    reason: str
+    recorded_at: datetime
+    change_no: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Persona:
+    """Long-term personal memory: both profiles, the traits, and both knowledge bases (current facts, oldest first)."""
+
+    profile: tuple[ProfileField, ...] = ()
+    agent_profile: tuple[ProfileField, ...] = ()
+    traits: tuple[Trait, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    agent_facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerStats:
+    """Counts of one owner's memory."""
+
+    utterances: int
+    pages: int
+    short: int
+    pending: int
+    mid: int
+    archive: int
+    segments: int
+    archived_segments: int
+    chains: int
+    facts: int
+    agent_facts: int
+    archived_facts: int
+    traits: int
+    changes: int
+    without_vector: int
+    failed: int

@@ -1,0 +1,118 @@
+"""What an analyst is shown and answers. It proposes; memory decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from embermem.core.types.ids import About, ChainId, FactId, ItemId, PageId, SegmentId, Vector
+from embermem.core.types.memories import Source
+from embermem.core.types.utterances import Page
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageView:
+    """A page with its embedding, as used by an analyst and for placing."""
+
+    page: Page
+    vector: Vector | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainTail:
+    """The newest page of a thread and the chain that it ends: what the next page may continue. `sources` are those of
+    the chain's summary, in order."""
+
+    view: PageView
+    chain_id: ChainId
+    summary: str
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactProposal:
+    """A fact found by an analyst. `single` marks an attribute with one value at a time."""
+
+    about: About
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    sources: tuple[Source, ...]
+    single: bool
+    valid_from: datetime | None = None
+    retracts: bool = False
+    """The statement says that it is no longer so ("I don't live in Lyon any more")."""
+    replaces: FactId | None = None
+    """A known fact, one that was shown, which this one supersedes; with `retracts` the one that is retired."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraitProposal:
+    """Evidence for one trait dimension: level in [−1, 1], confidence in [0, 1]."""
+
+    dimension: str
+    level: float
+    confidence: float
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProfileProposal:
+    """A value for a field of the user's profile."""
+
+    name: str
+    value: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkProposal:
+    """A link found by an analyst: from a shown memory (`from_id`), or from a fact proposed in the same answer
+    (`from_fact`), to a shown memory."""
+
+    from_id: ItemId | None
+    from_fact: FactProposal | None
+    to_id: ItemId
+    reason: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvolutionProposal:
+    """A change to an older segment that was shown: additional keywords and tags, and a sentence of context."""
+
+    segment_id: SegmentId
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    context: str
+    reason: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Annotation:
+    """An analyst's result for one page: whether it continues the previous page, its chain's summary, its keywords.
+    `summary_sources` are the source utterances of the summary."""
+
+    page_id: PageId
+    continues: bool
+    chain_summary: str
+    keywords: tuple[str, ...]
+    summary_sources: tuple[Source, ...] = ()
+    facts: tuple[FactProposal, ...] = ()
+    traits: tuple[TraitProposal, ...] = ()
+    profile: tuple[ProfileProposal, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonaChange:
+    """What an analyst proposes at a promotion; it is applied in code, never by the analyst."""
+
+    facts: tuple[FactProposal, ...] = ()
+    traits: tuple[TraitProposal, ...] = ()
+    profile: tuple[ProfileProposal, ...] = ()
+    segment_summary: str | None = None
+    summary_sources: tuple[Source, ...] = ()
+    links: tuple[LinkProposal, ...] = ()
+    evolutions: tuple[EvolutionProposal, ...] = ()

@@ -1,0 +1,100 @@
+"""What was said: messages, utterances, pages; and what `add` says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from embermem.core.types.ids import ChainId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """An utterance before it is stored: checked input, not yet numbered."""
+
+    role: Role
+    speaker: str
+    text: str
+    said_at: datetime
+    thread: ThreadId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Utterance:
+    """One message as it was said: the unit that is indexed and cited as evidence."""
+
+    id: UtteranceId
+    seq: int
+    page_id: PageId
+    thread: ThreadId
+    role: Role
+    speaker: str
+    text: str
+    said_at: datetime
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """{Q, R, T}: user-side utterances, then agent-side ones, of one thread.
+
+    `no` counts an owner's pages in the order of their first utterance, from 1.
+    """
+
+    id: PageId
+    no: int
+    thread: ThreadId
+    utterances: tuple[Utterance, ...]
+    tier: Tier | None = None
+    segment_id: SegmentId | None = None
+    chain_id: ChainId | None = None
+    keywords: tuple[str, ...] = ()
+    error: str | None = None
+    expires_at: datetime | None = None
+
+    @property
+    def query(self) -> str:
+        """Q: the user-side texts, joined by line breaks."""
+        return "\n".join(u.text for u in self.utterances if not u.role.agent_side)
+
+    @property
+    def response(self) -> str:
+        """R: the agent-side texts, joined by line breaks."""
+        return "\n".join(u.text for u in self.utterances if u.role.agent_side)
+
+    @property
+    def said_at(self) -> datetime:
+        """T: when its first utterance was said."""
+        return self.utterances[0].said_at
+
+    @property
+    def last_seq(self) -> int:
+        """The seq of its newest utterance."""
+        return self.utterances[-1].seq
+
+    @property
+    def answered(self) -> bool:
+        """Whether an agent-side utterance has joined it; while not, and newest of its thread, it is open."""
+        return any(u.role.agent_side for u in self.utterances)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Added:
+    """What `add_messages` stored: the pages it touched and every utterance, in order."""
+
+    page_ids: tuple[PageId, ...]
+    utterance_ids: tuple[UtteranceId, ...]
+    redactions: tuple[Redaction, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Redaction:
+    """What the filter of sensitive texts removed before storing, without the removed text. `message` is the index of
+    the message in the call, from 0; [start, end) are the characters of the replacement, in the message's text or, if
+    `where` is "name", in its speaker's name."""
+
+    message: int
+    kind: str
+    start: int
+    end: int
+    where: str = "text"

@@ -1,0 +1,280 @@
+"""What forgetting takes: the pages and facts that are named, what rests on them, and what the log says without them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from embermem.core.changes import (
+    Decision,
+    Erased,
+    FactBarred,
+    Sort,
+    TextsBarred,
+    ids,
+)
+from embermem.core.config import Settings
+from embermem.core.errors import NotFound
+from embermem.core.types import (
+    ChainId,
+    Fact,
+    FactId,
+    Forgotten,
+    Owner,
+    Page,
+    PageId,
+    SegmentId,
+    ThreadId,
+    Utterance,
+)
+from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain, says
+from embermem.languages.quote_matcher import probes_of
+from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted
+from embermem.memoryos.forget.remainder import Remainder, Summarise
+from embermem.memoryos.forget.traces import Pieces, Traces
+from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Store, Trail
+
+_AS_SAID = ("", "caller")
+"""Analysts of changes whose words are the caller's, or taken from what was said as it was said."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """What is to be forgotten: one of these. `pages` are those found by what the caller asked for; none is an error
+    only if `page` names it. `again`: the same words, said at another time, may teach again."""
+
+    page: str | None = None
+    fact: str | None = None
+    segment: str | None = None
+    thread: str | None = None
+    before: datetime | None = None
+    pages: frozenset[str] | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided:
+    """What is erased, decided at a revision of the log, and the receipt as a dry run says it."""
+
+    erasure: Erasure
+    revision: int
+    forgotten: Forgotten
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impact:
+    """What forgetting takes, decided from what an owner's logs say of it. `extractive` is the analyst whose every text
+    says what it was taken from."""
+
+    store: Store
+    owner: Owner
+    named: Named
+    now: datetime
+    settings: Settings
+    summarise: Summarise
+    extractive: str
+
+    def decided(self, key: bytes) -> Decided:
+        """What goes as the log is now. `key` is that of the marks, empty for a dry run, which makes none. Raises
+        NotFound where there is nothing of the name."""
+        state = self.store.owner_state(self.owner.id)
+        if state is None:
+            raise self._none_such()
+        pages, facts = self._pages(), self._facts()
+        trail, left = self._redacted(pages, facts, key)
+        said = [u for page in pages for u in page.utterances]
+        alone = [u.text for u in said if u.text.lower() not in trail.repeated] if key else []
+        remainder = Remainder(
+            store=self.store,
+            owner_id=self.owner.id,
+            settings=self.settings,
+            summarise=self.summarise,
+            trail=trail,
+            left=left,
+        )
+        chains = remainder.chains()
+        segments = remainder.segments({d.chain_id: d for d in chains})
+        bars = [FactBarred(mark=mark_of(key, said), upto_seq=state.seq) for said in sorted(left.barred)]
+        decisions: list[Decision] = [
+            Erased(pages=tuple(page.id for page in pages), facts=left.facts, utterances=len(said)),
+            *bars,
+            *self._texts_barred(pages, alone, key),
+            *chains,
+            *segments,
+            *remainder.settled(),
+        ]
+        lost = {page.segment_id for page in pages if page.segment_id is not None}
+        erasure = Erasure(
+            pages={page.id: page.last_seq for page in pages},
+            before=trail.changes,
+            after=left.changes,
+            begun=trail.begun,
+            decisions=tuple(decisions),
+            segments=tuple(d.segment_id for d in segments if d.segment_id in lost),
+        )
+        rewritten: tuple[SegmentId | ChainId, ...] = (
+            *(d.segment_id for d in segments),
+            *(d.chain_id for d in chains),
+        )
+        marks = [mark_of_text(key, text) for text in alone]
+        forgotten = self._forgotten(pages, trail, left, rewritten, [*marks, *(bar.mark for bar in bars)] if key else ())
+        return Decided(erasure=erasure, revision=state.revision, forgotten=forgotten)
+
+    # ------------------------------------------------------------------------------------------------- what is named
+
+    def _pages(self) -> tuple[Page, ...]:
+        named, owner_id = self.named, self.owner.id
+        if named.fact is not None:
+            return ()
+        if named.pages is not None:
+            return self.store.pages(owner_id, 0, ids=[PageId(one) for one in named.pages])
+        if named.before is not None:
+            return self.store.pages(owner_id, 0, said_before=named.before)
+        if named.page is not None:
+            pages = self.store.pages(owner_id, 0, ids=[PageId(named.page)])
+        elif named.segment is not None:
+            pages = self.store.pages(owner_id, 0, segment=SegmentId(named.segment))
+        else:
+            pages = self.store.pages(owner_id, 0, thread=ThreadId(named.thread or ""))
+        if not pages:
+            raise self._none_such()
+        return pages
+
+    def _facts(self) -> dict[FactId, Fact]:
+        """The fact that is named, and all that say the same."""
+        if self.named.fact is None:
+            return {}
+        owner_id = self.owner.id
+        known = [fact for state in (HELD, ARCHIVED, ENDED) for fact in self.store.facts(owner_id, state)]
+        fact = next((one for one in known if one.id == self.named.fact), None)
+        if fact is None:
+            raise self._none_such()
+        said = says(fact)
+        return {fact.id: fact, **{one.id: one for one in known if says(one) == said}}
+
+    def _none_such(self) -> NotFound:
+        kind, name = next(
+            (
+                (kind, name)
+                for kind in ("page", "fact", "segment", "thread")
+                if (name := getattr(self.named, kind)) is not None
+            ),
+            ("memory", "of this name"),
+        )
+        return NotFound(f"no {kind} {name!r} of {self.owner.user}/{self.owner.agent}")
+
+    # --------------------------------------------------------------------------------------------- what rests on it
+
+    def _redacted(self, pages: Sequence[Page], facts: Mapping[FactId, Fact], key: bytes) -> tuple[Trail, Redacted]:
+        """The log without what goes. Where that tells of a fact otherwise that was not looked for, it is looked for.
+        Where a model wrote of these pages, a sentence stays only if it stands in what was said and stays."""
+        texts = [u.text for page in pages for u in page.utterances]
+        said = {(fact.attribute, plain(fact.value)) for fact in facts.values()}
+        wanted = frozenset(facts)
+        while True:
+            trail = self.store.trail(
+                self.owner.id,
+                pages,
+                wanted,
+                said=said,
+                probes=probes_of(texts),
+                verbatim=(*_AS_SAID, self.extractive),
+            )
+            near = (u.text for some in trail.chains.values() for page in some for u in page.utterances)
+            going = Going(
+                pages=frozenset(page.id for page in pages),
+                seqs=frozenset(u.seq for page in pages for u in page.utterances),
+                facts=frozenset(facts),
+                traces=Traces(texts, lambda: self._left(pages)),
+                pieces=Pieces(texts, near if trail.verbatim else self._left(pages), exact=trail.verbatim),
+                exact=trail.verbatim,
+            )
+            left = redacted(trail, going, key)
+            more = frozenset(changed_facts(trail.changes, left.changes)) - trail.facts
+            if not more:
+                return trail, left
+            wanted = trail.facts | more
+
+    @cached_property
+    def _texts(self) -> Mapping[int, str]:
+        """Everything that was said, by seq; read once."""
+        return {u.seq: u.text for u in self.store.utterances(self.owner.id)}
+
+    def _left(self, pages: Iterable[Page]) -> list[str]:
+        """Everything that was said, but for the pages."""
+        gone = {u.seq for page in pages for u in page.utterances}
+        return [text for seq, text in self._texts.items() if seq not in gone]
+
+    def _texts_barred(self, pages: Sequence[Page], alone: Sequence[str], key: bytes) -> list[Decision]:
+        """Marks of the messages that go, and of the words that nothing else says."""
+        if not pages:
+            return []
+        said = [u for page in pages for u in page.utterances]
+        messages = {mark_of_message(key, u.role.value, u.text, u.said_at): None for u in said}
+        texts = {} if self.named.again else {mark_of_text(key, text): None for text in alone}
+        return [TextsBarred(messages=tuple(messages), texts=tuple(texts))]
+
+    # ---------------------------------------------------------------------------------------------- the receipt
+
+    def _forgotten(
+        self,
+        pages: Sequence[Page],
+        trail: Trail,
+        left: Redacted,
+        rewritten: tuple[SegmentId | ChainId, ...],
+        marks: Sequence[str],
+    ) -> Forgotten:
+        was, now = left.before, left.after
+        emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
+        chains = {page.chain_id for page in pages if page.chain_id is not None and not trail.chains.get(page.chain_id)}
+        # A page that stays may have been in one of them, before a model read it again.
+        decisions = (d for change in left.changes for d in change.decisions)
+        named = {item_id for d in decisions for sort, item_id in ids(d) if sort is Sort.CHAIN}
+        return receipt(
+            self.now,
+            pages=[page.id for page in pages],
+            utterances=[u for page in pages for u in page.utterances],
+            facts=left.facts,
+            segments=sorted(emptied),
+            chains=sorted(chains - named),
+            traits=sorted(was.traits - now.traits),
+            profile=sorted(was.profile - now.profile),
+            rewritten=rewritten,
+            marks=marks,
+        )
+
+
+def receipt(
+    now: datetime,
+    *,
+    pages: Sequence[PageId],
+    utterances: Sequence[Utterance],
+    facts: Sequence[FactId],
+    segments: Sequence[SegmentId],
+    chains: Sequence[ChainId],
+    traits: Sequence[str],
+    profile: Sequence[str],
+    rewritten: tuple[SegmentId | ChainId, ...] = (),
+    marks: Sequence[str] = (),
+) -> Forgotten:
+    """The receipt as a dry run says it."""
+    ids: Collection[str] = [*pages, *(u.id for u in utterances), *facts, *segments, *chains]
+    return Forgotten(
+        dry_run=True,
+        pages=tuple(pages),
+        utterances=tuple(u.id for u in utterances),
+        facts=tuple(facts),
+        segments=tuple(segments),
+        chains=tuple(chains),
+        traits=tuple(traits),
+        profile=tuple(profile),
+        rewritten=rewritten,
+        change_no=None,
+        recorded_at=now,
+        scrubbed=False,
+        sha256=hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest(),
+        marks=tuple(dict.fromkeys(marks)),
+    )

@@ -1,0 +1,231 @@
+"""One claim of an owner: what every step of consolidation works with, and what it has read while the lease is held."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from embermem.core.changes import Cause, Change, Decision
+from embermem.core.config import Settings
+from embermem.core.errors import EmberError, ModelWait, RevisionMoved
+from embermem.core.types import Annotation, Owner, Page, PageId, PersonaChange, SegmentId, Utterance
+from embermem.core.user_overrides import RULING, rulings_of
+from embermem.memoryos.forget.forgetting import taught_by
+from embermem.memoryos.forget.remainder import Summarise
+from embermem.memoryos.ingest.long_term import Knowledge
+from embermem.protocols import Analyst, Backlog, Embedder, FactSelection, Lease, SegmentState, Store, VectorBatch
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector
+
+logger = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+Keywords = Callable[[str, int], tuple[str, ...]]
+"""At most so many keywords of a text."""
+
+_TRIES = 8
+"""How often a step is decided anew when another change came first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
+    those of a query, in the form in which that analyst gives a page's; `theta` is Eq. 1's, as set or calibrated."""
+
+    store: Store
+    embedder: Embedder
+    analyst: Analyst
+    extractive: Analyst
+    keywords: Keywords
+    theta: float
+    settings: Settings
+    clock: Clock
+    summarise: Summarise
+
+    @property
+    def modelled(self) -> bool:
+        """Whether another analyst than the extractive one reads."""
+        return self.analyst is not self.extractive
+
+    def backlog(self, owner: Owner, now: datetime, *, retry_after: datetime | None = None) -> Backlog:
+        """What is left to do for an owner; see the store's."""
+        return self.store.backlog(
+            owner.id,
+            self.settings.short_term_pages,
+            now=now,
+            embedder=self.embedder.name,
+            analyst=self.extractive.name if self.modelled else None,
+            retry_after=retry_after,
+        )
+
+
+@dataclass(slots=True)
+class _Held:
+    """What one claim has read and keeps up to date as it applies changes; thrown away when another change came."""
+
+    revision: int = 0
+    embedded_seq: int = 0
+    segments: dict[SegmentId, SegmentState] | None = None
+    knowledge: Knowledge | None = None
+    stale_segments: tuple[SegmentId, ...] | None = None
+    to_redo: set[SegmentId] | None = None
+
+
+class Claim:
+    """An owner whose lease is held. `whole`: all is to be done, not a slice of it.
+
+    `placed` counts the pages placed. `waits_until`: when the analyst may be asked again. `redo_from`: when pages may
+    be read again. `ahead` are the vectors that are being made for the next batch; `annotated` what the analyst said of
+    the pages it was asked about last.
+    """
+
+    def __init__(self, parts: Parts, owner: Owner, lease: Lease, pool: Executor, *, whole: bool) -> None:
+        self.parts = parts
+        self.settings = parts.settings
+        self.store = parts.store
+        self.owner = owner
+        self.lease = lease
+        self.pool = pool
+        self.whole = whole
+        self.placed = 0
+        self.waits_until: datetime | None = None
+        self.redo_from: datetime | None = None
+        self.annotated: tuple[tuple[tuple[PageId, int], ...], tuple[Annotation, ...]] | None = None
+        self.ahead: tuple[int, Future[tuple[tuple[Utterance, ...], VectorBatch]]] | None = None
+        self.read_anew()
+        self._renewed_at = parts.clock()
+
+    # ------------------------------------------------------------------------------------------------ what is held
+
+    def read_anew(self) -> None:
+        """What was read is not to be relied on any more."""
+        state = self.store.owner_state(self.owner.id)
+        self.held = _Held() if state is None else _Held(revision=state.revision, embedded_seq=state.embedded_seq)
+
+    @property
+    def segments(self) -> dict[SegmentId, SegmentState]:
+        """Mid-term memory, read once a claim, when it is first needed."""
+        if self.held.segments is None:
+            self.held.segments = {state.id: state for state in self.store.segment_states(self.owner.id)}
+        return self.held.segments
+
+    @property
+    def stale_segments(self) -> tuple[SegmentId, ...]:
+        """Segments whose vectors are of another embedder, read once a claim: a reindex begun later ends the lease."""
+        if self.held.stale_segments is None:
+            self.held.stale_segments = self.parts.backlog(self.owner, self.parts.clock()).stale_segments
+        return self.held.stale_segments
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Long-term memory, read once a claim, when it is first needed."""
+        if self.held.knowledge is None:
+            rulings = rulings_of(self.store.changes(self.owner.id, causes=RULING), self.store.secret)
+            self.held.knowledge = Knowledge(self.store.persona(self.owner.id), rulings, self._said_at)
+        return self.held.knowledge
+
+    def _said_at(self, seq: int) -> datetime | None:
+        """When an utterance was said; None if it is gone."""
+        found = self.store.utterances(self.owner.id, seq - 1, 1)
+        return found[0].said_at if found and found[0].seq == seq else None
+
+    @property
+    def to_redo(self) -> set[SegmentId]:
+        """Segments with pages to be read again, read once a claim."""
+        if self.held.to_redo is None:
+            self.held.to_redo = set(self.parts.backlog(self.owner, self.parts.clock()).to_redo)
+        return self.held.to_redo
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the analyst is not to be asked by now."""
+        return self.waits_until is not None and self.waits_until > self.parts.clock()
+
+    @property
+    def next_no(self) -> int:
+        """The number of the change that is applied next."""
+        return self.held.revision + 1
+
+    # ---------------------------------------------------------------------------------------------- what steps do
+
+    def deciding(self, step: Callable[[Claim], bool]) -> bool:
+        """Run a step; if another change came first, read again and decide again."""
+        for _ in range(_TRIES):
+            try:
+                return step(self)
+            except RevisionMoved:
+                self._read_held_again()
+            except EmberError:
+                self.read_anew()
+                raise
+        return step(self)
+
+    def _read_held_again(self) -> None:
+        """Another change came first. What was embedded or read ahead stays good, but not where something was forgotten:
+        it may say that."""
+        since = self.held.revision
+        self.read_anew()
+        fresh = self.store.changes(self.owner.id, since=since)
+        if not fresh or fresh[0].no != since + 1 or any(one.cause is Cause.FORGETTING for one in fresh):
+            self.ahead = self.annotated = None
+
+    def apply(
+        self,
+        cause: Cause,
+        analyst: str,
+        decisions: Sequence[Decision],
+        *,
+        vectors: VectorBatch | None = None,
+        segment_vectors: Mapping[SegmentId, Vector] | None = None,
+    ) -> Change:
+        """Apply a change under the lease. Raises StaleLease, RevisionMoved, StoreError."""
+        change = self.store.apply(
+            self.owner,
+            cause,
+            analyst,
+            decisions,
+            now=self.parts.clock(),
+            revision=self.held.revision,
+            lease=self.lease,
+            vectors=vectors,
+            segment_vectors=segment_vectors,
+        )
+        self.held.revision = change.no
+        return change
+
+    def renew(self) -> None:
+        """A sign of life, when a quarter of the lease has gone by."""
+        now = self.parts.clock()
+        if (now - self._renewed_at).total_seconds() > self.settings.lease_s / 4:
+            self.store.renew(self.lease, now, self.settings.lease_s)
+            self._renewed_at = now
+
+    def wait(self, wait: ModelWait) -> None:
+        """The analyst is not asked any more in this claim, until the time it named."""
+        logger.warning("analyst %s waits until %s: %s", self.parts.analyst.name, wait.retry_at, wait)
+        self.waits_until = wait.retry_at
+
+    def learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
+        """What an analyst proposes, taken from these pages, as decisions of the next change."""
+        if not (change.facts or change.traits or change.profile):
+            return []
+        said = taught_by(self.store, self.owner.id, pages)
+        known = FactSelection(resting_on=frozenset(said))
+        return self.knowledge.learn(
+            change,
+            said=said,
+            known=sorted(self.store.facts(self.owner.id, known), key=lambda fact: fact.id) if change.facts else (),
+            no=self.next_no,
+            at=self.parts.clock(),
+            settings=self.settings,
+        )
+
+
+def pause(settings: Settings, failures: int) -> timedelta:
+    """The pause after so many failures: doubles from `retry_base_s` up to `retry_max_s`."""
+    return timedelta(seconds=min(settings.retry_max_s, settings.retry_base_s * 2.0 ** min(failures, 32)))

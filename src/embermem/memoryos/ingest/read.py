@@ -1,0 +1,235 @@
+"""Read: chains, keywords and proposals of pages, by the extractive analyst first, then by the configured one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from embermem.core.changes import Analysed, Cause, ChainSummarised, Decision, SummaryPart
+from embermem.core.errors import AnalystError, EmberError, ModelWait, kind
+from embermem.core.types import Annotation, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
+from embermem.memoryos.ingest import mid_term, short_term
+from embermem.memoryos.ingest.claim import Claim, pause
+from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
+
+logger = logging.getLogger(__name__)
+
+_REDO_DOUBLES = 10
+"""The pause before pages are read again doubles so often: from `retry_max_s`, an hour, to six weeks."""
+
+
+def annotate(claim: Claim) -> bool:
+    """Chains, keywords and plain facts by the extractive analyst, for pages that are embedded. Open ones only if asked
+    to settle: most are answered soon, and would be read twice."""
+    settings, analyst = claim.settings, claim.parts.extractive
+    unread = Unread(short=settings.short_term_pages, open_too=claim.whole, limit=settings.embed_batch)
+    batch = claim.store.pages_to_read(claim.owner.id, unread)
+    if not batch:
+        return False
+    views = [noted.view for noted in batch]
+    tails = _tails(claim, views)
+    annotations = _asked(claim, analyst, tails, views)
+    decisions = short_term.chained(tails, views, annotations, analyst.name, claim.next_no)
+    decisions += learnt_when_read(claim, _as_read(batch, annotations))
+    claim.apply(Cause.ANNOTATION, analyst.name, decisions)
+    return True
+
+
+def learnt_when_read(claim: Claim, notes: Sequence[NotedPage]) -> list[Decision]:
+    """What pages teach at once, where the settings say so; else they teach at their promotion."""
+    if claim.settings.facts_when != "read":
+        return []
+    return [decision for noted in notes for decision in claim.learn(noted.change, [noted.view.page])]
+
+
+# ------------------------------------------------------------------------------------------- by the configured analyst
+
+
+def read_by_analyst(
+    claim: Claim, batch: Sequence[NotedPage], now: datetime
+) -> tuple[list[NotedPage], list[Decision], str] | None:
+    """The batch as the configured analyst reads it. If that fails, the pages wait, with the error, for a longer time
+    after each try; after `attempts` tries the extractive notes stand. If it is not to be asked now, they wait as long
+    as it says, and that counts as no try. None: they wait."""
+    analyst, extractive, settings = claim.parts.analyst, claim.parts.extractive, claim.settings
+    if not claim.parts.modelled:
+        return list(batch), [], extractive.name
+    if claim.waiting:
+        return None
+    views = [noted.view for noted in batch]
+    pages = [view.page.id for view in views]
+    tails = _tails(claim, views)
+    try:
+        annotations = _annotations(claim, tails, views)
+    except ModelWait as wait:
+        claim.wait(wait)
+        claim.store.postpone(claim.lease, pages, str(wait), wait.retry_at, tried=False)
+        return None
+    except AnalystError as error:
+        claim.redo_from = now + pause(settings, 0)
+        tried = max(noted.attempts for noted in batch)
+        if tried + 1 < settings.attempts:
+            logger.warning("analyst %s failed on %d pages: %s", analyst.name, len(views), error)
+            claim.store.postpone(claim.lease, pages, str(error), now + pause(settings, tried))
+            return None
+        logger.warning("analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried + 1, error)
+        return list(batch), [], extractive.name
+    annotations = _with_earlier_proposals(batch, annotations)
+    decisions = short_term.chained(tails, views, annotations, analyst.name, claim.next_no, anew=True)
+    return _as_read(batch, annotations), decisions, analyst.name
+
+
+def _tails(claim: Claim, views: Sequence[PageView]) -> Mapping[ThreadId, ChainTail]:
+    """What stands before these pages, by the number of the first one of each thread."""
+    first: dict[ThreadId, int] = {}
+    for view in views:
+        first.setdefault(view.page.thread, view.page.no)
+    return claim.store.tails(claim.owner.id, first)
+
+
+def _annotations(
+    claim: Claim, tails: Mapping[ThreadId, ChainTail], views: Sequence[PageView]
+) -> tuple[Annotation, ...]:
+    """What the analyst says of pages. It is not asked again where another change came first. Raises AnalystError,
+    whatever went wrong in it."""
+    analyst, key = claim.parts.analyst, tuple((view.page.id, view.page.last_seq) for view in views)
+    if claim.annotated is not None and claim.annotated[0] == key:
+        return claim.annotated[1]
+    with in_our_words(analyst):
+        annotations = _asked(claim, analyst, tails, views)
+    if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
+        raise AnalystError(f"{analyst.name} answered for pages that were not in the request")
+    claim.annotated = key, annotations
+    return annotations
+
+
+def _asked(
+    claim: Claim, analyst: Analyst, tails: Mapping[ThreadId, ChainTail], views: Sequence[PageView]
+) -> tuple[Annotation, ...]:
+    """What an analyst says of pages. Without chains (an ablation) it is shown each alone, and none continues."""
+    if claim.settings.without != "chain":
+        return analyst.annotate(claim.owner, tails, views)
+    alone = [analyst.annotate(claim.owner, {}, [view]) for view in views]
+    return tuple(replace(annotation, continues=False) for one in alone for annotation in one)
+
+
+@contextlib.contextmanager
+def in_our_words(analyst: Analyst) -> Iterator[None]:
+    """Whatever goes wrong in an analyst is an AnalystError in our words: what it says may be a page's or a server's."""
+    try:
+        yield
+    except EmberError:
+        raise
+    except Exception as error:
+        logger.error("analyst %s has a defect: %s", analyst.name, kind(error))
+        raise AnalystError(f"{analyst.name} failed with a {type(error).__name__}; the log says where") from error
+
+
+def _as_read(batch: Sequence[NotedPage], annotations: Sequence[Annotation]) -> list[NotedPage]:
+    """The pages with what an analyst now says of them."""
+    return [
+        replace(
+            noted,
+            keywords=said.keywords,
+            change=PersonaChange(facts=said.facts, traits=said.traits, profile=said.profile),
+        )
+        for noted, said in zip(batch, annotations, strict=True)
+    ]
+
+
+def _with_earlier_proposals(batch: Sequence[NotedPage], annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
+    """An analyst that leaves the persona to promotion says nothing of it here: then what an earlier one found stands,
+    for a promotion at which the model fails."""
+    return tuple(
+        annotation
+        if annotation.facts or annotation.traits or annotation.profile
+        else replace(annotation, facts=noted.change.facts, traits=noted.change.traits, profile=noted.change.profile)
+        for noted, annotation in zip(batch, annotations, strict=True)
+    )
+
+
+# -------------------------------------------------------------------------------------------------------------- again
+
+
+def redo(claim: Claim) -> bool:
+    """One batch of placed pages that the extractive analyst read last is read by the configured one: of the hottest
+    segment, oldest first. The segment keeps its pages; they count as not analysed again, so that it is promoted.
+
+    What left mid-term memory for the archive stays as it was read. If the analyst fails, or failed in this claim, the
+    pages keep their notes, and are tried again after longer and longer pauses.
+    """
+    now, size = claim.parts.clock(), claim.settings.batch_pages
+    if not claim.parts.modelled or claim.waiting or claim.redo_from is not None or claim.stale_segments:
+        return False
+    left = [segment for segment in claim.segments.values() if segment.id in claim.to_redo]
+    if not left:
+        return False
+    segment = max(left, key=lambda s: mid_term.heat_of(s, now, claim.settings))
+    read = ReadBy(segment_id=segment.id, analyst=claim.parts.extractive.name, now=now, limit=size)
+    batch = claim.store.pages_to_read(claim.owner.id, read)
+    if len(batch) < size:
+        claim.to_redo.discard(segment.id)  # these are its last
+    return not batch or _read_again(claim, segment, batch, now)
+
+
+def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage], now: datetime) -> bool:
+    analyst, views = claim.parts.analyst, [noted.view for noted in batch]
+    tails = _tails(claim, views)
+    try:
+        annotations = _annotations(claim, tails, views)
+    except ModelWait as wait:
+        claim.wait(wait)
+        return False
+    except AnalystError as error:
+        logger.warning("analyst %s failed on %d pages read before: %s", analyst.name, len(views), error)
+        tries = min(_REDO_DOUBLES, max(noted.attempts for noted in batch))
+        longest = timedelta(seconds=claim.settings.retry_max_s)
+        claim.redo_from = now + longest
+        pages = [view.page.id for view in views]
+        claim.store.postpone(claim.lease, pages, str(error), now + longest * 2.0**tries, redo=True)
+        return False
+    annotations = _with_earlier_proposals(batch, annotations)
+    notes = _as_read(batch, annotations)
+    chained = short_term.chained(tails, views, annotations, analyst.name, claim.next_no)
+    decisions = _newest_told(claim, chained, views)
+    decisions += [Analysed(page_id=view.page.id, upto_seq=0) for view in views]
+    parts, after = _parts_told(claim, segment.id, views, annotations), segment
+    for old, new in zip(batch, notes, strict=True):
+        after = mid_term.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), claim.settings)
+    decisions.append(mid_term.written(after))
+    decisions += learnt_when_read(claim, notes)
+    claim.apply(Cause.REDONE, analyst.name, decisions)
+    claim.held.segments = None
+    return True
+
+
+def _newest_told(claim: Claim, decisions: Sequence[Decision], views: Sequence[PageView]) -> list[Decision]:
+    """Without the summaries of chains that go on after these pages: theirs comes with their newest page."""
+    last = {view.page.chain_id: view.page.id for view in views if view.page.chain_id is not None}
+    ends = {chain.id: chain.page_ids[-1:] for chain in claim.store.chains(claim.owner.id, ids=last.keys())}
+    return [
+        d
+        for d in decisions
+        if not isinstance(d, ChainSummarised) or d.chain_id not in last or ends.get(d.chain_id) == (last[d.chain_id],)
+    ]
+
+
+def _parts_told(
+    claim: Claim, segment_id: SegmentId, views: Sequence[PageView], annotations: Sequence[Annotation]
+) -> Mapping[PageId, tuple[SummaryPart, ...]]:
+    """By page, the new summary of its chain, where it is the newest page of that chain in the segment."""
+    owner_id = claim.owner.id
+    chain_ids = {view.page.chain_id for view in views if view.page.chain_id is not None}
+    pages = {page_id for one in claim.store.segments(owner_id, only=segment_id) for page_id in one.page_ids}
+    ends = {
+        chain.id: next((page_id for page_id in reversed(chain.page_ids) if page_id in pages), None)
+        for chain in claim.store.chains(owner_id, ids=chain_ids)
+    }
+    return {
+        view.page.id: (SummaryPart(chain_id=view.page.chain_id, text=told.chain_summary, sources=told.summary_sources),)
+        for view, told in zip(views, annotations, strict=True)
+        if view.page.chain_id is not None and ends.get(view.page.chain_id) == view.page.id
+    }
