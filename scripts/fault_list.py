@@ -174,7 +174,7 @@ _FILES_AND_LOGS = (
     Fault(
         name="schema-unchecked",
         breaks="an older program writes into a store that a newer one has migrated meanwhile",
-        file="store/migrations/__init__.py",
+        file="store/migrations.py",
         was="stores/migrations/__init__.py",
         old="    if found != HEAD:\n",
         new="    if found is None:\n",

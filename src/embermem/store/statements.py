@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, and_, case, cast, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Table, and_, bindparam, case, cast, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import Owner, OwnerId, Utterance, UtteranceId
-from embermem.protocols import (
-    OwnerState,
-)
+from embermem.protocols import OwnerState
 from embermem.store import schema
 from embermem.store.engines.words import upsert
 from embermem.store.queries import reads
@@ -103,3 +101,26 @@ def unclaimed(at: int, lease_s: float) -> Any:
     none: its holder finds out by its token. The second lease is for clocks that differ a little."""
     until, latest = schema.owner.c.lease_until, min(at + _LEASES_AHEAD * lease_s * 1e6, _NEVER)
     return or_(until.is_(None), until <= at, until > int(latest))
+
+
+def update_rows(
+    c: Connection,
+    table: Table,
+    owner_id: OwnerId,
+    keys: Sequence[str],
+    rows: Iterable[Mapping[Any, Any]],
+    *where: ColumnElement[bool],
+) -> None:
+    """Set columns of an owner's rows that are there: each of `rows` has the `keys` of one, and the columns it sets."""
+    grouped: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        names = tuple(sorted(name for name in row if name not in keys))
+        prefixed = {f"k_{name}" if name in keys else f"b_{name}": value for name, value in row.items()}
+        grouped.setdefault(names, []).append(prefixed)
+    for names, parameters in grouped.items():
+        statement = (
+            update(table)
+            .where(table.c.owner_id == owner_id, *where, *(table.c[name] == bindparam(f"k_{name}") for name in keys))
+            .values({name: bindparam(f"b_{name}") for name in names})
+        )
+        c.execute(statement, parameters)

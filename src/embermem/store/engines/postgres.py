@@ -188,7 +188,7 @@ class Postgres:
                     return found, found
                 with engine.begin() as connection:  # waits for those who write, and they for it
                     connection.execute(text(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
-                    migrations.run(connection, "head")
+                    migrations.upgrade(connection)
             return found, migrations.HEAD
         finally:
             engine.dispose()

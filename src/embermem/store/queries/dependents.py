@@ -18,9 +18,10 @@ from embermem.core.types import ChainId, FactId, OwnerId, Page, SegmentId
 from embermem.languages.quote_matcher import Probes
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
-from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
+from embermem.store.codec import from_json, json_text, micros, moment
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
+from embermem.store.queries.changes import change_from
 from embermem.store.transactions import Transactions
 
 
@@ -393,16 +394,7 @@ class _Following:
             self._numbers |= set(others)
         self._numbers |= set(range(1, begun + 1))
         rows = sorted(self._rows(select(table), table.c.no, self._numbers), key=lambda row: int(row.no))
-        return tuple(
-            Change(
-                no=row.no,
-                cause=Cause(row.cause),
-                analyst=row.analyst,
-                recorded_at=moment(row.recorded_at),
-                decisions=decisions_from(row.decisions),
-            )
-            for row in rows
-        )
+        return tuple(change_from(row) for row in rows)
 
     def _rows(self, query: Any, column: Any, values: Iterable[Any], *, of: Any = None) -> Iterable[Any]:
         """The owner's rows in which a column has one of some values."""

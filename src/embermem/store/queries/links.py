@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, exists, or_, select
 
-from embermem.core.types import FactId, Link, LinkId, OwnerId
+from embermem.core.types import Link, LinkId, OwnerId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
-from embermem.store.codec import moment as time_of
+from embermem.store.codec import record
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
 
@@ -40,20 +40,7 @@ class Links(Transactions):
         with self._read() as c:
             rows = c.execute(query.order_by(link.c.change_no, link.c.link_id)).all()
             sources = reads.sources_of(c, owner_id, "link", {row.link_id: row.change_no for row in rows})
-        return tuple(
-            Link(
-                id=LinkId(row.link_id),
-                from_id=FactId(row.from_id),
-                to_id=FactId(row.to_id),
-                reason=row.reason,
-                sources=sources.get(row.link_id, ()),
-                analyst=row.analyst,
-                recorded_at=time_of(row.recorded_at),
-                retired_at=None if row.retired_at is None else time_of(row.retired_at),
-                change_no=row.change_no,
-            )
-            for row in rows
-        )
+        return tuple(record(Link, row, id=row.link_id, sources=sources.get(row.link_id, ())) for row in rows)
 
 
 def _stands(item_id: Any, owner_id: OwnerId, revision: int | None) -> ColumnElement[bool]:

@@ -13,24 +13,19 @@ from sqlalchemy.engine import Connection, Row
 from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.paging import tier_of
 from embermem.core.types import (
-    ChainId,
     Owner,
     OwnerId,
     Page,
     PageId,
     PageView,
     PersonaChange,
-    Role,
     Segment,
-    SegmentId,
     Source,
-    ThreadId,
     Utterance,
-    UtteranceId,
 )
 from embermem.protocols import NotedPage, OwnerState, SegmentState
 from embermem.store import schema
-from embermem.store.codec import from_json, moment, sum_from, vector_from
+from embermem.store.codec import from_json, moment, record, sum_from, vector_from
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -54,22 +49,12 @@ def one_of(column: Any, some: Sequence[Any]) -> Any:
 
 def owner_from(row: Row[Any]) -> Owner:
     """An owner's identity."""
-    return Owner(id=OwnerId(row.owner_id), user=row.user, agent=row.agent)
+    return record(Owner, row, id=row.owner_id)
 
 
 def owner_state_from(row: Row[Any]) -> OwnerState:
     """An owner's row."""
-    return OwnerState(
-        owner=owner_from(row),
-        timezone=row.timezone,
-        seq=row.seq,
-        pages=row.pages,
-        revision=row.revision,
-        embedded_seq=row.embedded_seq,
-        due_at=None if row.due_at is None else moment(row.due_at),
-        failures=row.failures,
-        error=row.error,
-    )
+    return record(OwnerState, row, owner=owner_from(row))
 
 
 def unembedded(connection: Connection, owner_id: OwnerId) -> int:
@@ -82,17 +67,7 @@ def unembedded(connection: Connection, owner_id: OwnerId) -> int:
 
 def utterance_from(row: Row[Any]) -> Utterance:
     """An utterance."""
-    return Utterance(
-        id=UtteranceId(row.id),
-        seq=row.seq,
-        page_id=PageId(row.page_id),
-        thread=ThreadId(row.thread),
-        role=Role(row.role),
-        speaker=row.speaker,
-        text=row.text,
-        said_at=moment(row.said_at, row.said_offset),
-        recorded_at=moment(row.recorded_at),
-    )
+    return record(Utterance, row)
 
 
 # --------------------------------------------------------------------------------------------------------------- pages
@@ -127,10 +102,10 @@ def pages_from(
         for row in found:
             of.setdefault(row.page_id, []).append(utterance_from(row))
     return tuple(
-        Page(
-            id=PageId(row.page_id),
-            no=row.no,
-            thread=ThreadId(row.thread),
+        record(
+            Page,
+            row,
+            id=row.page_id,
             utterances=tuple(of[row.page_id]),
             tier=tier_of(
                 placed=row.segment_id is not None,
@@ -139,11 +114,7 @@ def pages_from(
                 pages=row.owner_pages,
                 short=short,
             ),
-            segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
-            chain_id=None if row.chain_id is None else ChainId(row.chain_id),
             keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
-            error=row.error,
-            expires_at=time_from(row.expires_at, row.expires_offset),
         )
         for row in rows
     )
@@ -258,19 +229,16 @@ def segment_from(
         length = float(np.linalg.norm(total))
         embedding = total / np.float32(length) if length else total
     evolved, tags, context = evolved_from(row)
-    return Segment(
-        id=SegmentId(row.segment_id),
+    return record(
+        Segment,
+        row,
+        id=row.segment_id,
         summary="\n".join(part.text for part in parts),
         keywords=tuple(dict.fromkeys((*(count.word for count in keywords), *evolved))),
         page_ids=page_ids,
-        visits=row.visits,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         archived=row.evicted_no is not None,
-        change_no=row.change_no,
-        recorded_at=moment(row.recorded_at),
-        said_from=moment(row.said_from, row.said_from_offset),
-        said_to=moment(row.said_to, row.said_to_offset),
         sources=sources,
         tags=tags,
         context=context,
@@ -281,13 +249,12 @@ def segment_from(
 def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
     """A segment as placing sees it."""
     evolved, tags, context = evolved_from(row)
-    return SegmentState(
-        id=SegmentId(row.segment_id),
+    return record(
+        SegmentState,
+        row,
+        id=row.segment_id,
         parts=from_json(row.parts, tuple[SummaryPart, ...]),
         keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
-        said_from=moment(row.said_from, row.said_from_offset),
-        said_to=moment(row.said_to, row.said_to_offset),
-        visits=row.visits,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         vector_sum=sum_from(row.vector_sum) if row.vector_sum is not None and row.embedder == embedder else None,
@@ -327,9 +294,9 @@ def select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[A
     )
 
 
-def source_from(row: Row[Any]) -> Source:
+def source_from(row: Any) -> Source:
     """A source."""
-    return Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end)
+    return record(Source, row, utterance_id=row.id)
 
 
 def stood(table: Any, upto: int | None) -> Any:

@@ -11,7 +11,7 @@ from embermem.core.changes import Cause, Change
 from embermem.core.types import Owner, OwnerId, PageId
 from embermem.protocols import HELD, Use
 from embermem.store import schema
-from embermem.store.codec import micros, moment, offset
+from embermem.store.codec import micros, moment, zoned
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.persona import facts
@@ -67,10 +67,7 @@ class Retaining(Transactions):
             set_to = c.execute(
                 update(page)
                 .where(page.c.owner_id == owner.id, page.c.page_id == page_id)
-                .values(
-                    expires_at=None if at is None else micros(at),
-                    expires_offset=None if at is None else offset(at),
-                )
+                .values(zoned("expires_at", at))
             )
             if set_to.rowcount == 0:
                 return False

@@ -18,7 +18,7 @@ from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
-from embermem.store.codec import from_json, micros
+from embermem.store.codec import from_json, micros, record
 from embermem.store.codec import moment as time_of
 from embermem.store.queries import reads
 from embermem.store.queries.pages import evicted_no, noted, select_present
@@ -100,13 +100,11 @@ def _chains_now(c: Connection, owner_id: OwnerId, _: Moment, ids: Collection[Cha
     rows = c.execute(query.order_by(chain.chain_id)).all()
     sources = reads.sources_of(c, owner_id, "chain", {row.chain_id: row.change_no for row in rows})
     return tuple(
-        Chain(
-            id=ChainId(row.chain_id),
-            thread=ThreadId(row.thread),
-            summary=row.summary,
+        record(
+            Chain,
+            row,
+            id=row.chain_id,
             page_ids=tuple(of.get(row.chain_id, ())),
-            change_no=row.change_no,
-            recorded_at=time_of(row.recorded_at),
             sources=sources.get(row.chain_id, ()),
         )
         for row in rows
@@ -265,13 +263,11 @@ class _Text:
 
 
 def _text_from(row: Row[Any]) -> _Text:
-    return _Text(
+    return record(
+        _Text,
+        row,
         summary="\n".join(part.text for part in from_json(row.parts, tuple[SummaryPart, ...])),
         keywords=tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...])),
-        said_from=time_of(row.said_from, row.said_from_offset),
-        said_to=time_of(row.said_to, row.said_to_offset),
-        change_no=row.change_no,
-        recorded_at=time_of(row.recorded_at),
     )
 
 

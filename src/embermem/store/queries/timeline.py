@@ -19,12 +19,12 @@ from embermem.core.types import (
     SegmentId,
     Source,
     Trait,
-    UtteranceId,
 )
 from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
 from embermem.store import schema
 from embermem.store.codec import from_json, moment
 from embermem.store.queries.persona import fact_from, field_from, select_states, trait_from
+from embermem.store.queries.reads import source_from
 from embermem.store.transactions import Transactions
 
 _SourcesOf = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
@@ -148,9 +148,7 @@ def _sources(c: Connection, owner_id: OwnerId) -> _SourcesOf:
     )
     told: dict[tuple[str, str], dict[int, tuple[Source, ...]]] = {}
     for (item, item_id, no), some in groupby(rows, key=lambda row: (row.item, row.item_id, row.change_no)):
-        told.setdefault((item, item_id), {})[no] = tuple(
-            Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end) for row in some
-        )
+        told.setdefault((item, item_id), {})[no] = tuple(source_from(row) for row in some)
     return told
 
 
