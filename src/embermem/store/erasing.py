@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import and_, delete, exists, func, select, update
+from sqlalchemy import delete, exists, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Erased
@@ -69,7 +69,6 @@ class Erasing(Transactions):
     """What goes for good."""
 
     def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
-        """Purge, redact, say so, and derive again, in one transaction; see protocols."""
         change = Change(
             no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
@@ -156,7 +155,6 @@ class Erasing(Transactions):
         return self._database.scrub(done) and not self.scrub_due()
 
     def wipe(self, ids: Collection[str] = ()) -> Wiped:
-        """Scrub where it is due and stops nobody else; see protocols."""
         return Wiped(scrubbed=not self.scrub_due() or self._scrub_by_itself(), backups=self._backups(ids))
 
     def _scrub_by_itself(self) -> bool:
@@ -174,7 +172,6 @@ class Erasing(Transactions):
             return bool(setting(c, SCRUB_DUE)) or not setting(c, SCRUBBED)
 
     def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
-        """Where what a receipt says is gone is found; see protocols."""
         said, facts = forgotten.utterances, forgotten.facts
         ids = [*forgotten.pages, *said, *facts, *forgotten.segments, *forgotten.chains]
         with self._read() as c:
@@ -219,7 +216,6 @@ class Erasing(Transactions):
         return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
-        """The key in its file outside the database, made by the first who needs it; see protocols."""
         file = self._database.key_file
         with self._read() as c:
             mark = setting(c, KEY_MARK)
@@ -399,7 +395,7 @@ def _sums_without(
     for ids in reads.chunks(pages):
         rows = c.execute(
             select(page.c.page_id, page.c.segment_id, page.c.last_seq, placed.c.change_no)
-            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .join(placed, reads.same(placed, page, "page_id"))
             .where(page.c.owner_id == owner_id, page.c.page_id.in_(ids), placed.c.retired_no.is_(None))
         ).all()
         views = reads.page_views(

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Dialect, Engine, inspect, text
-from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
+from sqlalchemy import Column, Connection, Dialect, Engine, inspect, literal_column, select, text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
+from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
@@ -81,14 +84,23 @@ def _add_what_is_missing(connection: Connection) -> None:
     """Tables, columns and indexes. A column that is added may be NULL."""
     for table in schema.metadata.sorted_tables:
         connection.execute(CreateTable(table, if_not_exists=True))
-        name = connection.dialect.identifier_preparer.format_table(table)
-        there = set(connection.execute(text(f"SELECT * FROM {name} LIMIT 0")).keys())
+        there = set(connection.execute(select(literal_column("*")).select_from(table).limit(0)).keys())
         for column in table.c:
             if column.name not in there:
-                added = CreateColumn(column).compile(dialect=connection.dialect)
-                connection.execute(text(f"ALTER TABLE {name} ADD COLUMN {added}"))
+                connection.execute(_AddColumn(column))
         for index in table.indexes:
             connection.execute(CreateIndex(index, if_not_exists=True))
+
+
+class _AddColumn(ExecutableDDLElement):
+    def __init__(self, column: Column[Any]) -> None:
+        self.column = column
+
+
+@compiles(_AddColumn)
+def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
+    table = compiler.preparer.format_table(element.column.table)
+    return f"ALTER TABLE {table} ADD COLUMN {compiler.get_column_specification(element.column)}"
 
 
 def _fill_states(connection: Connection) -> None:

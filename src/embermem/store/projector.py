@@ -345,7 +345,7 @@ class Projector:
 
     def _retire(self, table: Table, rows: Iterable[Row]) -> None:
         """End the version that stands of each key."""
-        update_rows(self._connection, table, self._owner_id, KEYS[table], rows, table.c.retired_no.is_(None))
+        update_rows(self._connection, table, self._owner_id, KEYS[table], rows, standing=True)
 
     def _write_sources(self) -> None:
         rows = [

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Table, and_, bindparam, delete, func, select, update
+from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Change, Decision, Evicted, Item, Sort, ids, set_by
@@ -194,7 +194,7 @@ class _Rewriting:
         row = self._c.execute(
             select(func.min(placed.c.change_no), func.max(placed.c.change_no))
             .select_from(page)
-            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .join(placed, reads.same(placed, page, "page_id"))
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
             .where(placed.c.segment_id == segment_id)
         ).one()

@@ -34,7 +34,6 @@ class Changes(Transactions):
         naming: str | None = None,
         kinds: Collection[type[Decision]] | None = None,
     ) -> tuple[Change, ...]:
-        """Changes in order; see protocols."""
         with self._read() as c:
             if isinstance(since, datetime):
                 row = _where_they_stood_at(c, owner_id, since)
@@ -42,7 +41,6 @@ class Changes(Transactions):
             return changes(c, owner_id, since, limit, before=before, causes=causes, naming=naming, kinds=kinds)
 
     def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
-        """Where the logs stood; see protocols."""
         with self._read() as c:
             row = _where_they_stood_at(c, owner_id, as_of)
             if row is None:
@@ -93,8 +91,12 @@ def change_from(row: Row[Any], kinds: Collection[type[Decision]] | None = None) 
 
 def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
     """Write the next change."""
-    row = row_of(change, schema.change, owner_id=owner_id, decisions=decisions_text(change.decisions))
-    c.execute(insert(schema.change), row)
+    c.execute(insert(schema.change), change_row(owner_id, change))
+
+
+def change_row(owner_id: OwnerId, change: Change) -> dict[str, Any]:
+    """A change as a row."""
+    return row_of(change, schema.change, owner_id=owner_id, decisions=decisions_text(change.decisions))
 
 
 def _where_they_stood() -> Select[Any]:

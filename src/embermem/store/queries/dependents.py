@@ -80,7 +80,6 @@ class Trails(Transactions):
         probes: Collection[str],
         verbatim: Collection[str],
     ) -> Trail:
-        """The changes that may tell of them; see protocols."""
         with self._read() as c:
             exact = not pages or not _wrote(c, owner_id, verbatim)
             return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, verbatim=exact)
@@ -184,7 +183,7 @@ class _Following:
         words, lost = self._words_of_none(segment_id), self._lost.get(segment_id, [])
         row = self._c.execute(
             select(segment.c.pages, segment.c.opened_no, text.c.said_from, text.c.said_to)
-            .join(text, and_(text.c.owner_id == segment.c.owner_id, text.c.segment_id == segment.c.segment_id))
+            .join(text, reads.same(text, segment, "segment_id"))
             .where(segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
             .where(text.c.retired_no.is_(None))
         ).first()
@@ -199,7 +198,7 @@ class _Following:
         page, placed, said = schema.page, schema.membership, schema.utterance
         rows = self._c.execute(
             select(page.c.page_id, placed.c.change_no, said.c.said_at, said.c.said_offset)
-            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .join(placed, reads.same(placed, page, "page_id"))
             .join(said, and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.first_seq))
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
             .where(placed.c.segment_id == segment_id)
@@ -224,7 +223,7 @@ class _Following:
         query = (
             select(note.c.page_id, note.c.keywords)
             .select_from(page)
-            .join(note, and_(note.c.owner_id == page.c.owner_id, note.c.page_id == page.c.page_id))
+            .join(note, reads.same(note, page, "page_id"))
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
         )
         if len(self._pages) <= reads.CHUNK:

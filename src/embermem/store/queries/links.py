@@ -27,7 +27,6 @@ class Links(Transactions):
         ids: Collection[LinkId] | None = None,
         standing: bool = True,
     ) -> tuple[Link, ...]:
-        """Links in the order in which they were made; see protocols."""
         link = schema.link
         query = select(link).where(link.c.owner_id == owner_id)
         if standing:

@@ -40,7 +40,6 @@ class Log(Erasing):
         fresh: bool,
         expires_at: datetime | None = None,
     ) -> Added:
-        """Store messages in one transaction; see protocols."""
         at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)
@@ -117,7 +116,6 @@ class Log(Erasing):
         *,
         ids: Collection[UtteranceId] | None = None,
     ) -> tuple[Utterance, ...]:
-        """What was said, in order; see protocols."""
         with self._read() as c:
             return utterances(c, owner_id, after_seq, limit, ids)
 

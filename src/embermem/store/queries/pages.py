@@ -38,7 +38,6 @@ class Pages(Transactions):
         before: int | None = None,
         limit: int | None = None,
     ) -> tuple[Page, ...]:
-        """Pages in order; see protocols."""
         page = schema.page.c
         with self._read() as c:
             query, placed, pages = _pages(c, owner_id, moment)
@@ -127,7 +126,7 @@ def _select_pages_then(owner_id: OwnerId, moment: Moment, counted: int) -> Selec
     page, member, segment = schema.page, schema.membership, schema.segment
     placed = (
         _joined(select_present(owner_id, moment), member, moment)
-        .outerjoin(segment, and_(segment.c.owner_id == member.c.owner_id, segment.c.segment_id == member.c.segment_id))
+        .outerjoin(segment, reads.same(segment, member, "segment_id"))
         .add_columns(member.c.segment_id, evicted_no(moment).label("evicted_no"))
     )
     return noted(placed, moment).add_columns(

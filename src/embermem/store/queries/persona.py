@@ -28,12 +28,10 @@ class Personas(Transactions):
     """Readers of facts, conflicts, traits and profiles."""
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
-        """Facts, those confirmed last at the end; see protocols."""
         with self._read() as c:
             return facts(c, owner_id, selection, moment)
 
     def persona(self, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
-        """Profiles, traits and the facts that are held; see protocols."""
         with self._read() as c:
             return persona(c, owner_id, moment)
 
@@ -108,7 +106,7 @@ def select_states(owner_id: OwnerId) -> Select[Any]:
     return (
         select(*fixed, *(state.c[theirs].label(name) for name, theirs in schema.STATE.items()))
         .select_from(state)
-        .join(fact, and_(fact.c.owner_id == state.c.owner_id, fact.c.fact_id == state.c.fact_id))
+        .join(fact, reads.same(fact, state, "fact_id"))
         .where(state.c.owner_id == owner_id)
     )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Select, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
@@ -73,19 +73,22 @@ def utterance_from(row: Row[Any]) -> Utterance:
 # --------------------------------------------------------------------------------------------------------------- pages
 
 
+def same(one: Any, other: Any, *names: str) -> ColumnElement[bool]:
+    """Whether rows of two tables are of one owner, and have the same values in some columns."""
+    return and_(one.c.owner_id == other.c.owner_id, *(one.c[name] == other.c[name] for name in names))
+
+
+_PAGES = (
+    select(schema.page, schema.segment.c.evicted_no, schema.owner.c.pages.label("owner_pages"), schema.note.c.keywords)
+    .join(schema.owner, same(schema.owner, schema.page))
+    .outerjoin(schema.segment, same(schema.segment, schema.page, "segment_id"))
+    .outerjoin(schema.note, and_(same(schema.note, schema.page, "page_id"), schema.note.c.retired_no.is_(None)))
+)
+
+
 def select_pages(owner_id: OwnerId) -> Select[Any]:
     """Pages with their segment's eviction, their owner's page count and their note's keywords."""
-    page, segment, owner, note = schema.page, schema.segment, schema.owner, schema.note
-    return (
-        select(page, segment.c.evicted_no, owner.c.pages.label("owner_pages"), note.c.keywords)
-        .join(owner, owner.c.owner_id == page.c.owner_id)
-        .outerjoin(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
-        .outerjoin(
-            note,
-            and_(note.c.owner_id == page.c.owner_id, note.c.page_id == page.c.page_id, note.c.retired_no.is_(None)),
-        )
-        .where(page.c.owner_id == owner_id)
-    )
+    return _PAGES.where(schema.page.c.owner_id == owner_id)
 
 
 def pages_from(
@@ -168,30 +171,23 @@ EVOLVED = tuple(schema.evolution.c[name].label(f"evolved_{name}") for name in ("
 """What of an evolution is read beside a segment's text."""
 
 
+_SEGMENTS = (
+    select(schema.segment, schema.segment_text, *EVOLVED)
+    .join(
+        schema.segment_text,
+        and_(same(schema.segment_text, schema.segment, "segment_id"), schema.segment_text.c.retired_no.is_(None)),
+    )
+    .outerjoin(
+        schema.evolution,
+        and_(same(schema.evolution, schema.segment, "segment_id"), schema.evolution.c.retired_no.is_(None)),
+    )
+    .order_by(schema.segment.c.opened_no, schema.segment.c.segment_id)
+)
+
+
 def select_segments(owner_id: OwnerId) -> Select[Any]:
     """Segments with their text as it stands, and what newer memories made of them."""
-    segment, text, evolution = schema.segment, schema.segment_text, schema.evolution
-    return (
-        select(segment, text, *EVOLVED)
-        .join(
-            text,
-            and_(
-                text.c.owner_id == segment.c.owner_id,
-                text.c.segment_id == segment.c.segment_id,
-                text.c.retired_no.is_(None),
-            ),
-        )
-        .outerjoin(
-            evolution,
-            and_(
-                evolution.c.owner_id == segment.c.owner_id,
-                evolution.c.segment_id == segment.c.segment_id,
-                evolution.c.retired_no.is_(None),
-            ),
-        )
-        .where(segment.c.owner_id == owner_id)
-        .order_by(segment.c.opened_no, segment.c.segment_id)
-    )
+    return _SEGMENTS.where(schema.segment.c.owner_id == owner_id)
 
 
 def evolved_from(row: Row[Any]) -> tuple[tuple[str, ...], tuple[str, ...], str]:
@@ -288,7 +284,7 @@ def select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[A
     source, utterance = schema.source, schema.utterance
     return (
         select(source.c.item_id, source.c.change_no, source.c.seq, source.c.start, source.c.end, utterance.c.id)
-        .join(utterance, and_(utterance.c.owner_id == source.c.owner_id, utterance.c.seq == source.c.seq))
+        .join(utterance, same(utterance, source, "seq"))
         .where(source.c.owner_id == owner_id, source.c.item == item, source.c.item_id.in_(ids))
         .order_by(source.c.item_id, source.c.change_no, source.c.ordinal)
     )

@@ -23,7 +23,6 @@ class Retaining(Transactions):
     """Uses and expiry of one owner's memories."""
 
     def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
-        """How each held fact and each segment of mid-term memory was used; see protocols."""
         segment = schema.segment
         with self._read() as c:
             used = _fact_uses(c, owner_id)
@@ -37,7 +36,6 @@ class Retaining(Transactions):
         )
 
     def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
-        """Pages that have expired, and the seqs of their utterances."""
         page, said = schema.page, schema.utterance
         with self._read() as c:
             pages = frozenset(

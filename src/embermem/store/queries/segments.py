@@ -37,7 +37,6 @@ class Segments(Transactions):
         archived: bool | None = None,
         only: SegmentId | None = None,
     ) -> tuple[Segment, ...]:
-        """Segments with their pages and sources, oldest first; see protocols."""
         read = _segments_now if moment.is_now else _segments_then
         with self._read() as c:
             return read(c, owner_id, moment, archived, only)
@@ -45,7 +44,6 @@ class Segments(Transactions):
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
     ) -> tuple[Chain, ...]:
-        """Chains with their pages; see protocols."""
         read = _chains_now if moment.is_now else _chains_then
         with self._read() as c:
             return read(c, owner_id, moment, ids)
@@ -193,7 +191,7 @@ def _told(owner_id: OwnerId, table: Any, key: Any, item: str, moment: Moment) ->
         return query.where(reads.stood(table, moment.revision))
     told = (
         select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
-        .join(said, and_(said.c.owner_id == source.c.owner_id, said.c.seq == source.c.seq))
+        .join(said, reads.same(said, source, "seq"))
         .where(source.c.owner_id == owner_id, source.c.item == item)
         .group_by(source.c.item_id, source.c.change_no)
         .subquery("told")
@@ -224,7 +222,7 @@ class _Members:
 def _members(c: Connection, owner_id: OwnerId, moment: Moment, only: SegmentId | None) -> Mapping[str, _Members]:
     """The pages that were in each segment."""
     page, member = schema.page, schema.membership
-    same = and_(member.c.owner_id == page.c.owner_id, member.c.page_id == page.c.page_id)
+    same = reads.same(member, page, "page_id")
     query = (
         select_present(owner_id, moment)
         .with_only_columns(member.c.segment_id, page.c.page_id, page.c.recorded_at)
@@ -275,7 +273,7 @@ def _bare(c: Connection, owner_id: OwnerId, moment: Moment, page_ids: Sequence[P
     """In place of a text that tells of more than it may, or is gone with what was forgotten: nothing told, when the
     pages were said, and by which change the first of them entered."""
     page, member, said = schema.page, schema.membership, schema.utterance
-    of_page = and_(page.c.owner_id == member.c.owner_id, page.c.page_id == member.c.page_id)
+    of_page = reads.same(page, member, "page_id")
     first = and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.first_seq)
     query = (
         select(member.c.change_no, member.c.recorded_at, said.c.said_at, said.c.said_offset)

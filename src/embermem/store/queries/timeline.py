@@ -35,7 +35,6 @@ class Timelines(Transactions):
     """Readers of an owner's past as a whole."""
 
     def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
-        """All versions of segments; see protocols."""
         segment = schema.segment.c
         with self._read() as c:
             return SegmentTimeline(
@@ -53,7 +52,6 @@ class Timelines(Transactions):
             )
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
-        """All versions of facts, traits and profile lines; see protocols."""
         with self._read() as c:
             told = _sources(c, owner_id)
             return PersonaTimeline(

@@ -44,7 +44,6 @@ class Ledger(Transactions):
             c.execute(insert(schema.call), row_of(call, schema.call, outcome="started"))
 
     def end_call(self, call: Call) -> None:
-        """What came of a call that was begun."""
         table = schema.call
         with self._write() as c:
             query = update(table).where(table.c.owner_id == call.owner_id, table.c.id == call.id)

@@ -47,7 +47,6 @@ class Work(Transactions):
     """Claims and changes of one owner."""
 
     def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
-        """Owners with work to do whom no one holds, the longest waiting first; see `claim` for leases of `lease_s`."""
         owner, at = schema.owner, micros(now)
         with self._read() as c:
             rows = c.execute(
@@ -85,7 +84,6 @@ class Work(Transactions):
                 raise _stale(lease)
 
     def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
-        """Give the lease back. What came in meanwhile keeps the owner due, unless the work failed and must wait."""
         table = schema.owner
         at = None if due_at is None else micros(due_at)
         sooner = table.c.due_at if at is None else case((table.c.due_at < at, table.c.due_at), else_=at)
@@ -119,7 +117,6 @@ class Work(Transactions):
         vectors: VectorBatch | None = None,
         segment_vectors: Mapping[SegmentId, Vector] | None = None,
     ) -> Change:
-        """The next change, and all that it derives, in one transaction; see protocols."""
         change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
         table, at = schema.owner, micros(now)
         with self._write() as c:
@@ -164,7 +161,6 @@ class Work(Transactions):
         tried: bool = True,
         redo: bool = False,
     ) -> None:
-        """Keep the error, and count an attempt if there was one; the page stays as it is."""
         page = schema.page
         counted = func.coalesce(page.c.redo_tries, 0) if redo else page.c.attempts
         names = ("redo_tries", "redo_at") if redo else ("attempts", "retry_at")
@@ -179,7 +175,6 @@ class Work(Transactions):
             )
 
     def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        """The pages that a step works on; see protocols."""
         query = reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
         with self._read() as c:
             embedder = setting(c, "embedder")
@@ -219,7 +214,6 @@ class Work(Transactions):
         analyst: str | None = None,
         retry_after: datetime | None = None,
     ) -> Backlog:
-        """What waits of an owner's work; see protocols."""
         segment = schema.segment.c
         stale = select(segment.segment_id).where(
             segment.owner_id == owner_id, or_(segment.embedder.is_(None), segment.embedder != embedder)
@@ -242,7 +236,6 @@ class Work(Transactions):
             )
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
-        """The newest chained page of each thread below a number, with its chain's summary."""
         page, chain = schema.page, schema.chain
         found: dict[ThreadId, ChainTail] = {}
         with self._read() as c:
@@ -272,7 +265,6 @@ class Work(Transactions):
         return found
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
-        """The segments of mid-term memory, oldest first."""
         with self._read() as c:
             counts = reads.unanalysed_counts(c, owner_id)
             embedder = setting(c, "embedder")
@@ -286,7 +278,6 @@ class Work(Transactions):
         now: datetime,
         facts: Mapping[FactId, int] | None = None,
     ) -> None:
-        """Count visits of segments and of facts, and their time."""
         table, fact, at = schema.segment, schema.fact, micros(now)
         with self._write() as c:
             locked_owner(
@@ -438,8 +429,8 @@ def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
             func.min(func.coalesce(page.c.redo_at, 0)).label("first"),
         )
         .select_from(note)
-        .join(page, and_(page.c.owner_id == note.c.owner_id, page.c.page_id == note.c.page_id))
-        .join(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
+        .join(page, reads.same(page, note, "page_id"))
+        .join(segment, reads.same(segment, page, "segment_id"))
         .where(note.c.owner_id == owner_id, note.c.analyst == analyst, note.c.retired_no.is_(None))
         .where(segment.c.evicted_no.is_(None))
         .group_by(page.c.segment_id)
