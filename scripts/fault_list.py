@@ -110,8 +110,8 @@ _OWNERS = (
         breaks="a fact names utterances of another owner as its sources",
         file="store/queries/reads.py",
         was="stores/reads.py",
-        old=".where(source.c.owner_id == owner_id, source.c.item == item, source.c.item_id.in_(ids))",
-        new=".where(source.c.item == item, source.c.item_id.in_(ids))",
+        old="SOURCES.where(source.owner_id == owner_id, source.item == item, source.item_id.in_(ids))",
+        new="SOURCES.where(source.item == item, source.item_id.in_(ids))",
         tests=("test_store_suite.py", "test_why.py", "test_correction.py", "test_undo.py"),
     ),
     Fault(

@@ -41,7 +41,7 @@ def offset(moment: datetime) -> int:
     return 0 if delta is None else int(delta.total_seconds() / 60)
 
 
-def zoned(column: str, at: datetime | None) -> dict[str, int | None]:
+def zoned(column: str, at: datetime | None) -> dict[str, Any]:
     """A time and its zone's offset, under the names of their columns."""
     return {column: None if at is None else micros(at), offset_of(column): None if at is None else offset(at)}
 

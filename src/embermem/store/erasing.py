@@ -38,6 +38,7 @@ from embermem.store.statements import (
     locked_owner,
     remember,
     remember_once,
+    set_owner,
     setting,
 )
 from embermem.store.transactions import Transactions
@@ -81,11 +82,8 @@ class Erasing(Transactions):
             rewrite(c, owner.id, erasure)
             at = micros(now)
             log(c, owner.id, change)
-            c.execute(
-                update(schema.owner)
-                .where(schema.owner.c.owner_id == owner.id)
-                .values(revision=change.no, persona_no=change.no, reset_no=change.no, due_at=due_from(at))
-            )
+            moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)
+            set_owner(c, owner.id, **moved, due_at=due_from(at))
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush()
@@ -110,9 +108,8 @@ class Erasing(Transactions):
             marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
             after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
             remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
-            for table in reversed(schema.metadata.sorted_tables):
-                if "owner_id" in table.c:
-                    c.execute(delete(table).where(table.c.owner_id == owner_id))
+            for table in schema.OWNED:
+                c.execute(delete(table).where(table.c.owner_id == owner_id))
             gone = [
                 {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE}
                 for mark in sorted(marks)
@@ -367,8 +364,8 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: b
 def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:
     """Ids in the columns of ids of every table, and in the log but for where it says what was forgotten."""
     found: set[str] = set()
-    for table in schema.metadata.sorted_tables:
-        for name in _IDS & set(table.c.keys()) if "owner_id" in table.c else ():
+    for table in schema.OWNED:
+        for name in _IDS & set(table.c.keys()):
             for some in reads.chunks(sorted(ids)):
                 query = select(table.c[name]).where(table.c.owner_id == owner_id, table.c[name].in_(some))
                 found |= set(c.scalars(query.distinct()))

@@ -17,7 +17,7 @@ from embermem.store.codec import json_text, micros, row_of, sum_bytes, zoned
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
-from embermem.store.statements import update_rows
+from embermem.store.statements import set_owner, update_rows
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -102,27 +102,35 @@ class Projector:
         self._write_sources()
         self._write_barred()
         if self._embedded_seq is not None:
-            self._connection.execute(
-                update(schema.owner)
-                .where(schema.owner.c.owner_id == self._owner_id)
-                .values(embedded_seq=self._embedded_seq)
-            )
+            set_owner(self._connection, self._owner_id, embedded_seq=self._embedded_seq)
 
     # -------------------------------------------------------------------------------------------------- decisions
 
     def _take(self, d: changes.Decision) -> None:
         match d:
             case changes.Noted():
-                self._noted(d)
+                proposals = PersonaChange(facts=d.facts, traits=d.traits, profile=d.profile)
+                self._set(d, proposals=json_text(proposals) if d.facts or d.traits or d.profile else None)
+                self._page(d.page_id).update(annotated_seq=d.upto_seq, chain_id=d.chain_id)
             case changes.Placed():
-                self._placed_page(d)
-            case changes.ChainSummarised():
-                self._version(schema.chain, d)
-                self._rests_on("chain", d.chain_id, d.sources)
-            case changes.SegmentWritten():
-                self._segment_written(d)
-            case changes.SegmentEvolved():
-                self._segment_evolved(d)
+                self._set(d)
+                self._page(d.page_id)["segment_id"] = d.segment_id
+                self._placed[d.page_id] = d.segment_id
+                self._segment(d.segment_id).pages += 1
+                self._segment(d.segment_id).touched.append(self._no)
+            case changes.SegmentWritten() | changes.SegmentEvolved():
+                self._set(d)
+                self._segment(d.segment_id).touched.append(self._no)
+            case (
+                changes.ChainSummarised()
+                | changes.FactsConflict()
+                | changes.Linked()
+                | changes.TraitSet()
+                | changes.ProfileSet()
+            ):
+                self._set(d)
+            case changes.ConflictSettled() | changes.Unlinked() | changes.TraitCleared():
+                self._cleared.append(_table_and_key(changes.ended_by(d)))
             case changes.Analysed():
                 self._page(d.page_id)["analysed_seq"] = d.upto_seq
             case changes.Evicted():
@@ -140,18 +148,6 @@ class Projector:
                 | changes.FactExpires()
             ):
                 self._fact_moved(d)
-            case changes.FactsConflict():
-                self._version(schema.conflict, d)
-            case changes.ConflictSettled():
-                self._cleared.append((schema.conflict, (d.fact_id, d.other_id)))
-            case changes.Linked():
-                self._linked(d)
-            case changes.Unlinked():
-                self._cleared.append((schema.link, (d.link_id,)))
-            case changes.TraitCleared():
-                self._cleared.append((schema.trait, (d.dimension,)))
-            case changes.TraitSet() | changes.ProfileSet():
-                self._persona_set(d)
             case changes.TextsBarred():
                 self._bar(self._no, d)
             case changes.Undone():  # what it takes back stands in the decisions that follow, but for barred texts
@@ -164,27 +160,13 @@ class Projector:
             case _:
                 assert_never(d)
 
-    def _noted(self, d: changes.Noted) -> None:
-        proposals = PersonaChange(facts=d.facts, traits=d.traits, profile=d.profile)
-        self._version(schema.note, d, proposals=json_text(proposals) if d.facts or d.traits or d.profile else None)
-        self._page(d.page_id).update(annotated_seq=d.upto_seq, chain_id=d.chain_id)
-
-    def _placed_page(self, d: changes.Placed) -> None:
-        self._version(schema.membership, d)
-        self._page(d.page_id)["segment_id"] = d.segment_id
-        self._placed[d.page_id] = d.segment_id
-        self._segment(d.segment_id).pages += 1
-        self._segment(d.segment_id).touched.append(self._no)
-
-    def _segment_written(self, d: changes.SegmentWritten) -> None:
-        self._version(schema.segment_text, d)
-        self._segment(d.segment_id).touched.append(self._no)
-        self._rests_on("segment", d.segment_id, [source for part in d.parts for source in part.sources])
-
-    def _segment_evolved(self, d: changes.SegmentEvolved) -> None:
-        self._version(schema.evolution, d, analyst=self._analyst)
-        self._segment(d.segment_id).touched.append(self._no)
-        self._rests_on("evolution", d.segment_id, d.sources)
+    def _set(self, d: changes.Decision, **more: object) -> None:
+        """A version of what the decision sets, and what it rests on."""
+        table, key = _table_and_key(changes.set_by(d))
+        analyst = {"analyst": self._analyst} if "analyst" in table.c else {}
+        self._version(table, **{**analyst, **row_of(d, table), **more})
+        if table in schema.ITEM_OF:
+            self._rests_on(schema.ITEM_OF[table], ".".join(key), changes.sources(d))
 
     def _fact_added(self, d: changes.FactAdded) -> None:
         numbers = {"change_no": self._no, "confirmed_no": self._no, "recorded_at": self._at, "pinned": False}
@@ -212,18 +194,6 @@ class Projector:
             case _:
                 assert_never(d)
         self._fact_updates.append((d.fact_id, values))
-
-    def _linked(self, d: changes.Linked) -> None:
-        self._version(schema.link, d, analyst=self._analyst)
-        self._rests_on("link", d.link_id, d.sources)
-
-    def _persona_set(self, d: changes.TraitSet | changes.ProfileSet) -> None:
-        if isinstance(d, changes.TraitSet):
-            self._version(schema.trait, d)
-            self._rests_on("trait", d.dimension, d.sources)
-        else:
-            self._version(schema.profile, d)
-            self._rests_on("profile", f"{d.whose.value}.{d.name}", d.sources)
 
     # ------------------------------------------------------------------------------------------------- gathering
 
@@ -291,11 +261,9 @@ class Projector:
     def _retired(self) -> Row:
         return {"retired_no": self._no, "retired_at": self._at}
 
-    def _version(self, table: Table, d: changes.Decision | None = None, **values: object) -> None:
-        """One version a change: the last decision on a key holds, and retires the version of an earlier change. It is
-        what the decision says, and other `values`."""
-        told = {} if d is None else row_of(d, table)
-        row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **told, **values)
+    def _version(self, table: Table, **values: object) -> None:
+        """One version a change: the last decision on a key holds, and retires the version of an earlier change."""
+        row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **values)
         versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in KEYS[table]), [])
         if versions and versions[-1]["change_no"] == self._no:
             versions.pop()
@@ -452,6 +420,11 @@ class Projector:
         self._many(insert(schema.fact), list(self._facts.values()))
         rows = [{"fact_id": fact_id, **values} for fact_id, values in self._known_facts.items()]
         update_rows(self._connection, schema.fact, self._owner_id, ("fact_id",), rows)
+
+
+def _table_and_key(which: tuple[changes.Item, tuple[str, ...]] | None) -> tuple[Table, tuple[str, ...]]:
+    assert which is not None  # as the table of decisions says
+    return schema.metadata.tables[which[0]], which[1]
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

@@ -21,15 +21,6 @@ from embermem.store.statements import update_rows
 
 _Key = tuple[Table, tuple[str, ...]]
 """A table of versions, and what of it."""
-_ITEMS: Mapping[Table, str] = {
-    schema.chain: "chain",
-    schema.segment_text: "segment",
-    schema.trait: "trait",
-    schema.profile: "profile",
-    schema.link: "link",
-    schema.evolution: "evolution",
-}
-"""What the versions of a table are called where their sources stand."""
 _RETIRING = ("retired_no", "retired_at")
 
 
@@ -62,7 +53,9 @@ class _Rewriting:
             if was.no < self._begun:
                 continue  # no table holds what was derived before memory was begun anew
             old, new = _versions(was), _versions(now)
-            dropped += [((table, key), was.no) for table, key in old if (table, key) not in new and not self._page(key)]
+            dropped += [
+                ((table, key), was.no) for table, key in old if (table, key) not in new and key[0] not in self._pages
+            ]
             edited = tuple(d for key, d in new.items() if d != old.get(key))
             if edited:
                 overwriting.stage(replace(now, decisions=edited))
@@ -79,9 +72,6 @@ class _Rewriting:
         update_rows(self._c, schema.change, self._owner_id, ("no",), rows)
 
     # -------------------------------------------------------------------------------------------------- versions
-
-    def _page(self, key: tuple[str, ...]) -> bool:
-        return key[0] in self._pages
 
     def _drop_pages(self) -> None:
         """What was noted of the pages that go, and where they were."""
@@ -103,7 +93,7 @@ class _Rewriting:
             .where(*mine, table.c.retired_no == no, table.c.change_no < no)
             .values(retired_no=row.retired_no, retired_at=row.retired_at)
         )
-        item = _ITEMS.get(table)
+        item = schema.ITEM_OF.get(table)
         if item is not None:
             source = schema.source
             self._c.execute(

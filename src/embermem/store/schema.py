@@ -343,8 +343,8 @@ profile = _versions(
     *_zoned("valid_from"),
 )
 
-# Down to the utterance and its characters: what each derived item rests on. `item` is chain, segment, fact, trait,
-# profile, link or evolution; `item_id` its id, dimension or name.
+# Down to the utterance and its characters: what each derived item rests on. `item` is one of ITEMS; `item_id` its id,
+# dimension or name.
 source = _owned(
     "source",
     _key("item", 16),
@@ -415,6 +415,17 @@ STATE: Mapping[str, str] = {
     "retired_at": "ended_at",
 }
 """Columns of `fact` that change, and what they are called in `fact_state`."""
+ITEMS: Mapping[str, Table] = {
+    "chain": chain,
+    "segment": segment_text,
+    "fact": fact,
+    "trait": trait,
+    "profile": profile,
+    "link": link,
+    "evolution": evolution,
+}
+"""The table of each kind of item that `source` tells of."""
+ITEM_OF = {table: item for item, table in ITEMS.items()}
 OWNED = tuple(table for table in metadata.sorted_tables if "owner_id" in table.c)
 """Tables that belong to owners."""
 COMMON = tuple(table for table in metadata.sorted_tables if "owner_id" not in table.c)

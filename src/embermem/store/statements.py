@@ -58,6 +58,11 @@ def locked_owner(c: Connection, owner_id: OwnerId) -> bool:
     return c.scalar(_LOCKED, {"owner": owner_id}) is not None
 
 
+def set_owner(c: Connection, owner_id: OwnerId, **values: Any) -> None:
+    """Set columns of an owner's row."""
+    c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(**values))
+
+
 def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
     """The owner's row, held by this transaction until its end."""
     row = {

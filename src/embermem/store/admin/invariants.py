@@ -286,18 +286,9 @@ def _sources() -> Iterator[Invariant]:
 def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
     """The table of each kind of item that has sources, and whether a source's item is in it."""
     source = schema.source
-    tables = {
-        "chain": schema.chain,
-        "segment": schema.segment_text,
-        "fact": schema.fact,
-        "trait": schema.trait,
-        "profile": schema.profile,
-        "link": schema.link,
-        "evolution": schema.evolution,
-    }
     return {
         item: (table, exists().where(table.c.owner_id == _OWNER, _same(item, table, source)))
-        for item, table in tables.items()
+        for item, table in schema.ITEMS.items()
     }
 
 

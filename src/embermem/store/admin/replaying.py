@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
 from embermem.store.queries.changes import changes
-from embermem.store.statements import update_rows
+from embermem.store.statements import set_owner, update_rows
 
 _REPLAYED_AT_ONCE = 200
 """Changes held in memory while they are applied again."""
@@ -42,6 +42,4 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
         done = some[-1].no
     for table, key, rows in kept:
         update_rows(c, table, owner_id, (key,), rows)
-    c.execute(
-        update(owner).where(owner.c.owner_id == owner_id).values(reset_no=owner.c.revision, embedded_seq=embedded)
-    )
+    set_owner(c, owner_id, reset_no=owner.c.revision, embedded_seq=embedded)

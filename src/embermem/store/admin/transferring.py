@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, exists, func, insert, select, update
+from sqlalchemy import Row, exists, func, insert, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Change
@@ -23,7 +23,7 @@ from embermem.store.codec import micros, record, row_of, zoned
 from embermem.store.erasing import Erasing
 from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from, change_row
-from embermem.store.statements import ensure_owner, setting, update_rows
+from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
 
 _ROWS = 1_000
 """Rows read at once."""
@@ -167,18 +167,16 @@ class Transferring(Erasing):
             ):
                 if rows:
                     c.execute(insert(table), rows)
-            c.execute(
-                update(schema.owner)
-                .where(schema.owner.c.owner_id == owner.id)
-                .values(
-                    timezone=parts.owner.timezone,
-                    seq=parts.owner.seq,
-                    pages=parts.owner.pages,
-                    revision=last,
-                    persona_no=last,
-                    embedded_seq=_embedded(parts),
-                    due_at=micros(now),
-                )
+            set_owner(
+                c,
+                owner.id,
+                timezone=parts.owner.timezone,
+                seq=parts.owner.seq,
+                pages=parts.owner.pages,
+                revision=last,
+                persona_no=last,
+                embedded_seq=_embedded(parts),
+                due_at=micros(now),
             )
             replay(c, owner.id)
             _refuse_torn(c, owner.id)

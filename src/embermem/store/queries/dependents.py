@@ -125,7 +125,9 @@ class _Following:
         self._emptied: set[ChainId] = set()
 
     def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
-        begun = self._scalar(select(func.max(schema.change.c.no)), schema.change, cause=Cause.ANEW.value) or 0
+        change = schema.change.c
+        last = select(func.max(change.no)).where(change.owner_id == self._owner_id, change.cause == Cause.ANEW.value)
+        begun = self._c.scalar(last) or 0
         self._notes_and_places()
         chains = self._pages_left()
         self._emptied = {chain_id for chain_id, left in chains.items() if not left}
@@ -313,7 +315,7 @@ class _Following:
         chain, text = schema.chain, schema.segment_text
         told = select(chain.c.chain_id, chain.c.change_no, chain.c.summary)
         for row in self._rows(told, chain.c.chain_id, self._chains):
-            if row.chain_id in self._emptied or self._gives_away(json_text(row.summary)):
+            if row.chain_id in self._emptied or self._probes.in_(json_text(row.summary)):
                 self._numbers.add(row.change_no)
         gone = [f'"chain_id":{json_text(chain_id)}' for chain_id in sorted(self._emptied)]
         query = select(text.c.segment_id, text.c.change_no, text.c.retired_no, text.c.parts, text.c.keywords)
@@ -326,12 +328,9 @@ class _Following:
                     or (lost.lost and (not lost.left or row.change_no < lost.first_no))
                     or any(word in row.keywords for word in words)
                     or any(one in row.parts for one in gone)
-                    or self._gives_away(row.parts)
+                    or self._probes.in_(row.parts)
                 ):
                     self._numbers.add(row.change_no)
-
-    def _gives_away(self, raw: str) -> bool:
-        return self._probes.in_(raw)
 
     def _ties(self) -> None:
         """Conflicts, links and evolutions of what goes."""
@@ -400,7 +399,3 @@ class _Following:
         table = column.table if of is None else of
         for some in reads.chunks(sorted(values)):
             yield from self._c.execute(query.where(table.c.owner_id == self._owner_id, column.in_(some))).all()
-
-    def _scalar(self, query: Any, table: Any, **values: object) -> Any:
-        conditions = [table.c[name] == value for name, value in values.items()]
-        return self._c.scalar(query.where(table.c.owner_id == self._owner_id, *conditions))

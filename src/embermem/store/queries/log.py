@@ -20,7 +20,7 @@ from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
 from embermem.store.erasing import Erasing, is_gone, is_keyed, marked_of, same_digest
 from embermem.store.queries.reads import chunks
-from embermem.store.statements import due_from, ensure_owner, owner_state, update_rows, utterances
+from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
 from embermem.store.transactions import Undo
 
 logger = logging.getLogger(__name__)
@@ -57,10 +57,7 @@ class Log(Erasing):
             row = c.execute(
                 update(table)
                 .where(table.c.owner_id == owner.id)
-                .values(
-                    seq=table.c.seq + len(messages),
-                    due_at=due_from(at),
-                )
+                .values(seq=table.c.seq + len(messages), due_at=due_from(at))
                 .returning(table.c.seq, table.c.pages)
             ).one()
             added = _append(c, owner.id, messages, row.seq - len(messages), row.pages, at, fresh)
@@ -106,7 +103,7 @@ class Log(Erasing):
         """The zone of this owner's times that come without one."""
         with self._write() as c:
             ensure_owner(c, owner, micros(now))
-            c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner.id).values(timezone=timezone))
+            set_owner(c, owner.id, timezone=timezone)
 
     def utterances(
         self,
@@ -182,7 +179,7 @@ def _append(
     c.execute(insert(schema.utterance), utterances)
     if opened:
         c.execute(insert(schema.page), list(opened.values()))
-        c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(pages=pages))
+        set_owner(c, owner_id, pages=pages)
     update_rows(c, schema.page, owner_id, ("page_id",), joined.values())
     return Added(
         page_ids=tuple(dict.fromkeys(row["page_id"] for row in utterances)),

@@ -5,7 +5,7 @@ Where a page stands now is written on its row. Where it stood is what its member
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -55,15 +55,11 @@ class Pages(Transactions):
                 query = query.where(page.no < before)
             if limit is not None:
                 query = query.order_by(page.no.desc()).limit(limit)
-            queries = (
-                [query] if ids is None else [query.where(reads.one_of(page.page_id, some)) for some in _parts(ids)]
-            )
+            queries = [query]
+            if ids is not None:
+                queries = [query.where(reads.one_of(page.page_id, some)) for some in reads.chunks(sorted(set(ids)))]
             rows = sorted((row for one in queries for row in c.execute(one)), key=lambda row: row.no)
             return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=_said_by(moment))
-
-
-def _parts(ids: Collection[PageId]) -> Iterable[Sequence[PageId]]:
-    return reads.chunks(sorted(set(ids)))
 
 
 def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any], Any, Any]:

@@ -279,14 +279,17 @@ def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: M
     return {item_id: tuple(sources) for item_id, sources in found.items()}
 
 
+SOURCES = select(
+    *(schema.source.c[name] for name in ("item_id", "change_no", "seq", "start", "end")), schema.utterance.c.id
+).join(schema.utterance, same(schema.utterance, schema.source, "seq"))
+"""Sources, as `source_from` takes them."""
+
+
 def select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[Any]:
     """The sources of items of a kind, by all changes."""
-    source, utterance = schema.source, schema.utterance
-    return (
-        select(source.c.item_id, source.c.change_no, source.c.seq, source.c.start, source.c.end, utterance.c.id)
-        .join(utterance, same(utterance, source, "seq"))
-        .where(source.c.owner_id == owner_id, source.c.item == item, source.c.item_id.in_(ids))
-        .order_by(source.c.item_id, source.c.change_no, source.c.ordinal)
+    source = schema.source.c
+    return SOURCES.where(source.owner_id == owner_id, source.item == item, source.item_id.in_(ids)).order_by(
+        source.item_id, source.change_no, source.ordinal
     )
 
 

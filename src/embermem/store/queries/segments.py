@@ -6,12 +6,13 @@ Every derived row says by which change it was written and by which it ended, so 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, Table, and_, func, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
@@ -116,15 +117,18 @@ def _chains_now(c: Connection, owner_id: OwnerId, _: Moment, ids: Collection[Cha
 def _segments_then(
     c: Connection, owner_id: OwnerId, moment: Moment, archived: bool | None, only: SegmentId | None
 ) -> tuple[Segment, ...]:
-    members = _members(c, owner_id, moment, only)
+    members, segment = _members(c, owner_id, moment, only), schema.segment.c
+    every = select(segment.segment_id, evicted_no(moment).label("evicted_no")).where(segment.owner_id == owner_id)
     known = [
         row
-        for row in c.execute(_select_segments(owner_id, moment))
+        for row in c.execute(every.order_by(segment.opened_no, segment.segment_id))
         if row.segment_id in members and archived in (None, row.evicted_no is not None)
     ]
-    texts = {row.segment_id: row for row in c.execute(_segment_texts(owner_id, moment, only))}
+    text, evolution = schema.segment_text, schema.evolution
+    one = () if only is None else (text.c.segment_id == only,)
+    texts = {row.segment_id: row for row in c.execute(_told(owner_id, text, text.c.segment_id, moment, *one))}
     sources = reads.sources_of(c, owner_id, "segment", {name: row.change_no for name, row in texts.items()})
-    told = _told(owner_id, schema.evolution, schema.evolution.c.segment_id, "evolution", moment)
+    told = _told(owner_id, evolution, evolution.c.segment_id, moment)
     evolved = {row.segment_id: row for row in c.execute(told)}
     return tuple(
         _segment(
@@ -147,7 +151,7 @@ def _chains_then(
     members = noted(select_present(owner_id, moment), moment).where(schema.note.c.chain_id.is_not(None))
     for row in c.execute(members.order_by(schema.page.c.no)):
         of.setdefault(row.chain_id, []).append(row)
-    told = _told(owner_id, schema.chain, schema.chain.c.chain_id, "chain", moment)
+    told = _told(owner_id, schema.chain, schema.chain.c.chain_id, moment)
     texts = {row.chain_id: row for row in c.execute(told)}
     sources = reads.sources_of(c, owner_id, "chain", {name: row.change_no for name, row in texts.items()})
     made = []
@@ -167,47 +171,28 @@ def _chains_then(
     return tuple(made)
 
 
-def _segment_texts(owner_id: OwnerId, moment: Moment, only: SegmentId | None) -> Select[Any]:
-    """The text that each segment had; with `valid_at` the newest that tells of nothing said later."""
-    text = schema.segment_text
-    query = select(text).where(text.c.owner_id == owner_id)
-    if only is not None:
-        query = query.where(text.c.segment_id == only)
-    if moment.valid_at is None:
-        return query.where(reads.stood(text, moment.revision))
-    newest_first = (text.c.said_to.desc(), text.c.change_no.desc())
-    place = func.row_number().over(partition_by=text.c.segment_id, order_by=newest_first)
-    ranked = query.add_columns(place.label("place")).where(
-        reads.known_by(text, moment.revision), text.c.said_to <= micros(moment.valid_at)
-    )
-    return _first(ranked)
-
-
-def _told(owner_id: OwnerId, table: Any, key: Any, item: str, moment: Moment) -> Select[Any]:
-    """As `_segment_texts`, of a table whose versions tell of what was said where they were taken from."""
-    source, said = schema.source, schema.utterance
-    query = select(table).where(table.c.owner_id == owner_id)
+def _told(owner_id: OwnerId, table: Table, key: Any, moment: Moment, *where: Any) -> Select[Any]:
+    """The version of each item of a table that stood; with `valid_at` the newest that tells of nothing said later. A
+    segment's text says until when that is; others tell of what they rest on."""
+    query = select(table).where(table.c.owner_id == owner_id, *where)
     if moment.valid_at is None:
         return query.where(reads.stood(table, moment.revision))
-    told = (
-        select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
-        .join(said, reads.same(said, source, "seq"))
-        .where(source.c.owner_id == owner_id, source.c.item == item)
-        .group_by(source.c.item_id, source.c.change_no)
-        .subquery("told")
-    )
-    newest_first = (told.c.said_to.desc(), table.c.change_no.desc())
-    place = func.row_number().over(partition_by=key, order_by=newest_first)
-    ranked = (
-        query.add_columns(place.label("place"))
-        .join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
-        .where(reads.known_by(table, moment.revision), told.c.said_to <= micros(moment.valid_at))
-    )
-    return _first(ranked)
-
-
-def _first(ranked: Select[Any]) -> Select[Any]:
-    found = ranked.subquery("ranked")
+    if table is schema.segment_text:
+        said_to: Any = table.c.said_to
+    else:
+        source, said = schema.source, schema.utterance
+        told = (
+            select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
+            .join(said, reads.same(said, source, "seq"))
+            .where(source.c.owner_id == owner_id, source.c.item == schema.ITEM_OF[table])
+            .group_by(source.c.item_id, source.c.change_no)
+            .subquery("told")
+        )
+        query = query.join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
+        said_to = told.c.said_to
+    place = func.row_number().over(partition_by=key, order_by=(said_to.desc(), table.c.change_no.desc()))
+    known = (reads.known_by(table, moment.revision), said_to <= micros(moment.valid_at))
+    found = query.add_columns(place.label("place")).where(*known).subquery("ranked")
     return select(found).where(found.c.place == 1)
 
 
@@ -231,21 +216,12 @@ def _members(c: Connection, owner_id: OwnerId, moment: Moment, only: SegmentId |
     )
     if only is not None:
         query = query.where(member.c.segment_id == only)
-    found: dict[str, _Members] = {}
+    found: defaultdict[str, _Members] = defaultdict(_Members)
     for segment_id, page_id, recorded_at in c.execute(query):
-        own = found.get(segment_id)
-        if own is None:
-            own = found[segment_id] = _Members()
+        own = found[segment_id]
         own.page_ids.append(page_id)
         own.arrived = max(own.arrived, recorded_at)
     return found
-
-
-def _select_segments(owner_id: OwnerId, moment: Moment) -> Select[Any]:
-    """All segments, oldest first, and by which change they had left mid-term memory."""
-    segment = schema.segment
-    query = select(segment.c.segment_id, evicted_no(moment).label("evicted_no")).where(segment.c.owner_id == owner_id)
-    return query.order_by(segment.c.opened_no, segment.c.segment_id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

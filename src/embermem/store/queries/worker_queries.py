@@ -32,7 +32,7 @@ from embermem.store.codec import micros, vector_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
-from embermem.store.statements import due_from, ensure_owner, locked_owner, setting, unclaimed
+from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed
 from embermem.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -241,12 +241,8 @@ class Work(Transactions):
         with self._read() as c:
             embedder = setting(c, "embedder")
             for thread, no in before.items():
-                row = c.execute(
-                    reads.select_pages(owner_id)
-                    .where(page.c.thread == thread, page.c.no < no, page.c.chain_id.is_not(None))
-                    .order_by(page.c.no.desc())
-                    .limit(1)
-                ).first()
+                tail = reads.select_pages(owner_id).where(page.c.thread == thread, page.c.no < no)
+                row = c.execute(tail.where(page.c.chain_id.is_not(None)).order_by(page.c.no.desc()).limit(1)).first()
                 if row is None:
                     continue
                 told = c.execute(
@@ -255,13 +251,10 @@ class Work(Transactions):
                     )
                 ).first()
                 view, chain_id = reads.page_views(c, owner_id, [row], 0, embedder)[0], ChainId(row.chain_id)
-                if told is None:
-                    found[thread] = ChainTail(view=view, chain_id=chain_id, summary="")
-                    continue
-                sources = reads.sources_of(c, owner_id, "chain", {chain_id: told.change_no})
-                found[thread] = ChainTail(
-                    view=view, chain_id=chain_id, summary=told.summary, sources=sources.get(chain_id, ())
-                )
+                versions = {} if told is None else {row.chain_id: told.change_no}
+                sources = reads.sources_of(c, owner_id, "chain", versions).get(chain_id, ())
+                summary = "" if told is None else told.summary
+                found[thread] = ChainTail(view=view, chain_id=chain_id, summary=summary, sources=sources)
         return found
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
@@ -280,9 +273,7 @@ class Work(Transactions):
     ) -> None:
         table, fact, at = schema.segment, schema.fact, micros(now)
         with self._write() as c:
-            locked_owner(
-                c, owner_id
-            )  # first, as all who write of an owner do: two in another order wait for each other
+            locked_owner(c, owner_id)  # first, as all who write of an owner do: else two wait for each other
             for segment_id, visits in segments.items():
                 c.execute(
                     update(table)
@@ -302,8 +293,7 @@ class Work(Transactions):
                     ),
                     [{"k_fact": fact_id, "k_visits": visits} for fact_id, visits in facts.items()],
                 )
-            owner = schema.owner
-            c.execute(update(owner).where(owner.c.owner_id == owner_id).values(due_at=due_from(at)))
+            set_owner(c, owner_id, due_at=due_from(at))
 
 
 def _makes_due(decision: Decision) -> bool:
@@ -439,19 +429,13 @@ def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
 
 def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:
     table = schema.embedding
+    of_all = {"owner_id": owner_id, "embedder": batch.embedder, "change_no": no}
     packed: Sequence[bytes | None] = batch.tokens or [None] * len(batch.seqs)
     c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(batch.seqs))))
     c.execute(
         insert(table),
         [
-            {
-                "owner_id": owner_id,
-                "seq": int(seq),
-                "embedder": batch.embedder,
-                "change_no": no,
-                "data": vector_bytes(vector),
-                "tokens": tokens,
-            }
+            {**of_all, "seq": int(seq), "data": vector_bytes(vector), "tokens": tokens}
             for seq, vector, tokens in zip(batch.seqs, batch.vectors, packed, strict=True)
         ],
     )
