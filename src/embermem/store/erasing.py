@@ -40,6 +40,7 @@ from embermem.store.statements import (
     remember_once,
     set_owner,
     setting,
+    update_rows,
 )
 from embermem.store.transactions import Transactions
 
@@ -352,13 +353,12 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: b
     rows = c.execute(
         select(table).where(table.c.owner_id == owner_id, table.c.first_seq <= last, table.c.last_seq >= first)
     ).all()
-    for row in rows:
-        if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1)):
-            c.execute(
-                update(table)
-                .where(table.c.owner_id == owner_id, table.c.key == row.key)
-                .values(digest=_keyed(row.digest, key))
-            )
+    hidden = [
+        {"key": row.key, "digest": _keyed(row.digest, key)}
+        for row in rows
+        if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1))
+    ]
+    update_rows(c, table, owner_id, ("key",), hidden)
 
 
 def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:

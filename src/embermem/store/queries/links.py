@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy import ColumnElement, exists, or_, select
 
 from embermem.core.types import Link, LinkId, OwnerId
 from embermem.protocols import NOW, Moment
@@ -44,12 +44,8 @@ class Links(Transactions):
 
 def _stands(item_id: Any, owner_id: OwnerId, revision: int | None) -> ColumnElement[bool]:
     """Whether an end is a fact that was held, if only in the archive, or a segment that was there."""
-    fact, state, segment = schema.fact, schema.fact_state, schema.segment
-    opened = and_(segment.c.owner_id == owner_id, segment.c.segment_id == item_id)
-    if revision is None:
-        held = and_(fact.c.owner_id == owner_id, fact.c.fact_id == item_id, fact.c.retired_no.is_(None))
-    else:
-        opened = and_(opened, segment.c.opened_no <= revision)
-        held = and_(state.c.owner_id == owner_id, state.c.fact_id == item_id, state.c.ended_no.is_(None))
-        held = and_(held, reads.stood(state, revision))
-    return or_(exists().where(held), exists().where(opened))
+    segment = schema.segment.c
+    opened = exists().where(segment.owner_id == owner_id, segment.segment_id == item_id)
+    if revision is not None:
+        opened = opened.where(segment.opened_no <= revision)
+    return or_(reads.fact_held(owner_id, item_id, revision, archived=True), opened)

@@ -167,15 +167,10 @@ def _fact_sources(
 def _open_conflicts(c: Connection, owner_id: OwnerId, upto: int | None) -> Sequence[Row[Any]]:
     """The conflicts that stand and both of whose facts are held, in the order in which they were found; as they were
     at change `upto`."""
-    table, fact, state = schema.conflict, schema.fact, schema.fact_state
+    table = schema.conflict
     query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, upto))
     for end in (table.c.fact_id, table.c.other_id):
-        if upto is None:
-            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
-            query = query.where(exists().where(fact.c.owner_id == owner_id, fact.c.fact_id == end, held))
-        else:
-            held = and_(state.c.ended_no.is_(None), state.c.archived_no.is_(None), reads.stood(state, upto))
-            query = query.where(exists().where(state.c.owner_id == owner_id, state.c.fact_id == end, held))
+        query = query.where(reads.fact_held(owner_id, end, upto, archived=False))
     return c.execute(query.order_by(table.c.change_no, table.c.fact_id, table.c.other_id)).all()
 
 

@@ -271,28 +271,20 @@ class Work(Transactions):
         now: datetime,
         facts: Mapping[FactId, int] | None = None,
     ) -> None:
-        table, fact, at = schema.segment, schema.fact, micros(now)
+        segment, fact, at = schema.segment.c, schema.fact.c, micros(now)
         with self._write() as c:
             locked_owner(c, owner_id)  # first, as all who write of an owner do: else two wait for each other
-            for segment_id, visits in segments.items():
-                c.execute(
-                    update(table)
-                    .where(table.c.owner_id == owner_id, table.c.segment_id == segment_id)
+            for of, key, counted in ((segment, segment.segment_id, segments), (fact, fact.fact_id, facts or {})):
+                visited = (
+                    update(key.table)
+                    .where(of.owner_id == owner_id, key == bindparam("k_id"))
                     .values(
-                        visits=table.c.visits + visits,
-                        visited_at=case((table.c.visited_at > at, table.c.visited_at), else_=at),
+                        visits=func.coalesce(of.visits, 0) + bindparam("k_visits"),
+                        visited_at=case((of.visited_at > at, of.visited_at), else_=at),
                     )
                 )
-            if facts:
-                c.execute(
-                    update(fact)
-                    .where(fact.c.owner_id == owner_id, fact.c.fact_id == bindparam("k_fact"))
-                    .values(
-                        visits=func.coalesce(fact.c.visits, 0) + bindparam("k_visits"),
-                        visited_at=case((fact.c.visited_at > at, fact.c.visited_at), else_=at),
-                    ),
-                    [{"k_fact": fact_id, "k_visits": visits} for fact_id, visits in facts.items()],
-                )
+                if counted:
+                    c.execute(visited, [{"k_id": one, "k_visits": visits} for one, visits in counted.items()])
             set_owner(c, owner_id, due_at=due_from(at))
 
 
