@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
 from embermem import Memory
 from embermem.store import migrations
 from embermem.store.engines import sqlite_file
+from net.stores import thaw
 from scripted import SMALL
 
 VERSION = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
 
 
 def older(file: Path, revision: str) -> Path:
-    """A store with something in every log, as an Ember whose newest migration was `revision` wrote it."""
+    """A store with something in every log, in the tables of an Ember whose newest schema was `revision`."""
     made = file.with_name("made.db")
     with Memory(made, **SMALL) as memory:
         alice = memory.of("alice")
         for n in range(12):
             alice.add(f"I live in town {n}. I like herons.", "I see.", thread=f"t{n % 2}")
         alice.settle()
-    engine = sqlite_file.make_engine(file, 5)
-    migrations.upgrade(engine, revision)
-    engine.dispose()
+    with tempfile.TemporaryDirectory() as folder, closing(sqlite3.connect(thaw(revision, Path(folder)))) as c:
+        made_by = [row[0] for row in c.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")]
     with closing(sqlite3.connect(file)) as c:
+        c.execute("PRAGMA journal_mode=WAL")
+        for statement in made_by:
+            c.execute(statement)
+        c.execute(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (?)", (revision,))
         c.execute("ATTACH ? AS made", (str(made),))
         for (table,) in c.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
             if table != migrations.VERSION_TABLE:

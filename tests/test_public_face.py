@@ -90,7 +90,7 @@ import json, sys, time
 begun = time.perf_counter()
 import embermem
 took = time.perf_counter() - begun
-named = {"numpy", "sqlalchemy", "onnxruntime", "alembic", "typer", "rich", "sqlite3", "asyncio"}
+named = {"numpy", "sqlalchemy", "onnxruntime", "typer", "rich", "sqlite3", "asyncio"}
 heavy = sorted(named & set(sys.modules))
 print(json.dumps([took, heavy]))
 """

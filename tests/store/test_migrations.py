@@ -13,7 +13,6 @@ import pytest
 from embermem import Memory
 from embermem.core.errors import StoreError
 from embermem.store import migrations
-from embermem.store.engines import sqlite_file
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from forked import script
@@ -36,22 +35,6 @@ def shape(file: Path) -> list[tuple[str, str, str]]:
                 name = "" if index[1].startswith("sqlite_autoindex") else index[1]
                 found.append((table, "index", repr((name, index[2:], columns, where))))
     return sorted(found)
-
-
-def test_migrations_from_nothing_make_the_same_schema_as_the_tables(tmp_path: Path) -> None:
-    made, migrated = tmp_path / "made.db", tmp_path / "migrated.db"
-    SqlStore(Sqlite(made, 5)).close()
-    engine = sqlite_file.make_engine(migrated, 5)
-    migrations.upgrade(engine)
-    engine.dispose()
-    assert shape(made) == shape(migrated)
-    assert len(shape(made)) > 100
-    assert rows(made, VERSION) == rows(migrated, VERSION) == [{"version_num": migrations.HEAD}]
-
-
-def test_the_newest_migration_is_the_one_named() -> None:
-    folder = Path(migrations.__file__).parent / "versions"
-    assert max(file.stem.split("_")[0] for file in folder.glob("[0-9]*.py")) == migrations.HEAD
 
 
 # ------------------------------------------------------------------------------------------------ an older store
@@ -107,6 +90,7 @@ def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path, revision: 
     for store in (file, new):
         SqlStore(Sqlite(store, 5)).close()
     assert shape(file) == shape(new)
+    assert len(shape(new)) > 100
     assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
 
 

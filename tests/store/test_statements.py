@@ -26,7 +26,6 @@ from embermem.core.types import PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
 from embermem.protocols import Call, FactSelection, InSegment, Limits, PagesToRead, Pending, Purpose, ReadBy, Unread
 from embermem.store import schema
-from embermem.store.admin.statement_names import Statement, names, sent
 from embermem.store.sql import SqlStore
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
@@ -34,6 +33,7 @@ from embermem.transfer.export import export
 from embermem.transfer.importing import import_owners
 from lives import Thought, fill_every_table, store_of
 from scripted import NOW, SMALL, Clock, Opener, Place
+from statement_names import Statement, names, sent
 
 ROOT = Path(__file__).parents[2]
 STORES = str(Path(schema.__file__).parent)
@@ -293,7 +293,7 @@ def test_every_statement_is_one_of_those_named_and_can_be_explained(
     store, engine = store_of(opened()), "postgresql" if "://" in str(place()) else "sqlite"
     heard = [one for one in heard if one.engine == engine]  # a copy of any store is a file
     plans = {
-        (one.name, one.text): store.explain(one)
+        (one.name, one.text): store.explain(one.text, one.parameters)
         for one in heard
         if re.match("SELECT|INSERT|UPDATE|DELETE", one.text) and one.compiled is not None
     }

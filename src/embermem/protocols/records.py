@@ -128,14 +128,8 @@ class FactSelection:
 
 
 HELD = FactSelection(states=frozenset({FactState.HELD}))
-
-
 ARCHIVED = FactSelection(states=frozenset({FactState.ARCHIVED}))
-
-
 ENDED = FactSelection(states=frozenset({FactState.ENDED}))
-
-
 ALL_FACTS = FactSelection()
 
 

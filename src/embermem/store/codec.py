@@ -1,13 +1,18 @@
-"""Rows to records and back: times, vectors, and the decisions of a change as JSON."""
+"""Rows to records and back, by the names of columns: times, vectors, and the decisions of a change as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypeVar
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 import numpy as np
+from sqlalchemy import Table
 
 from embermem.core.changes import BY_TAG, Decision
 from embermem.core.errors import StoreCorrupt
@@ -34,6 +39,16 @@ def offset(moment: datetime) -> int:
     a time that could be given can be read."""
     delta = moment.utcoffset()
     return 0 if delta is None else int(delta.total_seconds() / 60)
+
+
+def zoned(column: str, at: datetime | None) -> dict[str, Any]:
+    """A time and its zone's offset, under the names of their columns."""
+    return {column: None if at is None else micros(at), offset_of(column): None if at is None else offset(at)}
+
+
+def offset_of(column: str) -> str:
+    """The column of the zone's offset that stands beside a time's."""
+    return f"{column.removesuffix('_at')}_offset"
 
 
 def moment(microseconds: int, minutes: int = 0) -> datetime:
@@ -88,3 +103,67 @@ def decisions_from(text: str, kinds: Collection[type[Decision]] | None = None) -
         return tuple(_DECODERS[tag].decode(fields) for tag, fields in tagged if wanted is None or tag in wanted)
     except (msgspec.DecodeError, KeyError) as error:
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
+
+
+# ------------------------------------------------------------------------------------------------ records and rows
+
+
+def record(kind: type[_Record], row: Any, **given: Any) -> _Record:
+    """A frozen record from a row: each field from the column of its name, a time in its zone. `given` are the fields
+    that have no column, or mean something else than it."""
+    for name, place, beside, make in _fields_in(cast("Hashable", kind), tuple(row._fields)):
+        if name not in given:
+            value = row[place]
+            if value is None or make is None:
+                given[name] = value
+            else:
+                given[name] = make(value) if beside is None else moment(value, row[beside] or 0)
+    return kind(**given)
+
+
+@cache
+def _fields_in(
+    kind: Any, columns: tuple[str, ...]
+) -> Sequence[tuple[str, int, int | None, Callable[[Any], Any] | None]]:
+    """The fields of a record that a row has: the name, its place, that of its zone's offset, and what makes a value."""
+    places = {name: place for place, name in reversed([*enumerate(columns)])}
+    hints = get_type_hints(kind, localns={"Vector": Any})  # which modules import for type checkers only
+    return [
+        (one.name, places[one.name], places.get(offset_of(one.name)), _maker(hints[one.name]))
+        for one in fields(kind)
+        if one.name in places
+    ]
+
+
+def _maker(hint: Any) -> Callable[[Any], Any] | None:
+    """What makes a value of a type from what a column holds; None where it holds the value itself."""
+    for one in [part for part in get_args(hint) if part is not NoneType] or [hint]:
+        if one is datetime:
+            return moment
+        if isinstance(one, type) and issubclass(one, Enum):
+            return one
+    return None
+
+
+def row_of(item: Any, table: Table, **more: Any) -> dict[str, Any]:
+    """A frozen record as a row of a table: each field in the column of its name, if there is one, a time with its zone,
+    several values as JSON. `more` are other columns."""
+    row: dict[str, Any] = {}
+    for name, is_zoned in _columns_in(cast("Hashable", type(item)), table):
+        if name in more:
+            continue
+        value = getattr(item, name)
+        if is_zoned:
+            row |= zoned(name, value)
+        elif isinstance(value, datetime):
+            row[name] = micros(value)
+        elif isinstance(value, Enum):
+            row[name] = value.value
+        else:
+            row[name] = json_text(value) if isinstance(value, tuple) else value
+    return row | more
+
+
+@cache
+def _columns_in(kind: Any, table: Table) -> Sequence[tuple[str, bool]]:
+    return [(one.name, offset_of(one.name) in table.c) for one in fields(kind) if one.name in table.c]

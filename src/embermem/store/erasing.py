@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import and_, delete, exists, func, select, update
+from sqlalchemy import delete, exists, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Erased
@@ -38,7 +38,9 @@ from embermem.store.statements import (
     locked_owner,
     remember,
     remember_once,
+    set_owner,
     setting,
+    update_rows,
 )
 from embermem.store.transactions import Transactions
 
@@ -69,7 +71,6 @@ class Erasing(Transactions):
     """What goes for good."""
 
     def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
-        """Purge, redact, say so, and derive again, in one transaction; see protocols."""
         change = Change(
             no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
@@ -82,11 +83,8 @@ class Erasing(Transactions):
             rewrite(c, owner.id, erasure)
             at = micros(now)
             log(c, owner.id, change)
-            c.execute(
-                update(schema.owner)
-                .where(schema.owner.c.owner_id == owner.id)
-                .values(revision=change.no, persona_no=change.no, reset_no=change.no, due_at=due_from(at))
-            )
+            moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)
+            set_owner(c, owner.id, **moved, due_at=due_from(at))
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush()
@@ -111,9 +109,8 @@ class Erasing(Transactions):
             marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
             after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
             remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
-            for table in reversed(schema.metadata.sorted_tables):
-                if "owner_id" in table.c:
-                    c.execute(delete(table).where(table.c.owner_id == owner_id))
+            for table in schema.OWNED:
+                c.execute(delete(table).where(table.c.owner_id == owner_id))
             gone = [
                 {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE}
                 for mark in sorted(marks)
@@ -156,7 +153,6 @@ class Erasing(Transactions):
         return self._database.scrub(done) and not self.scrub_due()
 
     def wipe(self, ids: Collection[str] = ()) -> Wiped:
-        """Scrub where it is due and stops nobody else; see protocols."""
         return Wiped(scrubbed=not self.scrub_due() or self._scrub_by_itself(), backups=self._backups(ids))
 
     def _scrub_by_itself(self) -> bool:
@@ -174,7 +170,6 @@ class Erasing(Transactions):
             return bool(setting(c, SCRUB_DUE)) or not setting(c, SCRUBBED)
 
     def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
-        """Where what a receipt says is gone is found; see protocols."""
         said, facts = forgotten.utterances, forgotten.facts
         ids = [*forgotten.pages, *said, *facts, *forgotten.segments, *forgotten.chains]
         with self._read() as c:
@@ -219,7 +214,6 @@ class Erasing(Transactions):
         return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
-        """The key in its file outside the database, made by the first who needs it; see protocols."""
         file = self._database.key_file
         with self._read() as c:
             mark = setting(c, KEY_MARK)
@@ -359,20 +353,19 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: b
     rows = c.execute(
         select(table).where(table.c.owner_id == owner_id, table.c.first_seq <= last, table.c.last_seq >= first)
     ).all()
-    for row in rows:
-        if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1)):
-            c.execute(
-                update(table)
-                .where(table.c.owner_id == owner_id, table.c.key == row.key)
-                .values(digest=_keyed(row.digest, key))
-            )
+    hidden = [
+        {"key": row.key, "digest": _keyed(row.digest, key)}
+        for row in rows
+        if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1))
+    ]
+    update_rows(c, table, owner_id, ("key",), hidden)
 
 
 def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:
     """Ids in the columns of ids of every table, and in the log but for where it says what was forgotten."""
     found: set[str] = set()
-    for table in schema.metadata.sorted_tables:
-        for name in _IDS & set(table.c.keys()) if "owner_id" in table.c else ():
+    for table in schema.OWNED:
+        for name in _IDS & set(table.c.keys()):
             for some in reads.chunks(sorted(ids)):
                 query = select(table.c[name]).where(table.c.owner_id == owner_id, table.c[name].in_(some))
                 found |= set(c.scalars(query.distinct()))
@@ -399,7 +392,7 @@ def _sums_without(
     for ids in reads.chunks(pages):
         rows = c.execute(
             select(page.c.page_id, page.c.segment_id, page.c.last_seq, placed.c.change_no)
-            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .join(placed, reads.same(placed, page, "page_id"))
             .where(page.c.owner_id == owner_id, page.c.page_id.in_(ids), placed.c.retired_no.is_(None))
         ).all()
         views = reads.page_views(

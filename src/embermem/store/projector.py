@@ -1,10 +1,9 @@
-"""Projector a change: each decision becomes rows, and the rows they replace are retired."""
+"""Changes into tables: each decision becomes rows, and the rows they replace are retired."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sqlalchemy import Table, bindparam, case, delete, insert, select, update
@@ -14,10 +13,11 @@ from embermem.core import changes
 from embermem.core.changes import Cause, Change
 from embermem.core.types import OwnerId, PersonaChange, SegmentId, Source
 from embermem.store import schema
-from embermem.store.codec import json_text, micros, offset, sum_bytes
+from embermem.store.codec import json_text, micros, row_of, sum_bytes, zoned
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
+from embermem.store.statements import set_owner, update_rows
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -39,16 +39,14 @@ NO_WAITING: Mapping[str, int | None] = {
 
 _OF_AN_ENDED_FACT = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
 """Columns that are empty while a fact holds."""
-_STATE: Mapping[str, str] = {
-    **{
-        name: name for name in ("confirmed_no", "archived_no", "pinned", "superseded_by", "valid_to", "valid_to_offset")
-    },
-    "retired_no": "ended_no",
-    "retired_at": "ended_at",
-    "expires_at": "expires_at",
-    "expires_offset": "expires_offset",
-}
-"""Columns of `fact` that change, and what they are called in `fact_state`."""
+_FactMove = (
+    changes.FactStrengthened
+    | changes.FactRetired
+    | changes.FactArchived
+    | changes.FactRestored
+    | changes.FactPinned
+    | changes.FactExpires
+)
 KEYS: Mapping[Table, tuple[str, ...]] = {
     schema.note: ("page_id",),
     schema.membership: ("page_id",),
@@ -104,219 +102,98 @@ class Projector:
         self._write_sources()
         self._write_barred()
         if self._embedded_seq is not None:
-            self._connection.execute(
-                update(schema.owner)
-                .where(schema.owner.c.owner_id == self._owner_id)
-                .values(embedded_seq=self._embedded_seq)
-            )
+            set_owner(self._connection, self._owner_id, embedded_seq=self._embedded_seq)
 
-    # -------------------------------------------------------------------------------------- one handler a decision
+    # -------------------------------------------------------------------------------------------------- decisions
 
-    def _take(self, decision: changes.Decision) -> None:
-        match decision:
+    def _take(self, d: changes.Decision) -> None:
+        match d:
             case changes.Noted():
-                self._noted(decision)
+                proposals = PersonaChange(facts=d.facts, traits=d.traits, profile=d.profile)
+                self._set(d, proposals=json_text(proposals) if d.facts or d.traits or d.profile else None)
+                self._page(d.page_id).update(annotated_seq=d.upto_seq, chain_id=d.chain_id)
             case changes.Placed():
-                self._placed_page(decision)
-            case changes.ChainSummarised():
-                self._chain_summarised(decision)
-            case changes.SegmentWritten():
-                self._segment_written(decision)
+                self._set(d)
+                self._page(d.page_id)["segment_id"] = d.segment_id
+                self._placed[d.page_id] = d.segment_id
+                self._segment(d.segment_id).pages += 1
+                self._segment(d.segment_id).touched.append(self._no)
+            case changes.SegmentWritten() | changes.SegmentEvolved():
+                self._set(d)
+                self._segment(d.segment_id).touched.append(self._no)
+            case (
+                changes.ChainSummarised()
+                | changes.FactsConflict()
+                | changes.Linked()
+                | changes.TraitSet()
+                | changes.ProfileSet()
+            ):
+                self._set(d)
+            case changes.ConflictSettled() | changes.Unlinked() | changes.TraitCleared():
+                self._cleared.append(_table_and_key(changes.ended_by(d)))
             case changes.Analysed():
-                self._analysed(decision)
-            case changes.FactAdded():
-                self._fact_added(decision)
-            case changes.Embedded():
-                self._embedded(decision)
-            case changes.FactStrengthened():
-                self._fact_strengthened(decision)
-            case changes.FactRetired():
-                self._fact_retired(decision)
-            case changes.FactArchived():
-                self._fact_archived(decision)
-            case changes.FactRestored():
-                self._fact_restored(decision)
-            case changes.FactPinned():
-                self._fact_pinned(decision)
-            case changes.FactExpires():
-                self._fact_expires(decision)
-            case changes.FactsConflict():
-                self._facts_conflict(decision)
-            case changes.ConflictSettled():
-                self._conflict_settled(decision)
-            case changes.TextsBarred():
-                self._texts_barred(decision)
-            case changes.TraitCleared():
-                self._trait_cleared(decision)
-            case changes.Undone():
-                self._undone(decision)
-            case changes.BegunAnew():
-                self._begun_anew(decision)
-            case changes.TraitSet():
-                self._trait_set(decision)
-            case changes.ProfileSet():
-                self._profile_set(decision)
-            case changes.Linked():
-                self._linked(decision)
-            case changes.Unlinked():
-                self._unlinked(decision)
-            case changes.SegmentEvolved():
-                self._segment_evolved(decision)
+                self._page(d.page_id)["analysed_seq"] = d.upto_seq
             case changes.Evicted():
-                self._evicted_segment(decision)
+                self._segment(d.segment_id).evicted.append(self._no)
+            case changes.Embedded():
+                self._embedded_seq = d.last_seq
+            case changes.FactAdded():
+                self._fact_added(d)
+            case (
+                changes.FactStrengthened()
+                | changes.FactRetired()
+                | changes.FactArchived()
+                | changes.FactRestored()
+                | changes.FactPinned()
+                | changes.FactExpires()
+            ):
+                self._fact_moved(d)
+            case changes.TextsBarred():
+                self._bar(self._no, d)
+            case changes.Undone():  # what it takes back stands in the decisions that follow, but for barred texts
+                self._undid = True
+            case changes.BegunAnew():  # the first of its change: what was staged before is put away too
+                self._stage_anew()
+                forget_derived(self._connection, self._owner_id)
             case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
                 pass  # read from the log where facts are learnt (core/user_overrides.py); no table holds it
             case _:
-                assert_never(decision)
+                assert_never(d)
 
-    def _embedded(self, d: changes.Embedded) -> None:
-        self._embedded_seq = d.last_seq
-
-    def _noted(self, d: changes.Noted) -> None:
-        proposals = PersonaChange(facts=d.facts, traits=d.traits, profile=d.profile)
-        self._version(
-            schema.note,
-            page_id=d.page_id,
-            chain_id=d.chain_id,
-            continues=d.continues,
-            keywords=json_text(d.keywords),
-            proposals=json_text(proposals) if d.facts or d.traits or d.profile else None,
-            analyst=d.analyst,
-        )
-        page = self._page(d.page_id)
-        page["annotated_seq"] = d.upto_seq
-        page["chain_id"] = d.chain_id
-
-    def _chain_summarised(self, d: changes.ChainSummarised) -> None:
-        self._version(schema.chain, chain_id=d.chain_id, thread=d.thread, summary=d.summary)
-        self._rests_on("chain", d.chain_id, d.sources)
-
-    def _placed_page(self, d: changes.Placed) -> None:
-        self._version(schema.membership, page_id=d.page_id, segment_id=d.segment_id, f_score=d.f_score)
-        self._page(d.page_id)["segment_id"] = d.segment_id
-        self._placed[d.page_id] = d.segment_id
-        self._segment(d.segment_id).pages += 1
-        self._segment(d.segment_id).touched.append(self._no)
-
-    def _segment_written(self, d: changes.SegmentWritten) -> None:
-        self._version(
-            schema.segment_text,
-            segment_id=d.segment_id,
-            parts=json_text(d.parts),
-            keywords=json_text(d.keywords),
-            said_from=micros(d.said_from),
-            said_from_offset=offset(d.said_from),
-            said_to=micros(d.said_to),
-            said_to_offset=offset(d.said_to),
-        )
-        self._segment(d.segment_id).touched.append(self._no)
-        self._rests_on("segment", d.segment_id, [source for part in d.parts for source in part.sources])
-
-    def _analysed(self, d: changes.Analysed) -> None:
-        self._page(d.page_id)["analysed_seq"] = d.upto_seq
+    def _set(self, d: changes.Decision, **more: object) -> None:
+        """A version of what the decision sets, and what it rests on."""
+        table, key = _table_and_key(changes.set_by(d))
+        analyst = {"analyst": self._analyst} if "analyst" in table.c else {}
+        self._version(table, **{**analyst, **row_of(d, table), **more})
+        if table in schema.ITEM_OF:
+            self._rests_on(schema.ITEM_OF[table], ".".join(key), changes.sources(d))
 
     def _fact_added(self, d: changes.FactAdded) -> None:
-        self._facts[d.fact_id] = self._row(
-            fact_id=d.fact_id,
-            change_no=self._no,
-            about=d.about.value,
-            subject=d.subject,
-            attribute=d.attribute,
-            value=d.value,
-            text=d.text,
-            **_time("valid_from", d.valid_from),
-            confirmed_no=self._no,
-            pinned=False,
-            recorded_at=self._at,
-            **_time("expires", d.expires_at, "_at"),
-            **dict.fromkeys(_OF_AN_ENDED_FACT),
-        )
+        numbers = {"change_no": self._no, "confirmed_no": self._no, "recorded_at": self._at, "pinned": False}
+        self._facts[d.fact_id] = self._row(**row_of(d, schema.fact), **numbers, **dict.fromkeys(_OF_AN_ENDED_FACT))
         self._told_facts.add(d.fact_id)
         self._known_facts.pop(d.fact_id, None)  # there was none of this id: what it was told, nobody heard
         self._rests_on("fact", d.fact_id, d.sources)
 
-    def _fact_strengthened(self, d: changes.FactStrengthened) -> None:
-        self._fact_updates.append({"id": d.fact_id, "confirmed_no": self._no})
-        self._rests_on("fact", d.fact_id, d.sources)
-
-    def _fact_retired(self, d: changes.FactRetired) -> None:
-        self._fact_updates.append(
-            {
-                "id": d.fact_id,
-                "superseded_by": d.superseded_by,
-                "retired_no": self._no,
-                "retired_at": self._at,
-                **_time("valid_to", d.valid_to),
-            }
-        )
-
-    def _fact_archived(self, d: changes.FactArchived) -> None:
-        self._fact_updates.append({"id": d.fact_id, "archived_no": self._no})
-
-    def _fact_restored(self, d: changes.FactRestored) -> None:
-        self._fact_updates.append({"id": d.fact_id, **dict.fromkeys(_OF_AN_ENDED_FACT)})
-
-    def _fact_pinned(self, d: changes.FactPinned) -> None:
-        self._fact_updates.append({"id": d.fact_id, "pinned": d.pinned})
-
-    def _fact_expires(self, d: changes.FactExpires) -> None:
-        self._fact_updates.append({"id": d.fact_id, **_time("expires", d.at, "_at")})
-
-    def _facts_conflict(self, d: changes.FactsConflict) -> None:
-        self._version(schema.conflict, fact_id=d.fact_id, other_id=d.other_id, reason=d.reason)
-
-    def _conflict_settled(self, d: changes.ConflictSettled) -> None:
-        self._cleared.append((schema.conflict, (d.fact_id, d.other_id)))
-
-    def _texts_barred(self, d: changes.TextsBarred) -> None:
-        self._bar(self._no, d)
-
-    def _linked(self, d: changes.Linked) -> None:
-        self._version(
-            schema.link, link_id=d.link_id, from_id=d.from_id, to_id=d.to_id, reason=d.reason, analyst=self._analyst
-        )
-        self._rests_on("link", d.link_id, d.sources)
-
-    def _unlinked(self, d: changes.Unlinked) -> None:
-        self._cleared.append((schema.link, (d.link_id,)))
-
-    def _segment_evolved(self, d: changes.SegmentEvolved) -> None:
-        self._version(
-            schema.evolution,
-            segment_id=d.segment_id,
-            keywords=json_text(d.keywords),
-            tags=json_text(d.tags),
-            context=d.context,
-            reason=d.reason,
-            analyst=self._analyst,
-        )
-        self._segment(d.segment_id).touched.append(self._no)
-        self._rests_on("evolution", d.segment_id, d.sources)
-
-    def _trait_cleared(self, d: changes.TraitCleared) -> None:
-        self._cleared.append((schema.trait, (d.dimension,)))
-
-    def _undone(self, d: changes.Undone) -> None:
-        """What it takes back stands in the decisions that follow, but for texts that are no longer barred."""
-        self._undid = True
-
-    def _begun_anew(self, d: changes.BegunAnew) -> None:
-        """The first decision of its change: what was gathered before is put away too."""
-        self._stage_anew()
-        forget_derived(self._connection, self._owner_id)
-
-    def _trait_set(self, d: changes.TraitSet) -> None:
-        since = _time("valid_from", d.valid_from)
-        self._version(schema.trait, dimension=d.dimension, level=d.level, confidence=d.confidence, **since)
-        self._rests_on("trait", d.dimension, d.sources)
-
-    def _profile_set(self, d: changes.ProfileSet) -> None:
-        since = _time("valid_from", d.valid_from)
-        self._version(schema.profile, whose=d.whose.value, name=d.name, value=d.value, set_by=d.set_by, **since)
-        self._rests_on("profile", f"{d.whose.value}.{d.name}", d.sources)
-
-    def _evicted_segment(self, d: changes.Evicted) -> None:
-        self._segment(d.segment_id).evicted.append(self._no)
+    def _fact_moved(self, d: _FactMove) -> None:
+        values: Row
+        match d:
+            case changes.FactStrengthened():
+                values = {"confirmed_no": self._no}
+                self._rests_on("fact", d.fact_id, d.sources)
+            case changes.FactRetired():
+                values = {"superseded_by": d.superseded_by, **self._retired(), **zoned("valid_to", d.valid_to)}
+            case changes.FactArchived():
+                values = {"archived_no": self._no}
+            case changes.FactRestored():
+                values = dict.fromkeys(_OF_AN_ENDED_FACT)
+            case changes.FactPinned():
+                values = {"pinned": d.pinned}
+            case changes.FactExpires():
+                values = zoned("expires_at", d.at)
+            case _:
+                assert_never(d)
+        self._fact_updates.append((d.fact_id, values))
 
     # ------------------------------------------------------------------------------------------------- gathering
 
@@ -325,7 +202,7 @@ class Projector:
         self._sources: dict[tuple[str, str, int], set[_Span]] = {}
         self._facts: dict[str, Row] = {}
         self._known_facts: dict[str, Row] = {}
-        self._fact_updates: list[Row] = []
+        self._fact_updates: list[tuple[str, Row]] = []
         self._told_facts: set[str] = set()
         self._states: dict[str, Row] = {}
         self._pages: dict[str, Row] = {}
@@ -338,8 +215,7 @@ class Projector:
     def _end_of_change(self) -> None:
         """What counts once a change is whole: updates of facts, wherever they stand in it; where its pages are in the
         end; traits, links and conflicts that are no more."""
-        for values in self._fact_updates:
-            fact_id = values.pop("id")
+        for fact_id, values in self._fact_updates:
             row = self._facts.get(fact_id)
             (self._known_facts.setdefault(fact_id, {}) if row is None else row).update(values)
             self._told_facts.add(fact_id)
@@ -355,28 +231,27 @@ class Projector:
         table = schema.fact
         for ids in chunks(unread):
             known = self._connection.execute(
-                select(table.c.fact_id, *(table.c[name] for name in _STATE)).where(
+                select(table.c.fact_id, *(table.c[name] for name in schema.STATE)).where(
                     table.c.owner_id == self._owner_id, table.c.fact_id.in_(ids)
                 )
             )
-            self._states.update((row.fact_id, {name: getattr(row, name) for name in _STATE}) for row in known)
+            self._states.update((row.fact_id, {name: getattr(row, name) for name in schema.STATE}) for row in known)
         for fact_id in sorted(self._told_facts):
             fresh, state = self._facts.get(fact_id), self._states.get(fact_id)
             if fresh is not None:
-                state = {name: fresh[name] for name in _STATE}
+                state = {name: fresh[name] for name in schema.STATE}
             elif state is not None:
                 state.update(self._known_facts.get(fact_id, {}))
             if state is not None:
-                kept = {_STATE[name]: value for name, value in state.items()}
+                kept = {schema.STATE[name]: value for name, value in state.items()}
                 self._version(schema.fact_state, fact_id=fact_id, **kept)
         self._told_facts = set()
 
     def _clear(self, table: Table, key: tuple[str, ...]) -> None:
         versions = self._versions.get(table, {}).get(key)
         if versions is None:
-            names = {f"k_{name}": value for name, value in zip(KEYS[table], key, strict=True)}
-            ended = {**names, "b_retired_no": self._no, "b_retired_at": self._at}
-            self._known_cleared.setdefault(table, {}).setdefault(key, ended)
+            names = dict(zip(KEYS[table], key, strict=True))
+            self._known_cleared.setdefault(table, {}).setdefault(key, {**names, **self._retired()})
         elif versions[-1]["retired_no"] is None:
             versions[-1].update(self._retired())
 
@@ -420,19 +295,25 @@ class Projector:
 
     def _write_versions(self) -> None:
         for table, cleared in self._known_cleared.items():
-            self._many(_retiring(table, self._owner_id, KEYS[table]), list(cleared.values()))
+            self._retire(table, cleared.values())
         for table, by_key in self._versions.items():
-            keys = KEYS[table]
-            ended = [
-                {
-                    "b_retired_no": first["change_no"],
-                    "b_retired_at": first["recorded_at"],
-                    **{f"k_{key}": first[key] for key in keys},
-                }
-                for first, *_ in by_key.values()
-            ]
-            self._many(_retiring(table, self._owner_id, keys), ended)
+            of = KEYS[table]
+            self._retire(
+                table,
+                [
+                    {
+                        **{name: first[name] for name in of},
+                        "retired_no": first["change_no"],
+                        "retired_at": first["recorded_at"],
+                    }
+                    for first, *_ in by_key.values()
+                ],
+            )
             self._many(insert(table), [row for versions in by_key.values() for row in versions])
+
+    def _retire(self, table: Table, rows: Iterable[Row]) -> None:
+        """End the version that stands of each key."""
+        update_rows(self._connection, table, self._owner_id, KEYS[table], rows, standing=True)
 
     def _write_sources(self) -> None:
         rows = [
@@ -462,14 +343,8 @@ class Projector:
             self._barred.update({(mark, no): self._row(mark=mark, kind=kind, change_no=no) for mark in marks})
 
     def _write_pages(self) -> None:
-        table = schema.page
-        for columns, rows in _by_columns(self._pages).items():
-            statement = (
-                update(table)
-                .where(table.c.owner_id == self._owner_id, table.c.page_id == bindparam("k_id"))
-                .values(**NO_WAITING, **{column: bindparam(f"b_{column}") for column in columns})
-            )
-            self._many(statement, rows)
+        rows = [{"page_id": page_id, **NO_WAITING, **values} for page_id, values in self._pages.items()]
+        update_rows(self._connection, schema.page, self._owner_id, ("page_id",), rows)
 
     def _write_segments(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]]) -> None:
         for grown_id in segment_vectors:
@@ -492,7 +367,7 @@ class Projector:
             if segment_id in known:
                 last = max((*moves.touched, *moves.evicted))
                 grown.append({"k_id": segment_id, "b_touched": last, "b_pages": moves.pages, "b_newest": newest})
-                evicted += [{"k_id": segment_id, "b_no": no} for no in moves.evicted[-1:]]
+                evicted += [{"segment_id": segment_id, "evicted_no": no} for no in moves.evicted[-1:]]
             elif moves.touched:
                 opened_no = min(moves.touched)
                 left = [no for no in moves.evicted if no >= opened_no]  # before it was there, nothing left
@@ -507,12 +382,11 @@ class Projector:
                         newest_at=newest,
                     )
                 )
-        own = (mine, table.c.segment_id == bindparam("k_id"))
         newer = bindparam("b_newest", type_=table.c.newest_at.type)
         self._many(insert(table), opened)
         self._many(
             update(table)
-            .where(*own)
+            .where(mine, table.c.segment_id == bindparam("k_id"))
             .values(
                 touched_no=bindparam("b_touched"),
                 pages=table.c.pages + bindparam("b_pages"),
@@ -520,14 +394,11 @@ class Projector:
             ),
             grown,
         )
-        self._many(update(table).where(*own).values(evicted_no=bindparam("b_no")), evicted)
-        self._many(
-            update(table).where(*own).values(embedder=bindparam("b_embedder"), vector_sum=bindparam("b_sum")),
-            [
-                {"k_id": grown_id, "b_embedder": embedder, "b_sum": sum_bytes(vector)}
-                for grown_id, (embedder, vector) in segment_vectors.items()
-            ],
-        )
+        vectors = [
+            {"segment_id": grown_id, "embedder": embedder, "vector_sum": sum_bytes(vector)}
+            for grown_id, (embedder, vector) in segment_vectors.items()
+        ]
+        update_rows(self._connection, table, self._owner_id, ("segment_id",), [*evicted, *vectors])
 
     def _arrivals(self) -> dict[str, int]:
         """When the newest page placed into each segment arrived."""
@@ -546,42 +417,14 @@ class Projector:
         return newest
 
     def _write_facts(self) -> None:
-        table = schema.fact
-        self._many(insert(table), list(self._facts.values()))
-        for columns, rows in _by_columns(self._known_facts).items():
-            statement = (
-                update(table)
-                .where(table.c.owner_id == self._owner_id, table.c.fact_id == bindparam("k_id"))
-                .values({column: bindparam(f"b_{column}") for column in columns})
-            )
-            self._many(statement, rows)
+        self._many(insert(schema.fact), list(self._facts.values()))
+        rows = [{"fact_id": fact_id, **values} for fact_id, values in self._known_facts.items()]
+        update_rows(self._connection, schema.fact, self._owner_id, ("fact_id",), rows)
 
 
-def _time(name: str, at: datetime | None, of_time: str = "") -> Row:
-    """A time and its zone, as the columns `name` + `of_time` and `name` + _offset."""
-    return {
-        f"{name}{of_time}": None if at is None else micros(at),
-        f"{name}_offset": None if at is None else offset(at),
-    }
-
-
-def _retiring(table: Table, owner_id: OwnerId, keys: Sequence[str]) -> Any:
-    """The statement that ends the version that stands of each key."""
-    return (
-        update(table)
-        .where(table.c.owner_id == owner_id, table.c.retired_no.is_(None))
-        .where(*(table.c[key] == bindparam(f"k_{key}") for key in keys))
-        .values(retired_no=bindparam("b_retired_no"), retired_at=bindparam("b_retired_at"))
-    )
-
-
-def _by_columns(updates: Mapping[str, Row]) -> dict[tuple[str, ...], list[Row]]:
-    """Updates by the columns they set, each as the parameters of one statement: `k_id`, and `b_` before a column."""
-    grouped: dict[tuple[str, ...], list[Row]] = {}
-    for item_id, values in updates.items():
-        row = {"k_id": item_id, **{f"b_{column}": value for column, value in values.items()}}
-        grouped.setdefault(tuple(sorted(values)), []).append(row)
-    return grouped
+def _table_and_key(which: tuple[changes.Item, tuple[str, ...]] | None) -> tuple[Table, tuple[str, ...]]:
+    assert which is not None  # as the table of decisions says
+    return schema.metadata.tables[which[0]], which[1]
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Table, and_, bindparam, delete, func, select, update
+from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Change, Decision, Evicted, Item, Sort, ids, set_by
@@ -15,22 +15,12 @@ from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
 from embermem.store.codec import decisions_text
-from embermem.store.projector import Projector
+from embermem.store.projector import KEYS, Projector
 from embermem.store.queries import reads
+from embermem.store.statements import update_rows
 
 _Key = tuple[Table, tuple[str, ...]]
 """A table of versions, and what of it."""
-_ITEMS: Mapping[Table, str] = {
-    schema.chain: "chain",
-    schema.segment_text: "segment",
-    schema.trait: "trait",
-    schema.profile: "profile",
-    schema.link: "link",
-    schema.evolution: "evolution",
-}
-"""What the versions of a table are called where their sources stand."""
-_COUNTERS = ("visits", "visited_at")
-"""What a fact has that no change holds."""
 _RETIRING = ("retired_no", "retired_at")
 
 
@@ -63,7 +53,9 @@ class _Rewriting:
             if was.no < self._begun:
                 continue  # no table holds what was derived before memory was begun anew
             old, new = _versions(was), _versions(now)
-            dropped += [((table, key), was.no) for table, key in old if (table, key) not in new and not self._page(key)]
+            dropped += [
+                ((table, key), was.no) for table, key in old if (table, key) not in new and key[0] not in self._pages
+            ]
             edited = tuple(d for key, d in new.items() if d != old.get(key))
             if edited:
                 overwriting.stage(replace(now, decisions=edited))
@@ -76,20 +68,10 @@ class _Rewriting:
             self._count_again(segment_id)
 
     def _write_log(self) -> None:
-        table = schema.change
-        statement = (
-            update(table)
-            .where(table.c.owner_id == self._owner_id, table.c.no == bindparam("k_no"))
-            .values(decisions=bindparam("b_decisions"))
-        )
-        rows = [{"k_no": now.no, "b_decisions": decisions_text(now.decisions)} for _, now in self._pairs]
-        if rows:
-            self._c.execute(statement, rows)
+        rows = [{"no": now.no, "decisions": decisions_text(now.decisions)} for _, now in self._pairs]
+        update_rows(self._c, schema.change, self._owner_id, ("no",), rows)
 
     # -------------------------------------------------------------------------------------------------- versions
-
-    def _page(self, key: tuple[str, ...]) -> bool:
-        return key[0] in self._pages
 
     def _drop_pages(self) -> None:
         """What was noted of the pages that go, and where they were."""
@@ -111,7 +93,7 @@ class _Rewriting:
             .where(*mine, table.c.retired_no == no, table.c.change_no < no)
             .values(retired_no=row.retired_no, retired_at=row.retired_at)
         )
-        item = _ITEMS.get(table)
+        item = schema.ITEM_OF.get(table)
         if item is not None:
             source = schema.source
             self._c.execute(
@@ -130,10 +112,11 @@ class _Rewriting:
         if not fact_ids:
             return
         fact, state, source = schema.fact, schema.fact_state, schema.source
-        kept: list[dict[str, Any]] = []
+        kept: list[Mapping[Any, Any]] = []
         for some in reads.chunks(sorted(fact_ids)):
-            rows = self._c.execute(select(fact).where(fact.c.owner_id == self._owner_id, fact.c.fact_id.in_(some)))
-            kept += [{"k_id": row.fact_id, **{f"b_{name}": getattr(row, name) for name in _COUNTERS}} for row in rows]
+            used = select(fact.c.fact_id, fact.c.visits, fact.c.visited_at).where(fact.c.visits.is_not(None))
+            rows = self._c.execute(used.where(fact.c.owner_id == self._owner_id, fact.c.fact_id.in_(some)))
+            kept += rows.mappings().all()
             for table in (fact, state):
                 self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.fact_id.in_(some)))
             self._c.execute(
@@ -148,14 +131,7 @@ class _Rewriting:
                 if told:
                     projector.stage(replace(change, decisions=told))
         projector.flush()
-        counted = [row for row in kept if any(row[f"b_{name}"] for name in _COUNTERS)]
-        if counted:
-            self._c.execute(
-                update(fact)
-                .where(fact.c.owner_id == self._owner_id, fact.c.fact_id == bindparam("k_id"))
-                .values({name: bindparam(f"b_{name}") for name in _COUNTERS}),
-                counted,
-            )
+        update_rows(self._c, fact, self._owner_id, ("fact_id",), kept)
 
     # -------------------------------------------------------------------------------------------------- segments
 
@@ -208,7 +184,7 @@ class _Rewriting:
         row = self._c.execute(
             select(func.min(placed.c.change_no), func.max(placed.c.change_no))
             .select_from(page)
-            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .join(placed, reads.same(placed, page, "page_id"))
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
             .where(placed.c.segment_id == segment_id)
         ).one()
@@ -227,20 +203,9 @@ class Overwriting(Projector):
         """Write what was gathered over the rows that are there."""
         for table, by_key in self._versions.items():
             rows = [row for versions in by_key.values() for row in versions]
-            keys = [column.name for column in table.primary_key.columns]
-            names = [column.name for column in table.c if column.name not in (*keys, *_RETIRING)]
-            statement = (
-                update(table)
-                .where(*(table.c[name] == bindparam(f"k_{name}") for name in keys))
-                .values({name: bindparam(f"b_{name}") for name in names})
-            )
-            self._many(
-                statement,
-                [
-                    {**{f"k_{name}": row[name] for name in keys}, **{f"b_{name}": row.get(name) for name in names}}
-                    for row in rows
-                ],
-            )
+            names = [column.name for column in table.c if column.name not in ("owner_id", *_RETIRING)]
+            told = [{name: row.get(name) for name in names} for row in rows]
+            update_rows(self._connection, table, self._owner_id, (*KEYS[table], "change_no"), told)
         source = schema.source
         self._many(
             delete(source).where(
@@ -255,8 +220,7 @@ class Overwriting(Projector):
 
 
 def _is(table: Table, key: Sequence[str]) -> Iterable[Any]:
-    names = [column.name for column in table.primary_key.columns if column.name not in ("owner_id", "change_no")]
-    return (table.c[name] == value for name, value in zip(names, key, strict=True))
+    return (table.c[name] == value for name, value in zip(KEYS[table], key, strict=True))
 
 
 def _versions(change: Change) -> Mapping[_Key, Decision]:

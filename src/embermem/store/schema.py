@@ -8,6 +8,8 @@ the change that ended them (`retired_no`). Two tables belong to no owner: `store
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -23,23 +25,36 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.schema import SchemaItem
 
+from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
 metadata = MetaData()
 
 
-def _owner() -> Column[str]:
-    return Column("owner_id", String(32), primary_key=True)
+def _owned(name: str, *items: SchemaItem) -> Table:
+    return Table(name, metadata, Column("owner_id", String(32), primary_key=True), *items)
 
 
-def _derived() -> list[Column[int]]:
-    """When it was written and by which change; when it ended and by which."""
-    return [
-        Column("recorded_at", BigInteger, nullable=False),
-        Column("retired_no", Integer),
-        Column("retired_at", BigInteger),
-    ]
+def _versions(name: str, keys: Sequence[SchemaItem], *items: SchemaItem) -> Table:
+    """A table whose rows say which change wrote them, and when; once they no longer hold, which change ended them."""
+    change_no = Column("change_no", Integer, primary_key=True)
+    return _owned(name, *keys, change_no, *items, *_written())
+
+
+def _written() -> Sequence[SchemaItem]:
+    retired_no, retired_at = Column("retired_no", Integer), Column("retired_at", BigInteger)
+    return Column("recorded_at", BigInteger, nullable=False), retired_no, retired_at
+
+
+def _key(name: str, length: int = 40) -> Column[str]:
+    return Column(name, String(length), primary_key=True)
+
+
+def _zoned(name: str, *, empty: bool = True) -> Sequence[SchemaItem]:
+    """A time, and its zone's offset."""
+    return Column(name, BigInteger, nullable=empty), Column(offset_of(name), Integer, nullable=empty)
 
 
 def _partial(name: str, *columns: str, where: str) -> Index:
@@ -61,10 +76,8 @@ api_key = Table(
     Column("revoked_at", BigInteger),
 )
 
-owner = Table(
+owner = _owned(
     "owner",
-    metadata,
-    _owner(),
     Column("user", Text, nullable=False),
     Column("agent", Text, nullable=False),
     Column("timezone", Text),
@@ -86,10 +99,8 @@ owner = Table(
 
 # ---- the first log: what was said
 
-utterance = Table(
+utterance = _owned(
     "utterance",
-    metadata,
-    _owner(),
     Column("seq", Integer, primary_key=True),
     Column("id", String(40), nullable=False),
     Column("page_id", String(40), nullable=False),
@@ -97,8 +108,7 @@ utterance = Table(
     Column("role", String(16), nullable=False),
     Column("speaker", Text, nullable=False),
     Column("text", Text, nullable=False),
-    Column("said_at", BigInteger, nullable=False),
-    Column("said_offset", Integer, nullable=False),
+    *_zoned("said_at", empty=False),
     Column("recorded_at", BigInteger, nullable=False),
     UniqueConstraint("owner_id", "id"),
     Index("ix_utterance_page", "owner_id", "page_id", "seq"),
@@ -106,11 +116,9 @@ utterance = Table(
 )
 
 # A page is the roll-up of its utterances, and where the work on it stands.
-page = Table(
+page = _owned(
     "page",
-    metadata,
-    _owner(),
-    Column("page_id", String(40), primary_key=True),
+    _key("page_id"),
     Column("no", Integer, nullable=False),
     Column("thread", Text, nullable=False),
     Column("first_seq", Integer, nullable=False),
@@ -127,8 +135,7 @@ page = Table(
     Column("retry_at", BigInteger),
     Column("redo_tries", Integer),  # NULL: none
     Column("redo_at", BigInteger),
-    Column("expires_at", BigInteger),
-    Column("expires_offset", Integer),
+    *_zoned("expires_at"),
     UniqueConstraint("owner_id", "no"),
     Index("ix_page_thread", "owner_id", "thread", "no"),
     Index("ix_page_segment", "owner_id", "segment_id", "no"),
@@ -141,11 +148,9 @@ page = Table(
     _partial("ix_page_unanalysed", "owner_id", "segment_id", "no", where="analysed_seq < last_seq"),
 )
 
-receipt = Table(
+receipt = _owned(
     "receipt",
-    metadata,
-    _owner(),
-    Column("key", String(256), primary_key=True),
+    _key("key", 256),
     Column("digest", String(64), nullable=False),
     Column("first_seq", Integer, nullable=False),
     Column("last_seq", Integer, nullable=False),
@@ -153,10 +158,8 @@ receipt = Table(
 )
 
 # Not "vector": that is the name of a type in pgvector, and a table is a type in PostgreSQL.
-embedding = Table(
+embedding = _owned(
     "embedding",
-    metadata,
-    _owner(),
     Column("seq", Integer, primary_key=True),
     Column("embedder", Text, nullable=False),
     Column("change_no", Integer, nullable=False),
@@ -167,10 +170,8 @@ embedding = Table(
 
 # ---- the second log: what was decided
 
-change = Table(
+change = _owned(
     "change",
-    metadata,
-    _owner(),
     Column("no", Integer, primary_key=True),
     Column("cause", String(32), nullable=False),
     Column("analyst", Text, nullable=False),
@@ -182,11 +183,9 @@ change = Table(
 
 # ---- the ledger of model calls: no text of requests, of answers or of errors
 
-call = Table(
+call = _owned(
     "call",
-    metadata,
-    _owner(),
-    Column("id", String(40), primary_key=True),
+    _key("id"),
     Column("at", BigInteger, nullable=False),
     Column("purpose", String(16), nullable=False),
     Column("model", Text, nullable=False),
@@ -201,49 +200,35 @@ call = Table(
 
 # ---- what was derived
 
-note = Table(
+note = _versions(
     "note",
-    metadata,
-    _owner(),
-    Column("page_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("page_id")],
     Column("chain_id", String(40), nullable=False),
     Column("continues", Boolean, nullable=False),
     Column("keywords", Text, nullable=False),
     Column("proposals", Text),
     Column("analyst", Text, nullable=False),
-    *_derived(),
     _partial("ix_note_analyst", "owner_id", "analyst", "page_id", where="retired_no IS NULL"),
 )
 
-membership = Table(
+membership = _versions(
     "membership",
-    metadata,
-    _owner(),
-    Column("page_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("page_id")],
     Column("segment_id", String(40), nullable=False),
     Column("f_score", Float),
-    *_derived(),
 )
 
-chain = Table(
+chain = _versions(
     "chain",
-    metadata,
-    _owner(),
-    Column("chain_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("chain_id")],
     Column("thread", Text, nullable=False),
     Column("summary", Text, nullable=False),
-    *_derived(),
 )
 
 # Counters of a segment; they are not versioned.
-segment = Table(
+segment = _owned(
     "segment",
-    metadata,
-    _owner(),
-    Column("segment_id", String(40), primary_key=True),
+    _key("segment_id"),
     Column("opened_no", Integer, nullable=False),
     Column("evicted_no", Integer),
     Column("touched_no", Integer, nullable=False),
@@ -257,158 +242,113 @@ segment = Table(
     _partial("ix_segment_live", "owner_id", where="evicted_no IS NULL"),
 )
 
-segment_text = Table(
+segment_text = _versions(
     "segment_text",
-    metadata,
-    _owner(),
-    Column("segment_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("segment_id")],
     Column("parts", Text, nullable=False),
     Column("keywords", Text, nullable=False),
-    Column("said_from", BigInteger, nullable=False),
-    Column("said_from_offset", Integer, nullable=False),
-    Column("said_to", BigInteger, nullable=False),
-    Column("said_to_offset", Integer, nullable=False),
-    *_derived(),
+    *_zoned("said_from", empty=False),
+    *_zoned("said_to", empty=False),
     _partial("ix_segment_text_current", "owner_id", "segment_id", where="retired_no IS NULL"),
 )
 
-fact = Table(
+fact = _owned(
     "fact",
-    metadata,
-    _owner(),
-    Column("fact_id", String(40), primary_key=True),
+    _key("fact_id"),
     Column("change_no", Integer, nullable=False),
     Column("about", String(16), nullable=False),
     Column("subject", Text, nullable=False),
     Column("attribute", Text, nullable=False),
     Column("value", Text, nullable=False),
     Column("text", Text, nullable=False),
-    Column("valid_from", BigInteger),
-    Column("valid_from_offset", Integer),
-    Column("valid_to", BigInteger),
-    Column("valid_to_offset", Integer),
+    *_zoned("valid_from"),
+    *_zoned("valid_to"),
     Column("confirmed_no", Integer, nullable=False),
     Column("archived_no", Integer),
     Column("pinned", Boolean, nullable=False),
     Column("superseded_by", String(40)),
-    Column("expires_at", BigInteger),
-    Column("expires_offset", Integer),
+    *_zoned("expires_at"),
     Column("visits", Integer),  # NULL: none
     Column("visited_at", BigInteger),
-    *_derived(),
+    *_written(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
     _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),
 )
 
 # What of a fact changes, as each change left it: `fact` holds the last of it again. `ended_no` is the fact's own end;
 # `retired_no` that of the version.
-fact_state = Table(
+fact_state = _versions(
     "fact_state",
-    metadata,
-    _owner(),
-    Column("fact_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("fact_id")],
     Column("confirmed_no", Integer, nullable=False),
     Column("archived_no", Integer),
     Column("pinned", Boolean, nullable=False),
     Column("superseded_by", String(40)),
     Column("ended_no", Integer),
     Column("ended_at", BigInteger),
-    Column("valid_to", BigInteger),
-    Column("valid_to_offset", Integer),
-    Column("expires_at", BigInteger),
-    Column("expires_offset", Integer),
-    *_derived(),
+    *_zoned("valid_to"),
+    *_zoned("expires_at"),
 )
 
 # Facts that cannot both be so. It is open while both are held, and its row is not retired.
-conflict = Table(
+conflict = _versions(
     "conflict",
-    metadata,
-    _owner(),
-    Column("fact_id", String(40), primary_key=True),
-    Column("other_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("fact_id"), _key("other_id")],
     Column("reason", Text, nullable=False),
-    *_derived(),
 )
 
-link = Table(
+link = _versions(
     "link",
-    metadata,
-    _owner(),
-    Column("link_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("link_id")],
     Column("from_id", String(40), nullable=False),
     Column("to_id", String(40), nullable=False),
     Column("reason", Text, nullable=False),
     Column("analyst", Text, nullable=False),
-    *_derived(),
 )
 
 # What newer memories taught of a segment.
-evolution = Table(
+evolution = _versions(
     "evolution",
-    metadata,
-    _owner(),
-    Column("segment_id", String(40), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("segment_id")],
     Column("keywords", Text, nullable=False),
     Column("tags", Text, nullable=False),
     Column("context", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("analyst", Text, nullable=False),
-    *_derived(),
 )
 
 # Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred). A mark has a row for each change
 # that bars it, so that undoing the one does not lift the other. Marks of an owner who was forgotten whole are of kind
 # gone, under a keyed hash of the owner's id and the change 0 (store/erasing.py).
-barred = Table(
+barred = _owned(
     "barred",
-    metadata,
-    _owner(),
-    Column("mark", String(64), primary_key=True),
+    _key("mark", 64),
     Column("change_no", Integer, primary_key=True),
     Column("kind", String(16), nullable=False),
 )
 
-trait = Table(
+trait = _versions(
     "trait",
-    metadata,
-    _owner(),
-    Column("dimension", String(64), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("dimension", 64)],
     Column("level", Float, nullable=False),
     Column("confidence", Float, nullable=False),
-    Column("valid_from", BigInteger),
-    Column("valid_from_offset", Integer),
-    *_derived(),
+    *_zoned("valid_from"),
 )
 
-profile = Table(
+profile = _versions(
     "profile",
-    metadata,
-    _owner(),
-    Column("whose", String(16), primary_key=True),
-    Column("name", String(64), primary_key=True),
-    Column("change_no", Integer, primary_key=True),
+    [_key("whose", 16), _key("name", 64)],
     Column("value", Text),
     Column("set_by", Text, nullable=False),
-    Column("valid_from", BigInteger),
-    Column("valid_from_offset", Integer),
-    *_derived(),
+    *_zoned("valid_from"),
 )
 
-# Down to the utterance and its characters: what each derived item rests on. `item` is chain, segment, fact, trait,
-# profile, link or evolution; `item_id` its id, dimension or name.
-source = Table(
+# Down to the utterance and its characters: what each derived item rests on. `item` is one of ITEMS; `item_id` its id,
+# dimension or name.
+source = _owned(
     "source",
-    metadata,
-    _owner(),
-    Column("item", String(16), primary_key=True),
-    Column("item_id", String(80), primary_key=True),
+    _key("item", 16),
+    _key("item_id", 80),
     Column("change_no", Integer, primary_key=True),
     Column("ordinal", Integer, primary_key=True),
     Column("seq", Integer, nullable=False),
@@ -419,43 +359,35 @@ source = Table(
 
 # ---- records of the papers' other systems (baselines/records.py); MemoryOS has none
 
-record_state = Table(
+record_state = _owned(
     "record_state",
-    metadata,
-    _owner(),
     Column("revision", Integer, nullable=False),
     Column("read_to", Integer, nullable=False),
 )
 
-record = Table(
+record = _owned(
     "record",
-    metadata,
-    _owner(),
-    Column("record_id", String(40), primary_key=True),
+    _key("record_id"),
     Column("kind", String(40), nullable=False),
     Column("no", Integer, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("gone", Boolean, nullable=False),
     Column("text", Text, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("at_offset", Integer, nullable=False),
+    *_zoned("at", empty=False),
     Column("vector", Vectors),
     UniqueConstraint("owner_id", "no"),
     Index("ix_record_kind", "owner_id", "kind", "revision"),
 )
 
 # One row for each value of a record's own fields, and for each utterance it rests on (`sources`, in `number`).
-record_value = Table(
+record_value = _owned(
     "record_value",
-    metadata,
-    _owner(),
-    Column("record_id", String(40), primary_key=True),
-    Column("name", String(40), primary_key=True),
+    _key("record_id"),
+    _key("name"),
     Column("ordinal", Integer, primary_key=True),
     Column("text", Text),
     Column("number", Float),
-    Column("at", BigInteger),
-    Column("at_offset", Integer),
+    *_zoned("at"),
     Column("data", LargeBinary),
 )
 
@@ -476,6 +408,24 @@ DERIVED = (
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""
 
+STATE: Mapping[str, str] = {
+    **{name: name for name in ("confirmed_no", "archived_no", "pinned", "superseded_by")},
+    **{name: name for name in ("valid_to", "valid_to_offset", "expires_at", "expires_offset")},
+    "retired_no": "ended_no",
+    "retired_at": "ended_at",
+}
+"""Columns of `fact` that change, and what they are called in `fact_state`."""
+ITEMS: Mapping[str, Table] = {
+    "chain": chain,
+    "segment": segment_text,
+    "fact": fact,
+    "trait": trait,
+    "profile": profile,
+    "link": link,
+    "evolution": evolution,
+}
+"""The table of each kind of item that `source` tells of."""
+ITEM_OF = {table: item for item, table in ITEMS.items()}
 OWNED = tuple(table for table in metadata.sorted_tables if "owner_id" in table.c)
 """Tables that belong to owners."""
 COMMON = tuple(table for table in metadata.sorted_tables if "owner_id" not in table.c)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, and_, case, cast, func, or_, select
+from sqlalchemy import BigInteger, Table, Update, and_, bindparam, case, cast, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import Owner, OwnerId, Utterance, UtteranceId
-from embermem.protocols import (
-    OwnerState,
-)
+from embermem.protocols import OwnerState
 from embermem.store import schema
 from embermem.store.engines.words import upsert
 from embermem.store.queries import reads
@@ -28,8 +27,13 @@ _NEVER = 2**62
 """A time in microseconds that no clock says."""
 
 
+_SETTING = select(schema.store.c.value).where(schema.store.c.key == bindparam("key"))
+_OWNER = select(schema.owner).where(schema.owner.c.owner_id == bindparam("owner"))
+_LOCKED = _OWNER.with_only_columns(schema.owner.c.seq).with_for_update()
+
+
 def setting(c: Connection, key: str) -> str:
-    return c.scalar(select(schema.store.c.value).where(schema.store.c.key == key)) or ""
+    return c.scalar(_SETTING, {"key": key}) or ""
 
 
 def remember(c: Connection, values: Mapping[str, str]) -> None:
@@ -44,15 +48,19 @@ def remember_once(c: Connection, key: str, value: str) -> str:
 
 
 def owner_state(c: Connection, owner_id: OwnerId) -> OwnerState | None:
-    row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
+    row = c.execute(_OWNER, {"owner": owner_id}).first()
     return None if row is None else reads.owner_state_from(row)
 
 
 def locked_owner(c: Connection, owner_id: OwnerId) -> bool:
     """Wait until no other transaction writes of this owner; what is read from here on is what they left. False for an
     owner that there is not. On SQLite a transaction that writes is alone from its beginning."""
-    query = select(schema.owner.c.seq).where(schema.owner.c.owner_id == owner_id)
-    return c.scalar(query.with_for_update()) is not None
+    return c.scalar(_LOCKED, {"owner": owner_id}) is not None
+
+
+def set_owner(c: Connection, owner_id: OwnerId, **values: Any) -> None:
+    """Set columns of an owner's row."""
+    c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(**values))
 
 
 def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
@@ -103,3 +111,33 @@ def unclaimed(at: int, lease_s: float) -> Any:
     none: its holder finds out by its token. The second lease is for clocks that differ a little."""
     until, latest = schema.owner.c.lease_until, min(at + _LEASES_AHEAD * lease_s * 1e6, _NEVER)
     return or_(until.is_(None), until <= at, until > int(latest))
+
+
+def update_rows(
+    c: Connection,
+    table: Table,
+    owner_id: OwnerId,
+    keys: tuple[str, ...],
+    rows: Iterable[Mapping[Any, Any]],
+    *,
+    standing: bool = False,
+) -> None:
+    """Set columns of an owner's rows that are there: each of `rows` has the `keys` of one, and the columns it sets;
+    with `standing` only of versions that stand."""
+    grouped: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        parameters = {f"k_{name}" if name in keys else f"b_{name}": value for name, value in row.items()}
+        names = tuple(sorted(name for name in row if name not in keys))
+        grouped.setdefault(names, []).append({"k_owner": owner_id, **parameters})
+    for names, some in grouped.items():
+        c.execute(_updating(table, keys, names, standing), some)
+
+
+@cache
+def _updating(table: Table, keys: tuple[str, ...], names: tuple[str, ...], standing: bool) -> Update:
+    return (
+        update(table)
+        .where(table.c.owner_id == bindparam("k_owner"), *((table.c.retired_no.is_(None),) if standing else ()))
+        .where(*(table.c[name] == bindparam(f"k_{name}") for name in keys))
+        .values({name: bindparam(f"b_{name}") for name in names})
+    )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import IO
 
+from embermem.core.changes import Change
 from embermem.core.types import Owner
 from embermem.store import migrations
 from embermem.store.admin.transferring import (
-    ChangePart,
     FactPart,
     Part,
     ReceiptPart,
@@ -72,13 +72,13 @@ def export(
         count += of
         told(number, len(owners))
     out.write(written(Finish(owners=done)))
-    return Exported(owners=done, utterances=count[UtterancePart], changes=count[ChangePart], vectors=count[VectorPart])
+    return Exported(owners=done, utterances=count[UtterancePart], changes=count[Change], vectors=count[VectorPart])
 
 
 def _end(of: Counter[type[Part]]) -> End:
     return End(
         utterances=of[UtterancePart],
-        changes=of[ChangePart],
+        changes=of[Change],
         receipts=of[ReceiptPart],
         segments=of[SegmentPart],
         facts=of[FactPart],

@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from embermem.core import ids, messages
+from embermem.core.changes import Change
 from embermem.core.errors import ForgottenKeyLost, InputError, StoreError
 from embermem.core.types import Owner
 from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
-    ChangePart,
     FactPart,
     OwnerPart,
     Parts,
@@ -152,7 +152,7 @@ class _Gathered:
     owner: OwnerPart
     line: int
     utterances: list[UtterancePart] = field(default_factory=list)
-    changes: list[ChangePart] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
     receipts: list[ReceiptPart] = field(default_factory=list)
     segments: list[SegmentPart] = field(default_factory=list)
     facts: list[FactPart] = field(default_factory=list)
@@ -165,7 +165,7 @@ class _Gathered:
         """Take in the next part. Raises InputError where it does not fit those before it."""
         if isinstance(part, UtterancePart):
             self._say(part)
-        elif isinstance(part, ChangePart):
+        elif isinstance(part, Change):
             _expect(part.no == len(self.changes) + 1, f"change {part.no} follows change {len(self.changes)}")
             self.changes.append(part)
         elif isinstance(part, ReceiptPart):

@@ -9,12 +9,11 @@ from typing import Any
 
 import msgspec
 
-from embermem.core.changes import Cause
+from embermem.core.changes import Cause, Change
 from embermem.core.errors import InputError, StoreCorrupt
 from embermem.core.messages import checked
 from embermem.core.traits import dimensions_by_name
 from embermem.store.admin.transferring import (
-    ChangePart,
     FactPart,
     OwnerPart,
     Part,
@@ -84,7 +83,7 @@ KINDS: Mapping[str, type[Any]] = {
     "export": Header,
     "owner": OwnerPart,
     "utterance": UtterancePart,
-    "change": ChangePart,
+    "change": Change,
     "receipt": ReceiptPart,
     "segment": SegmentPart,
     "fact": FactPart,
@@ -127,12 +126,10 @@ def read(text: bytes) -> Line:
     return line
 
 
-def _change(told: dict[str, Any]) -> ChangePart:
+def _change(told: dict[str, Any]) -> Change:
     decisions = decisions_from(json_text(told.pop("decisions", None)))
     head = msgspec.convert(told, _ChangeHead)
-    return ChangePart(
-        no=head.no, cause=head.cause, analyst=head.analyst, recorded_at=head.recorded_at, decisions=decisions
-    )
+    return Change(no=head.no, cause=head.cause, analyst=head.analyst, recorded_at=head.recorded_at, decisions=decisions)
 
 
 def _check(value: object, name: str) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Select, Table, and_, delete, exists, func, select
-from sqlalchemy.engine import Connection
+from sqlalchemy import Table, and_, delete, exists, func, select
+from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Erased, FactBarred, Sort, ids, sources
 from embermem.core.errors import StoreCorrupt, StoreError
@@ -18,14 +18,14 @@ from embermem.core.types import Owner, OwnerId, PersonaChange
 from embermem.protocols import Bounds, Finding
 from embermem.store import schema
 from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, broken
-from embermem.store.admin.repairs import count_again, forget_vectors, make_due, roll_up
+from embermem.store.admin.repairs import count_again, forget_vectors, roll_up
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.store_admin import Whole
 from embermem.store.codec import decisions_from, from_json, json_text, micros
 from embermem.store.erasing import GONE, Erasing
 from embermem.store.queries import reads
 from embermem.store.queries.changes import changes
-from embermem.store.statements import locked_owner, setting
+from embermem.store.statements import due_from, locked_owner, set_owner, setting
 from embermem.store.transactions import Undo, damage_told
 
 _TOLD = 200
@@ -71,13 +71,8 @@ class Checking(Whole, Erasing):
                 seen.append(one)
         findings += _told(seen, deep and not self._database.read_only)
         if deep and self._database.read_only:
-            findings.append(
-                Finding(
-                    level="warning",
-                    what="the store is open read-only: derived rows were not compared with the log",
-                    advice="run the check on the store itself",
-                )
-            )
+            what = "the store is open read-only: derived rows were not compared with the log"
+            findings.append(Finding(level="warning", what=what, advice="run the check on the store itself"))
         return (*findings, *self._of_all(self._of_nobody, self._of_scrub, self._waiting))
 
     def repair(self, *, now: datetime, bounds: Bounds | None = None) -> tuple[Finding, ...]:
@@ -137,7 +132,8 @@ class Checking(Whole, Erasing):
     def _looked_at(self, owner: Owner, now: datetime | None, bounds: Bounds | None, *, deep: bool) -> _Seen:
         with self._read() as c:
             one = self._seen(c, owner, now, bounds)
-        return _with_difference(one, self._differing(owner) if deep and not one.unsure else ())
+        differs = self._differing(owner) if deep and not one.unsure else ()
+        return replace(one, findings=(*one.findings, _differs(owner, differs))) if differs else one
 
     def _seen(self, c: Connection, owner: Owner, now: datetime | None, bounds: Bounds | None) -> _Seen:
         damaged = tuple(self._not_text(c, owner))
@@ -150,13 +146,10 @@ class Checking(Whole, Erasing):
         return _Seen(owner=owner, broken=tuple(found), findings=tuple(findings), unsure=unsure)
 
     def _not_text(self, c: Connection, owner: Owner) -> Iterator[Finding]:
-        for table in schema.metadata.sorted_tables:
-            if "owner_id" in table.c and (count := self._database.unreadable(c, table, owner.id)):
-                yield Finding(
-                    level="error",
-                    what=f"{_name(owner)}: rows of `{table.name}` whose text is damaged (not UTF-8): {count}",
-                    advice="restore a copy; other owners are not touched by it",
-                )
+        for table in schema.OWNED:
+            if count := self._database.unreadable(c, table, owner.id):
+                what = f"{_name(owner)}: rows of `{table.name}` whose text is damaged (not UTF-8): {count}"
+                yield Finding(level="error", what=what, advice="restore a copy; other owners are not touched by it")
 
     def _differing(self, owner: Owner) -> tuple[str, ...]:
         """Tables that are not what applying the log again gives. Nothing is kept of trying."""
@@ -182,7 +175,7 @@ class Checking(Whole, Erasing):
                 forget_vectors(c, owner.id, micros(now))
             differs = () if before.unsure else _derived_where_wrong(c, owner.id, Mending.DERIVE in wrong)
             if differs or wrong - {Mending.NOTHING, Mending.LATER}:  # vectors of segments may be to be made again
-                make_due(c, owner.id, micros(now))
+                set_owner(c, owner.id, due_at=due_from(micros(now)))
             after = self._seen(c, owner, now, bounds)
             left = {one.invariant.what for one in after.broken}
             gone = [one for one in before.broken if one.invariant.what not in left]
@@ -208,11 +201,8 @@ class Checking(Whole, Erasing):
         try:
             self._secret_within(c)
         except StoreError as error:
-            yield Finding(
-                level="error",
-                what=f"{_name(owner)}: forgotten content cannot be recognised: {error}",
-                advice="put the key's file back from a copy",
-            )
+            what = f"{_name(owner)}: forgotten content cannot be recognised: {error}"
+            yield Finding(level="error", what=what, advice="put the key's file back from a copy")
 
     # ------------------------------------------------------------------------------------------- the store as a whole
 
@@ -252,25 +242,15 @@ class Checking(Whole, Erasing):
 
     def _waiting(self) -> list[Finding]:
         """What waits for another try, and why."""
-        with self._read() as c:
-            pages, owners = _failed(c, schema.page), _failed(c, schema.owner)
         found = []
-        if pages:
-            found.append(
-                Finding(
-                    level="warning",
-                    what=f"{sum(row.count for row in pages)} pages wait for a retry: {pages[0].error}",
-                    advice="embermem show PAGE",
-                )
-            )
-        if owners:
-            found.append(
-                Finding(
-                    level="warning",
-                    what=f"the last processing of {sum(row.count for row in owners)} owners failed: {owners[0].error}",
-                    advice="embermem settle",
-                )
-            )
+        with self._read() as c:
+            for table, what, advice in (
+                (schema.page, "{} pages wait for a retry", "embermem show PAGE"),
+                (schema.owner, "the last processing of {} owners failed", "embermem settle"),
+            ):
+                if rows := _failed(c, table):
+                    told = f"{what.format(sum(row.count for row in rows))}: {rows[0].error}"
+                    found.append(Finding(level="warning", what=told, advice=advice))
         return found
 
 
@@ -284,13 +264,9 @@ def unsound(c: Connection, owner: Owner) -> tuple[str, ...]:
 # -------------------------------------------------------------------------------------------------------------- telling
 
 _ADVICE = {
+    **dict.fromkeys(Mending, "embermem doctor --repair"),
     Mending.NOTHING: "restore a copy",
     Mending.LATER: "embermem settle",
-    Mending.DERIVE: "embermem doctor --repair",
-    Mending.ROLL_UP: "embermem doctor --repair",
-    Mending.EMBED: "embermem doctor --repair",
-    Mending.NUMBERS: "embermem doctor --repair",
-    Mending.DUE: "embermem doctor --repair",
 }
 
 
@@ -323,11 +299,6 @@ def _differs(owner: Owner, tables: Sequence[str], level: str = "error") -> Findi
         what=f"{_name(owner)}: differs from the log: {', '.join(tables)}",
         advice="" if level == "mended" else _ADVICE[Mending.DERIVE],
     )
-
-
-def _with_difference(seen: _Seen, tables: Sequence[str]) -> _Seen:
-    told = (_differs(seen.owner, tables),) if tables else ()
-    return _Seen(owner=seen.owner, broken=seen.broken, findings=(*seen.findings, *told), unsure=seen.unsure)
 
 
 def _all_of(seen: _Seen) -> list[Finding]:
@@ -405,29 +376,18 @@ def _log(c: Connection, owner_id: OwnerId) -> _Log:
             for one in decisions:
                 pages.update(item for sort, item in ids(one) if sort is Sort.PAGE)
                 said.update((source.seq, source.utterance_id) for source in sources(one))
-        found.pages_gone += len(pages) - _there(c, owner_id, sorted(pages))
-        found.utterances_gone += len(said - _said(c, owner_id, sorted(seq for seq, _ in said)))
+        there, known = schema.page.c, schema.utterance.c
+        found.pages_gone += len(pages - {row[0] for row in _rows(c, owner_id, pages, there.page_id)})
+        still = _rows(c, owner_id, dict(said), known.seq, known.id)
+        found.utterances_gone += len(said - {(row.seq, row.id) for row in still})
         done = rows[-1].no
 
 
-def _there(c: Connection, owner_id: OwnerId, page_ids: Sequence[str]) -> int:
-    """How many of these pages are there."""
-    page = schema.page
-    return sum(
-        c.scalar(select(func.count()).select_from(page).where(page.c.owner_id == owner_id, page.c.page_id.in_(ids)))
-        or 0
-        for ids in reads.chunks(page_ids)
-    )
-
-
-def _said(c: Connection, owner_id: OwnerId, seqs: Sequence[int]) -> set[tuple[int, str]]:
-    """The utterances of these numbers, with their ids."""
-    said = schema.utterance
-    return {
-        (row.seq, row.id)
-        for some in reads.chunks(seqs)
-        for row in c.execute(select(said.c.seq, said.c.id).where(said.c.owner_id == owner_id, said.c.seq.in_(some)))
-    }
+def _rows(c: Connection, owner_id: OwnerId, keys: Iterable[Any], key: Any, *more: Any) -> Iterator[Row[Any]]:
+    """Columns of an owner's rows in which the first has one of some values."""
+    query = select(key, *more).where(key.table.c.owner_id == owner_id)
+    for some in reads.chunks(sorted(keys)):
+        yield from c.execute(query.where(key.in_(some)))
 
 
 def _of_log(owner: Owner, log: _Log) -> Iterator[Finding]:
@@ -495,7 +455,5 @@ def _ownerless(c: Connection, *, mend: bool) -> Iterator[tuple[Table, int]]:
 
 
 def _failed(c: Connection, table: Table) -> Sequence[Any]:
-    query: Select[Any] = (
-        select(table.c.error, func.count().label("count")).where(table.c.error.is_not(None)).group_by(table.c.error)
-    )
-    return c.execute(query.order_by(func.count().desc())).all()
+    query = select(table.c.error, func.count().label("count")).where(table.c.error.is_not(None))
+    return c.execute(query.group_by(table.c.error).order_by(func.count().desc())).all()

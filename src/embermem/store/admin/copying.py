@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -23,12 +24,12 @@ from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
 from embermem.store.forgotten_key import write_key
+from embermem.store.schema import COMMON, OWNED
 from embermem.store.statements import SCRUBBED, remember, setting
 from embermem.store.transactions import Transaction
 
 if TYPE_CHECKING:
     from embermem.store.engines.database import Database
-from embermem.store.schema import COMMON, OWNED
 
 UNFINISHED = "copy_unfinished"
 """The setting of a store that is a copy not yet finished: of what, by whom, and the last owner that it has."""
@@ -36,8 +37,6 @@ FINISHED = "copied_from"
 """The setting of a store that was made as a copy: of what, when, and each table's rows and sum."""
 _OF_COPYING = (UNFINISHED, FINISHED, SCRUBBED)
 """Settings that each side has of its own."""
-
-
 _ROWS = 1_000
 """Rows read and written at once."""
 _OWNERS = 1_000
@@ -253,7 +252,7 @@ class _Copying:
 
     def _write(self, reader: Connection, owner_id: str, mine: Sums, after: str) -> Sums:
         """One owner as it stands in the reader's state, in place of what the target has of it."""
-        sums: dict[str, Sum] = {}
+        sums: defaultdict[str, Sum] = defaultdict(Sum)
         with self._target.writing() as c:
             self._stand(c, after)
             large = self._source.is_large(reader, owner_id)
@@ -262,7 +261,7 @@ class _Copying:
                     c.execute(delete(table).where(table.c.owner_id == owner_id))
                 for rows in self._source.rows(reader, _of(table, owner_id), large):
                     _insert(c, table, rows)
-                    sums[table.name] = sums.get(table.name, Sum()) + _sum(table, rows)
+                    sums[table.name] += _sum(table, rows)
             _refuse_difference(sums, self._target.sums(c, owner_id), f"owner {owner_id}")
         return sums
 
@@ -279,11 +278,11 @@ class _Copying:
 
     def _start(self, step: str, done: int) -> None:
         self._step, self._done, self._rows = step, done, 0
-        self._sums: dict[str, Sum] = {}
+        self._sums: defaultdict[str, Sum] = defaultdict(Sum)
 
     def _add(self, sums: Sums) -> None:
         for name, one in sums.items():
-            self._sums[name] = self._sums.get(name, Sum()) + one
+            self._sums[name] += one
             self._rows += one.rows
         self._done += schema.owner.name in sums
         total = max(self._of, self._done)
@@ -405,11 +404,10 @@ def _common(c: Connection) -> Sums:
 
 
 def _summed(parts: Iterable[tuple[Table, Iterable[Sequence[Row[Any]]]]]) -> Sums:
-    sums: dict[str, Sum] = {}
+    sums: defaultdict[str, Sum] = defaultdict(Sum)
     for table, partitions in parts:
-        for rows in partitions:
-            if rows:
-                sums[table.name] = sums.get(table.name, Sum()) + _sum(table, rows)
+        for rows in filter(None, partitions):
+            sums[table.name] += _sum(table, rows)
     return sums
 
 

@@ -231,9 +231,7 @@ def _facts() -> Iterator[Invariant]:
             or_(fact.c.retired_no.is_(None), _none(other, other.c.fact_id == fact.c.superseded_by)),
         ),
     )
-    names = {"ended_no": "retired_no", "ended_at": "retired_at"}
-    kept = [name for name in state.c.keys() if name not in _VERSION]  # noqa: SIM118 (a collection of columns)
-    same = [state.c[name].is_not_distinct_from(fact.c[names.get(name, name)]) for name in kept]
+    same = [state.c[theirs].is_not_distinct_from(fact.c[name]) for name, theirs in schema.STATE.items()]
     yield _derived(
         "facts that disagree with their last change",
         _count(fact, _none(state, state.c.fact_id == fact.c.fact_id, state.c.retired_no.is_(None), *same)),
@@ -251,10 +249,6 @@ def _facts() -> Iterator[Invariant]:
         "evolutions of missing segments",
         _count(evolution, _none(segment, segment.c.segment_id == evolution.c.segment_id)),
     )
-
-
-_VERSION = ("owner_id", "change_no", "recorded_at", "retired_no", "retired_at")
-"""Columns of `fact_state` that are the version's, not the fact's."""
 
 
 def _sources() -> Iterator[Invariant]:
@@ -290,18 +284,9 @@ def _sources() -> Iterator[Invariant]:
 def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
     """The table of each kind of item that has sources, and whether a source's item is in it."""
     source = schema.source
-    tables = {
-        "chain": schema.chain,
-        "segment": schema.segment_text,
-        "fact": schema.fact,
-        "trait": schema.trait,
-        "profile": schema.profile,
-        "link": schema.link,
-        "evolution": schema.evolution,
-    }
     return {
         item: (table, exists().where(table.c.owner_id == _OWNER, _same(item, table, source)))
-        for item, table in tables.items()
+        for item, table in schema.ITEMS.items()
     }
 
 

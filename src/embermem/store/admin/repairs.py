@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, vector_length
-from embermem.store.statements import due_from, setting
+from embermem.store.statements import due_from, set_owner, setting
 
 
 def roll_up(c: Connection, owner_id: OwnerId) -> None:
@@ -33,14 +33,12 @@ def count_again(c: Connection, owner_id: OwnerId) -> None:
     """The owner's numbers, none beyond its logs."""
     owner = schema.owner
     row = c.execute(select(owner).where(owner.c.owner_id == owner_id)).one()
-    c.execute(
-        update(owner)
-        .where(owner.c.owner_id == owner_id)
-        .values(
-            persona_no=min(row.persona_no, row.revision),
-            reset_no=min(row.reset_no, row.revision),
-            embedded_seq=max(0, min(row.embedded_seq, row.seq)),
-        )
+    set_owner(
+        c,
+        owner_id,
+        persona_no=min(row.persona_no, row.revision),
+        reset_no=min(row.reset_no, row.revision),
+        embedded_seq=max(0, min(row.embedded_seq, row.seq)),
     )
 
 
@@ -61,10 +59,5 @@ def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
         .values(embedder=None, vector_sum=None)
     )
     if first is not None:
-        c.execute(update(owner).where(owner.c.owner_id == owner_id).values(embedded_seq=first - 1))
-    make_due(c, owner_id, at)
-
-
-def make_due(c: Connection, owner_id: OwnerId, at: int) -> None:
-    """A worker looks at the owner."""
-    c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(due_at=due_from(at)))
+        set_owner(c, owner_id, embedded_seq=first - 1)
+    set_owner(c, owner_id, due_at=due_from(at))

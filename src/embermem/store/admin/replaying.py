@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from sqlalchemy import Table, bindparam, or_, select, update
-from sqlalchemy.engine import Connection, Row
+from sqlalchemy import or_, select
+from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
 from embermem.store.queries.changes import changes
+from embermem.store.statements import set_owner, update_rows
 
 _REPLAYED_AT_ONCE = 200
 """Changes held in memory while they are applied again."""
@@ -24,17 +22,15 @@ _USED = ("visits", "visited_at")
 def replay(c: Connection, owner_id: OwnerId) -> None:
     """Derive everything again. Counters, vectors and waits, which no change holds, are kept. Readers begin anew."""
     segment, page, owner, fact = schema.segment, schema.page, schema.owner, schema.fact
-    kept = c.execute(select(segment).where(segment.c.owner_id == owner_id)).all()
-    used = c.execute(
-        select(fact.c.fact_id, *(fact.c[name] for name in _USED)).where(
-            fact.c.owner_id == owner_id, fact.c.visits.is_not(None)
+    waits = or_(page.c.attempts > 0, *(page.c[name].is_not(None) for name in NO_WAITING if name != "attempts"))
+    kept = [
+        (table, names[0], c.execute(query.with_only_columns(*(table.c[name] for name in names))).mappings().all())
+        for table, names, query in (
+            (page, ("page_id", *NO_WAITING), select(page).where(page.c.owner_id == owner_id, waits)),
+            (segment, ("segment_id", *_KEPT), select(segment).where(segment.c.owner_id == owner_id)),
+            (fact, ("fact_id", *_USED), select(fact).where(fact.c.owner_id == owner_id, fact.c.visits.is_not(None))),
         )
-    ).all()
-    waiting = c.execute(
-        select(page.c.page_id, *(page.c[name] for name in NO_WAITING))
-        .where(page.c.owner_id == owner_id)
-        .where(or_(page.c.attempts > 0, *(page.c[name].is_not(None) for name in NO_WAITING if name != "attempts")))
-    ).all()
+    ]
     forget_derived(c, owner_id)
     embedded = c.scalar(select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id))
     done = 0
@@ -44,28 +40,6 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
             projector.stage(change)
         projector.flush()
         done = some[-1].no
-    _put_back(c, page, owner_id, "page_id", tuple(NO_WAITING), waiting)
-    _put_back(c, segment, owner_id, "segment_id", _KEPT, kept)
-    _put_back(c, fact, owner_id, "fact_id", _USED, used)
-    c.execute(
-        update(owner).where(owner.c.owner_id == owner_id).values(reset_no=owner.c.revision, embedded_seq=embedded)
-    )
-
-
-def _put_back(
-    c: Connection, table: Table, owner_id: OwnerId, key: str, columns: Sequence[str], rows: Sequence[Row[Any]]
-) -> None:
-    """Give rows that are still there the values that they had."""
-    statement = (
-        update(table)
-        .where(table.c.owner_id == owner_id, table.c[key] == bindparam("k_id"))
-        .values({column: bindparam(f"b_{column}") for column in columns})
-    )
-    if rows:
-        c.execute(
-            statement,
-            [
-                {"k_id": getattr(row, key), **{f"b_{column}": getattr(row, column) for column in columns}}
-                for row in rows
-            ],
-        )
+    for table, key, rows in kept:
+        update_rows(c, table, owner_id, (key,), rows)
+    set_owner(c, owner_id, reset_no=owner.c.revision, embedded_seq=embedded)

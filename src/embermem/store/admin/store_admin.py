@@ -15,8 +15,8 @@ from embermem.core.types import About, Owner, OwnerId, OwnerStats
 from embermem.protocols import Stats
 from embermem.store import migrations, schema
 from embermem.store.admin.replaying import replay
-from embermem.store.admin.statement_names import Statement, explain
 from embermem.store.codec import decisions_text, micros
+from embermem.store.engines.words import how_it_runs
 from embermem.store.queries import reads
 from embermem.store.statements import locked_owner, owner_state, remember, remember_once
 from embermem.store.transactions import Transactions
@@ -26,7 +26,6 @@ class Whole(Transactions):
     """Settings, owners, counts."""
 
     def setting(self, key: str) -> str | None:
-        """What the store remembers under a key."""
         with self._read() as c:
             return c.scalar(select(schema.store.c.value).where(schema.store.c.key == key))
 
@@ -36,7 +35,6 @@ class Whole(Transactions):
             remember(c, values)
 
     def remember_once(self, key: str, value: str) -> str:
-        """What stands under a key; this value, if nothing did."""
         with self._write() as c:
             return remember_once(c, key, value)
 
@@ -152,10 +150,10 @@ class Whole(Transactions):
             locked_owner(c, owner_id)
             replay(c, owner_id)
 
-    def explain(self, statement: Statement) -> str:
-        """How the engine would run a statement that was sent. It is not run, and nothing is written."""
+    def explain(self, text: str, parameters: Any) -> str:
+        """How the engine would run a statement, with its parameters as the driver takes them. It is not run."""
         with self._read() as c:
-            return explain(c, statement)
+            return "\n".join(str(row[-1]) for row in c.exec_driver_sql(f"{how_it_runs(c)} {text}", parameters))
 
     def copy(self, place: Path) -> None:
         """The whole store in a new file. Raises StoreError."""

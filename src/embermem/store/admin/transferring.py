@@ -5,24 +5,25 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import Row, Table, bindparam, exists, func, insert, select, update
+from sqlalchemy import Row, exists, func, insert, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Decision
+from embermem.core.changes import Change
 from embermem.core.errors import InputError
 from embermem.core.types import Owner, OwnerId, Role
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
-from embermem.store.codec import decisions_from, decisions_text, micros, offset
+from embermem.store.codec import micros, record, row_of, zoned
 from embermem.store.erasing import Erasing
 from embermem.store.queries import reads
-from embermem.store.statements import ensure_owner, setting
+from embermem.store.queries.changes import change_from, change_row
+from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
 
 _ROWS = 1_000
 """Rows read at once."""
@@ -55,17 +56,6 @@ class UtterancePart:
     said_at: datetime
     recorded_at: datetime
     expires_at: datetime | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChangePart:
-    """One entry of the second log."""
-
-    no: int
-    cause: Cause
-    analyst: str
-    recorded_at: datetime
-    decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,8 +97,7 @@ class VectorPart:
     tokens: bytes | None
 
 
-AnyPart = TypeVar("AnyPart", bound="Part")
-Part = OwnerPart | UtterancePart | ChangePart | ReceiptPart | SegmentPart | FactPart | VectorPart
+Part = OwnerPart | UtterancePart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +106,7 @@ class Parts:
 
     owner: OwnerPart
     utterances: Sequence[UtterancePart]
-    changes: Sequence[ChangePart]
+    changes: Sequence[Change]
     receipts: Sequence[ReceiptPart]
     segments: Sequence[SegmentPart]
     vectors: Sequence[VectorPart]
@@ -132,14 +121,30 @@ class Transferring(Erasing):
 
         Vectors are those of the store's embedder, and come if they are asked for.
         """
+        said, page, fact = schema.utterance.c, schema.page.c, schema.fact.c
         with self._read() as c:
             embedder = setting(c, "embedder") if vectors else ""
-            for kind in (_owner, _utterances, _changes, _receipts):
-                yield from kind(c, owner_id)
-            yield from _segments(c, owner_id, embedder)
-            yield from _facts(c, owner_id)
+            of_pages = select(page.page_id, page.no, page.expires_at, page.expires_offset)
+            pages = {row.page_id: row for row in c.execute(of_pages.where(page.owner_id == owner_id))}
+            for row in _rows(c, owner_id, schema.owner.c.created_at):
+                yield record(OwnerPart, row)
+            for row in _rows(c, owner_id, said.seq):
+                of = pages[row.page_id]
+                ends = reads.time_from(of.expires_at, of.expires_offset)
+                yield record(UtterancePart, row, page=row.page_id, page_no=of.no, expires_at=ends)
+            for row in _rows(c, owner_id, schema.change.c.no):
+                yield change_from(row)
+            for row in _rows(c, owner_id, schema.receipt.c.first_seq):
+                yield record(ReceiptPart, row)
+            for row in _rows(c, owner_id, schema.segment.c.opened_no):
+                ours = embedder and row.embedder == embedder
+                yield record(SegmentPart, row, id=row.segment_id, sum=row.vector_sum if ours else None)
+            for row in _rows(c, owner_id, fact.fact_id, fact.visits.is_not(None)):
+                yield record(FactPart, row, id=row.fact_id)
             if embedder:
-                yield from _vectors(c, owner_id, embedder)
+                vector = schema.embedding.c
+                for row in _rows(c, owner_id, vector.seq, vector.embedder == embedder):
+                    yield record(VectorPart, row)
 
     def take_in(self, owner: Owner, parts: Parts, *, embedder: str, now: datetime) -> None:
         """Keep an owner's parts, in one transaction, and derive the memory from them. `embedder` is whose vectors the
@@ -150,32 +155,28 @@ class Transferring(Erasing):
         with self._write() as c:
             ensure_owner(c, owner, micros(parts.owner.created_at))
             _refuse_anything(c, owner)
-            _insert(c, schema.utterance, [_row(schema.utterance, owner.id, part) for part in parts.utterances])
-            _insert(c, schema.page, _page_rows(owner.id, parts.utterances))
-            _insert(
-                c,
-                schema.change,
-                [
-                    _row(schema.change, owner.id, part) | {"decisions": decisions_text(part.decisions)}
-                    for part in parts.changes
-                ],
-            )
-            _insert(c, schema.receipt, [_row(schema.receipt, owner.id, part) for part in parts.receipts])
             last = max((part.no for part in parts.changes), default=0)
-            of = {"embedder": embedder, "change_no": last}
-            _insert(c, schema.embedding, [_row(schema.embedding, owner.id, part, **of) for part in parts.vectors])
-            c.execute(
-                update(schema.owner)
-                .where(schema.owner.c.owner_id == owner.id)
-                .values(
-                    timezone=parts.owner.timezone,
-                    seq=parts.owner.seq,
-                    pages=parts.owner.pages,
-                    revision=last,
-                    persona_no=last,
-                    embedded_seq=_embedded(parts),
-                    due_at=micros(now),
-                )
+            mine, said = {"owner_id": owner.id}, schema.utterance
+            of = {**mine, "embedder": embedder, "change_no": last}
+            for table, rows in (
+                (said, [row_of(one, said, **mine, page_id=one.page) for one in parts.utterances]),
+                (schema.page, _page_rows(owner.id, parts.utterances)),
+                (schema.change, [change_row(owner.id, one) for one in parts.changes]),
+                (schema.receipt, [row_of(one, schema.receipt, **mine) for one in parts.receipts]),
+                (schema.embedding, [row_of(one, schema.embedding, **of) for one in parts.vectors]),
+            ):
+                if rows:
+                    c.execute(insert(table), rows)
+            set_owner(
+                c,
+                owner.id,
+                timezone=parts.owner.timezone,
+                seq=parts.owner.seq,
+                pages=parts.owner.pages,
+                revision=last,
+                persona_no=last,
+                embedded_seq=_embedded(parts),
+                due_at=micros(now),
             )
             replay(c, owner.id)
             _refuse_torn(c, owner.id)
@@ -183,117 +184,11 @@ class Transferring(Erasing):
             _refuse_unsound(c, owner)
 
 
-# ---------------------------------------------------------------------------------------------------------------- out
-
-
-def _owner(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
-    row = c.execute(select(schema.owner).where(schema.owner.c.owner_id == owner_id)).first()
-    if row is not None:
-        yield _part(OwnerPart, row)
-
-
-def _utterances(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
-    said, page = schema.utterance, schema.page
-    pages = {
-        row.page_id: row
-        for row in c.execute(
-            select(page.c.page_id, page.c.no, page.c.expires_at, page.c.expires_offset).where(
-                page.c.owner_id == owner_id
-            )
-        )
-    }
-    for row in _ordered(c, said, owner_id, said.c.seq):
-        of = pages[row.page_id]
-        ends = reads.time_from(of.expires_at, of.expires_offset)
-        yield _part(UtterancePart, row, page_no=of.no, expires_at=ends)
-
-
-def _changes(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
-    for row in _ordered(c, schema.change, owner_id, schema.change.c.no):
-        yield _part(ChangePart, row, decisions=decisions_from(row.decisions))
-
-
-def _receipts(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
-    for row in _ordered(c, schema.receipt, owner_id, schema.receipt.c.first_seq):
-        yield _part(ReceiptPart, row)
-
-
-def _segments(c: Connection, owner_id: OwnerId, embedder: str) -> Iterator[Part]:
-    for row in _ordered(c, schema.segment, owner_id, schema.segment.c.opened_no):
-        yield _part(SegmentPart, row, sum=row.vector_sum if embedder and row.embedder == embedder else None)
-
-
-def _facts(c: Connection, owner_id: OwnerId) -> Iterator[Part]:
-    fact = schema.fact
-    query = select(fact).where(fact.c.owner_id == owner_id, fact.c.visits.is_not(None))
-    for row in c.execute(query.order_by(fact.c.fact_id)):
-        yield _part(FactPart, row)
-
-
-def _vectors(c: Connection, owner_id: OwnerId, embedder: str) -> Iterator[Part]:
-    for row in _ordered(c, schema.embedding, owner_id, schema.embedding.c.seq):
-        if row.embedder == embedder:
-            yield _part(VectorPart, row)
-
-
-def _ordered(c: Connection, table: Table, owner_id: OwnerId, by: Any) -> Iterator[Row[Any]]:
-    query = select(table).where(table.c.owner_id == owner_id).order_by(by)
+def _rows(c: Connection, owner_id: OwnerId, by: Any, *where: Any) -> Iterator[Row[Any]]:
+    """An owner's rows of a table, in the order of one of its columns; not all in memory at once."""
+    query = select(by.table).where(by.table.c.owner_id == owner_id, *where).order_by(by)
     for rows in c.execute(query, execution_options={"stream_results": True}).partitions(_ROWS):
         yield from rows
-
-
-# ------------------------------------------------------------------------------------------------- parts and rows
-
-
-_COLUMNS: Mapping[type[Any], Mapping[str, str]] = {
-    UtterancePart: {"page": "page_id"},
-    SegmentPart: {"id": "segment_id", "sum": "vector_sum"},
-    FactPart: {"id": "fact_id"},
-}
-"""What the columns of a part's fields are called, where they have another name."""
-
-
-def _part(kind: type[AnyPart], row: Row[Any], **given: Any) -> AnyPart:
-    """A part from its table's row, but for what is given of it."""
-    names = _COLUMNS.get(kind, {})
-    made = {
-        one.name: _value(row, names.get(one.name, one.name), str(one.type))
-        for one in fields(kind)
-        if one.name not in given
-    }
-    return kind(**made, **given)
-
-
-def _value(row: Row[Any], column: str, of: str) -> Any:
-    value = getattr(row, column)
-    if of.startswith("datetime"):
-        return reads.time_from(value, getattr(row, _offset(column), 0))
-    return _NAMED[of](value) if of in _NAMED else value
-
-
-_NAMED: Mapping[str, type[Role] | type[Cause]] = {"Role": Role, "Cause": Cause}
-"""Types of fields whose values are stored by their names."""
-
-
-def _row(table: Table, owner_id: OwnerId, part: Part, **more: Any) -> dict[str, Any]:
-    """A part as a row of its table; `more` is what the part does not say."""
-    names = _COLUMNS.get(type(part), {})
-    row: dict[str, Any] = {"owner_id": owner_id, **more}
-    for one in fields(part):
-        column, value = names.get(one.name, one.name), getattr(part, one.name)
-        if isinstance(value, datetime):
-            row |= {column: micros(value), _offset(column): offset(value)}
-        else:
-            row[column] = value.value if isinstance(value, Role | Cause) else value
-    return {column: value for column, value in row.items() if column in table.c}
-
-
-def _offset(column: str) -> str:
-    """The column of a time's zone."""
-    return f"{column.removesuffix('_at')}_offset"
-
-
-# ----------------------------------------------------------------------------------------------------------------- in
 
 
 def _refuse_anything(c: Connection, owner: Owner) -> None:
@@ -303,11 +198,6 @@ def _refuse_anything(c: Connection, owner: Owner) -> None:
     written = c.scalar(select(exists().where(state.c.owner_id == owner.id)))
     if row.seq or row.revision or written:
         raise InputError(f"{owner.user} / {owner.agent} already has a memory here: forget it first, or use --leave-out")
-
-
-def _insert(c: Connection, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    if rows:
-        c.execute(insert(table), rows)
 
 
 def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[dict[str, Any]]:
@@ -324,8 +214,7 @@ def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[d
                 "first_seq": part.seq,
                 "answered": False,
                 "recorded_at": micros(part.recorded_at),
-                "expires_at": None if part.expires_at is None else micros(part.expires_at),
-                "expires_offset": None if part.expires_at is None else offset(part.expires_at),
+                **zoned("expires_at", part.expires_at),
                 **dict.fromkeys(("annotated_seq", "analysed_seq", "touched_no", "attempts"), 0),
             },
         )
@@ -366,17 +255,15 @@ def _refuse_unsound(c: Connection, owner: Owner) -> None:
 def _count_visits(c: Connection, owner_id: OwnerId, parts: Parts, embedder: str) -> None:
     """What no log holds: the use of segments and facts, and the sums of segments' vectors."""
     segments = [
-        _row(schema.segment, owner_id, part, embedder=None if part.sum is None else embedder) for part in parts.segments
+        row_of(
+            part,
+            schema.segment,
+            segment_id=part.id,
+            vector_sum=part.sum,
+            embedder=None if part.sum is None else embedder,
+        )
+        for part in parts.segments
     ]
-    _set(c, schema.segment, "segment_id", segments, ("visits", "visited_at", "embedder", "vector_sum"))
-    facts = [_row(schema.fact, owner_id, part) for part in parts.facts]
-    _set(c, schema.fact, "fact_id", facts, ("visits", "visited_at"))
-
-
-def _set(c: Connection, table: Table, key: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
-    """Put columns of rows in the place of what the table has under their keys."""
-    if not rows:
-        return
-    mine = (table.c.owner_id == rows[0]["owner_id"], table.c[key] == bindparam("k_id"))
-    statement = update(table).where(*mine).values({name: bindparam(f"b_{name}") for name in names})
-    c.execute(statement, [{"k_id": row[key], **{f"b_{name}": row[name] for name in names}} for row in rows])
+    update_rows(c, schema.segment, owner_id, ("segment_id",), segments)
+    facts = [row_of(part, schema.fact, fact_id=part.id) for part in parts.facts]
+    update_rows(c, schema.fact, owner_id, ("fact_id",), facts)

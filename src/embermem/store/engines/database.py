@@ -42,21 +42,25 @@ class Database(Protocol):
     def ended(self) -> None:
         """A transaction of this thread that writes has ended: what `begin` took beside the connection is free again.
         Without effect where nothing was taken."""
+        return
 
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
 
     def lag_s(self, connection: Connection) -> float | None:
         """How far what is read here is behind its primary, in seconds, where it is a replica."""
+        return None
 
     def soundness(self, connection: Connection) -> tuple[Finding, ...]:
         """What the engine itself says of its soundness: every part that is damaged, by its number or name."""
 
     def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
-        """Make the indexes again that disagree with their tables; what was mended."""
+        """Make the indexes again that disagree with their tables, unless the engine's own tools do; what was mended."""
+        return ()
 
     def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
-        """How many of an owner's rows in a table hold text that is none."""
+        """How many of an owner's rows in a table hold text that is none, where the engine takes such."""
+        return 0
 
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
@@ -72,14 +76,18 @@ class Database(Protocol):
         """See `Erasing.scrub`. `done` writes what the store remembers of it, in the transaction that ends it."""
 
     def leftovers(self) -> frozenset[str]:
-        """The ids of utterances in bytes that hold no row, as far as the files can be read. Raises StoreError."""
+        """The ids of utterances in bytes that hold no row, as far as there are files that can be read. Raises
+        StoreError."""
+        return frozenset()
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of some ids that stand in the bytes of the database's files, as far as they can be read. Raises
-        OSError."""
+        """Those of some ids that stand in the bytes of the database's files, as far as there are such that can be read.
+        Raises OSError."""
+        return frozenset()
 
     def backups(self) -> tuple[Path, ...]:
         """Files that migrations kept of older states."""
+        return ()
 
     @property
     def key_file(self) -> Path:

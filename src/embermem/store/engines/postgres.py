@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ _LAG = """
 """
 
 
-class Postgres:
+class Postgres(Database):
     """A Database on a PostgreSQL server, or on an engine that speaks as one."""
 
     def __init__(
@@ -97,7 +97,6 @@ class Postgres:
 
     @property
     def read_only(self) -> bool:
-        """As it was opened."""
         return self._read_only
 
     @property
@@ -188,7 +187,7 @@ class Postgres:
                     return found, found
                 with engine.begin() as connection:  # waits for those who write, and they for it
                     connection.execute(text(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
-                    migrations.run(connection, "head")
+                    migrations.upgrade(connection)
             return found, migrations.HEAD
         finally:
             engine.dispose()
@@ -212,9 +211,6 @@ class Postgres:
                 raw.cancel_safe(timeout=_CANCEL_S)
             raw.close()
 
-    def ended(self) -> None:
-        """Nothing is held beside the connection."""
-
     def size(self, connection: Connection) -> int:
         """Of our tables, their indexes among them."""
         names = [table.name for table in schema.metadata.sorted_tables]
@@ -234,14 +230,6 @@ class Postgres:
         version = connection.execute(text("SHOW server_version")).scalar_one()
         return (Finding(level="ok", what=f"PostgreSQL {version} answers"),)
 
-    def reindexed(self, connection: Connection) -> tuple[Finding, ...]:
-        """None: the server's own tools look after its indexes."""
-        return ()
-
-    def unreadable(self, connection: Connection, table: Table, owner_id: str) -> int:
-        """0: the server takes no text that is none."""
-        return 0
-
     def copy(self, place: Path) -> None:
         """Every row in a new SQLite file, each owner as it stands in one state. Raises StoreError."""
         from embermem.store.admin.copying import copied
@@ -252,7 +240,6 @@ class Postgres:
         copied(self, Sqlite(place, 60.0))
 
     def in_memory(self) -> Database:
-        """A database of SQLite."""
         from embermem.store.engines.sqlite import InMemory
 
         return InMemory(self._busy_timeout_s, self.key_file)
@@ -283,18 +270,6 @@ class Postgres:
         finally:
             engine.dispose()
         return all(written)
-
-    def leftovers(self) -> frozenset[str]:
-        """None, for the same reason as `remains`."""
-        return frozenset()
-
-    def remains(self, ids: Collection[str]) -> frozenset[str]:
-        """None: a server does not let its files be read."""
-        return frozenset()
-
-    def backups(self) -> tuple[Path, ...]:
-        """None that we made."""
-        return ()
 
     # ---------------------------------------------------------------------------------------------- the schema's making
 

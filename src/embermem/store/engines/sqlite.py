@@ -27,7 +27,7 @@ from embermem.core.errors import (
     StoreReadOnly,
 )
 from embermem.protocols import Finding
-from embermem.store.engines.database import raise_interrupt
+from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
     FILES,
@@ -65,7 +65,7 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
 )
 
 
-class Sqlite:
+class Sqlite(Database):
     """A Database in one file: WAL, and one who writes at a time, who holds all of it from the beginning."""
 
     def __init__(self, path: Path, busy_timeout_s: float, *, read_only: bool = False) -> None:
@@ -78,12 +78,10 @@ class Sqlite:
 
     @property
     def place(self) -> str:
-        """Its path."""
         return str(self._path)
 
     @property
     def read_only(self) -> bool:
-        """As it was opened."""
         return self._read_only
 
     @property
@@ -111,7 +109,6 @@ class Sqlite:
         return make_engine(self._path, self._busy_timeout_s, read_only=True)
 
     def errors(self) -> AbstractContextManager[None]:
-        """See `our_errors`."""
         return our_errors(self._path)
 
     def prepare(self, engine: Engine) -> None:
@@ -188,9 +185,6 @@ class Sqlite:
         files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
         return sum(file.stat().st_size for file in files if file.exists())
 
-    def lag_s(self, connection: Connection) -> None:
-        """A file is no replica."""
-
     def soundness(self, connection: Connection) -> tuple[Finding, ...]:
         """SQLite's integrity check: every page, and every index against its table. It reads the whole file."""
         said = _integrity(connection)
@@ -250,7 +244,6 @@ class Sqlite:
                 file.write(self.key_file.read_bytes())
 
     def in_memory(self) -> InMemory:
-        """Another database, with this one's key."""
         return InMemory(self._busy_timeout_s, self.key_file)
 
     def scrubs_by_itself(self, connection: Connection) -> bool:
@@ -258,19 +251,16 @@ class Sqlite:
         return True
 
     def scrub(self, done: Callable[[Connection], None]) -> bool:
-        """See sqlite_scrub."""
         from embermem.store.engines import sqlite_scrub
 
         return sqlite_scrub.scrub(self, self._path, self._busy_timeout_s, done)
 
     def leftovers(self) -> frozenset[str]:
-        """See sqlite_scrub."""
         from embermem.store.engines import sqlite_scrub
 
         return sqlite_scrub.leftovers(self, self._path, self._engine_to_read())
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
-        """See sqlite_scrub."""
         from embermem.store.engines import sqlite_scrub
 
         return sqlite_scrub.remains(self._path, ids)
@@ -326,7 +316,6 @@ class InMemory(Sqlite):
 
     @property
     def key_file(self) -> Path:
-        """The original's."""
         return self._key_file
 
     def open(self) -> Engine:
@@ -344,15 +333,12 @@ class InMemory(Sqlite):
         return engine
 
     def scrubs_by_itself(self, connection: Connection) -> bool:
-        """There is no file."""
         return False
 
     def leftovers(self) -> frozenset[str]:
-        """None: there is no file."""
         return frozenset()
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
-        """None: there is no file."""
         return frozenset()
 
 

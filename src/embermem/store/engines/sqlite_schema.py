@@ -14,7 +14,7 @@ from sqlalchemy.dialects import sqlite
 
 from embermem.core.errors import StoreBusy, StoreError
 from embermem.store.engines.sqlite_file import APPLICATION_ID, copy_rows, make_engine
-from embermem.store.migrations import HEAD, VERSION_TABLE, new_store, refuse_newer, run, version
+from embermem.store.migrations import HEAD, VERSION_TABLE, new_store, refuse_newer, upgrade, version
 
 _ALONE_S = 3.0
 """How long a migration waits for others to close the file: a short command is done by then."""
@@ -63,7 +63,7 @@ def _migrate(engine: Engine, path: Path, found: str) -> None:
                 with alone.connect().execution_options(ember_writes=True) as connection:
                     _copy(connection, path, path.with_name(f"{path.name}.before-{HEAD}"))
                     with connection.begin():
-                        run(connection, "head")
+                        upgrade(connection)
                 return
             except exc.OperationalError as error:
                 if "database is locked" not in str(error.orig):

@@ -14,7 +14,7 @@ from embermem.core.errors import InputError
 from embermem.core.types import OwnerId
 from embermem.protocols import Moment
 from embermem.store import schema
-from embermem.store.codec import decisions_from, decisions_text, json_text, micros
+from embermem.store.codec import decisions_from, decisions_text, json_text, micros, record, row_of
 from embermem.store.codec import moment as time_of
 from embermem.store.engines.words import holds
 from embermem.store.transactions import Transactions
@@ -34,7 +34,6 @@ class Changes(Transactions):
         naming: str | None = None,
         kinds: Collection[type[Decision]] | None = None,
     ) -> tuple[Change, ...]:
-        """Changes in order; see protocols."""
         with self._read() as c:
             if isinstance(since, datetime):
                 row = _where_they_stood_at(c, owner_id, since)
@@ -42,7 +41,6 @@ class Changes(Transactions):
             return changes(c, owner_id, since, limit, before=before, causes=causes, naming=naming, kinds=kinds)
 
     def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
-        """Where the logs stood; see protocols."""
         with self._read() as c:
             row = _where_they_stood_at(c, owner_id, as_of)
             if row is None:
@@ -83,23 +81,22 @@ def changes(
         rows = c.execute(query.order_by(table.c.no)).all()
     else:
         rows = c.execute(query.where(table.c.no < before).order_by(table.c.no.desc())).all()[::-1]
-    return tuple(
-        Change(
-            no=row.no,
-            cause=Cause(row.cause),
-            analyst=row.analyst,
-            recorded_at=time_of(row.recorded_at),
-            decisions=decisions_from(row.decisions, kinds),
-        )
-        for row in rows
-    )
+    return tuple(change_from(row, kinds) for row in rows)
+
+
+def change_from(row: Row[Any], kinds: Collection[type[Decision]] | None = None) -> Change:
+    """A change, with its decisions of some kinds."""
+    return record(Change, row, decisions=decisions_from(row.decisions, kinds))
 
 
 def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
     """Write the next change."""
-    row = {"cause": change.cause.value, "analyst": change.analyst, "recorded_at": micros(change.recorded_at)}
-    said = decisions_text(change.decisions)
-    c.execute(insert(schema.change).values(owner_id=owner_id, no=change.no, decisions=said, **row))
+    c.execute(insert(schema.change), change_row(owner_id, change))
+
+
+def change_row(owner_id: OwnerId, change: Change) -> dict[str, Any]:
+    """A change as a row."""
+    return row_of(change, schema.change, owner_id=owner_id, decisions=decisions_text(change.decisions))
 
 
 def _where_they_stood() -> Select[Any]:

@@ -17,14 +17,13 @@ from embermem.core.types import (
     OwnerId,
     PageId,
     Persona,
-    SegmentId,
 )
 from embermem.protocols import (
     Delta,
     PageMark,
 )
 from embermem.store import schema
-from embermem.store.codec import moment
+from embermem.store.codec import moment, record
 from embermem.store.queries import persona, reads
 from embermem.store.statements import utterances
 from embermem.store.transactions import Transactions
@@ -129,14 +128,7 @@ def _newer(
         utterances=utterances(c, owner_id, seq, None),
         vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
         vectors=data.reshape(len(found), -1) if found else np.zeros((0, dim), dtype=np.float32),
-        pages=tuple(
-            PageMark(
-                page_id=PageId(row.page_id),
-                no=row.no,
-                segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
-            )
-            for row in marks
-        ),
+        pages=tuple(record(PageMark, row) for row in marks),
         segments=tuple(reads.segment_from(row, embedder) for row in segments),
         persona=known,
         tokens=_tokens(found),

@@ -18,9 +18,10 @@ from embermem.core.types import ChainId, FactId, OwnerId, Page, SegmentId
 from embermem.languages.quote_matcher import Probes
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
-from embermem.store.codec import decisions_from, from_json, json_text, micros, moment
+from embermem.store.codec import from_json, json_text, micros, moment
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
+from embermem.store.queries.changes import change_from
 from embermem.store.transactions import Transactions
 
 
@@ -79,7 +80,6 @@ class Trails(Transactions):
         probes: Collection[str],
         verbatim: Collection[str],
     ) -> Trail:
-        """The changes that may tell of them; see protocols."""
         with self._read() as c:
             exact = not pages or not _wrote(c, owner_id, verbatim)
             return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, verbatim=exact)
@@ -125,7 +125,9 @@ class _Following:
         self._emptied: set[ChainId] = set()
 
     def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
-        begun = self._scalar(select(func.max(schema.change.c.no)), schema.change, cause=Cause.ANEW.value) or 0
+        change = schema.change.c
+        last = select(func.max(change.no)).where(change.owner_id == self._owner_id, change.cause == Cause.ANEW.value)
+        begun = self._c.scalar(last) or 0
         self._notes_and_places()
         chains = self._pages_left()
         self._emptied = {chain_id for chain_id, left in chains.items() if not left}
@@ -183,7 +185,7 @@ class _Following:
         words, lost = self._words_of_none(segment_id), self._lost.get(segment_id, [])
         row = self._c.execute(
             select(segment.c.pages, segment.c.opened_no, text.c.said_from, text.c.said_to)
-            .join(text, and_(text.c.owner_id == segment.c.owner_id, text.c.segment_id == segment.c.segment_id))
+            .join(text, reads.same(text, segment, "segment_id"))
             .where(segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
             .where(text.c.retired_no.is_(None))
         ).first()
@@ -198,7 +200,7 @@ class _Following:
         page, placed, said = schema.page, schema.membership, schema.utterance
         rows = self._c.execute(
             select(page.c.page_id, placed.c.change_no, said.c.said_at, said.c.said_offset)
-            .join(placed, and_(placed.c.owner_id == page.c.owner_id, placed.c.page_id == page.c.page_id))
+            .join(placed, reads.same(placed, page, "page_id"))
             .join(said, and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.first_seq))
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
             .where(placed.c.segment_id == segment_id)
@@ -223,7 +225,7 @@ class _Following:
         query = (
             select(note.c.page_id, note.c.keywords)
             .select_from(page)
-            .join(note, and_(note.c.owner_id == page.c.owner_id, note.c.page_id == page.c.page_id))
+            .join(note, reads.same(note, page, "page_id"))
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
         )
         if len(self._pages) <= reads.CHUNK:
@@ -313,7 +315,7 @@ class _Following:
         chain, text = schema.chain, schema.segment_text
         told = select(chain.c.chain_id, chain.c.change_no, chain.c.summary)
         for row in self._rows(told, chain.c.chain_id, self._chains):
-            if row.chain_id in self._emptied or self._gives_away(json_text(row.summary)):
+            if row.chain_id in self._emptied or self._probes.in_(json_text(row.summary)):
                 self._numbers.add(row.change_no)
         gone = [f'"chain_id":{json_text(chain_id)}' for chain_id in sorted(self._emptied)]
         query = select(text.c.segment_id, text.c.change_no, text.c.retired_no, text.c.parts, text.c.keywords)
@@ -326,12 +328,9 @@ class _Following:
                     or (lost.lost and (not lost.left or row.change_no < lost.first_no))
                     or any(word in row.keywords for word in words)
                     or any(one in row.parts for one in gone)
-                    or self._gives_away(row.parts)
+                    or self._probes.in_(row.parts)
                 ):
                     self._numbers.add(row.change_no)
-
-    def _gives_away(self, raw: str) -> bool:
-        return self._probes.in_(raw)
 
     def _ties(self) -> None:
         """Conflicts, links and evolutions of what goes."""
@@ -393,23 +392,10 @@ class _Following:
             self._numbers |= set(others)
         self._numbers |= set(range(1, begun + 1))
         rows = sorted(self._rows(select(table), table.c.no, self._numbers), key=lambda row: int(row.no))
-        return tuple(
-            Change(
-                no=row.no,
-                cause=Cause(row.cause),
-                analyst=row.analyst,
-                recorded_at=moment(row.recorded_at),
-                decisions=decisions_from(row.decisions),
-            )
-            for row in rows
-        )
+        return tuple(change_from(row) for row in rows)
 
     def _rows(self, query: Any, column: Any, values: Iterable[Any], *, of: Any = None) -> Iterable[Any]:
         """The owner's rows in which a column has one of some values."""
         table = column.table if of is None else of
         for some in reads.chunks(sorted(values)):
             yield from self._c.execute(query.where(table.c.owner_id == self._owner_id, column.in_(some))).all()
-
-    def _scalar(self, query: Any, table: Any, **values: object) -> Any:
-        conditions = [table.c[name] == value for name, value in values.items()]
-        return self._c.scalar(query.where(table.c.owner_id == self._owner_id, *conditions))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select, update
 
 from embermem.core.errors import NotFound
 from embermem.protocols import ApiKey, Grant
 from embermem.store import schema
-from embermem.store.codec import micros, moment
+from embermem.store.codec import micros, record, row_of
 from embermem.store.transactions import Transactions
 
 
@@ -31,24 +30,14 @@ class Keys(Transactions):
         table = schema.api_key
         with self._read() as c:
             row = c.execute(select(table).where(table.c.id == key_id)).first()
-        key = _key_from(_NOBODY if row is None else row)
+        key = _key_from(_Nobody() if row is None else row)
         return None if row is None else key
 
     def add_key(self, key: ApiKey) -> None:
         """Keep a new key."""
         grants = json.dumps([[grant.user, grant.agent] for grant in key.grants], ensure_ascii=False)
         with self._write() as c:
-            c.execute(
-                insert(schema.api_key).values(
-                    id=key.id,
-                    name=key.name,
-                    digest=key.digest,
-                    grants=grants,
-                    read_only=key.read_only,
-                    created_at=micros(key.created_at),
-                    revoked_at=None if key.revoked_at is None else micros(key.revoked_at),
-                )
-            )
+            c.execute(insert(schema.api_key), row_of(key, schema.api_key, grants=grants))
 
     def revoke_key(self, key_id: str, now: datetime) -> ApiKey:
         """End a key. Raises NotFound."""
@@ -63,18 +52,17 @@ class Keys(Transactions):
         return _key_from(row)
 
 
-_NOBODY = SimpleNamespace(
-    id="", name="", digest="", grants='[["nobody", null]]', read_only=False, created_at=0, revoked_at=None
-)
+class _Nobody(NamedTuple):
+    """A row of no key."""
+
+    id: str = ""
+    name: str = ""
+    digest: str = ""
+    grants: str = '[["nobody", null]]'
+    read_only: bool = False
+    created_at: int = 0
+    revoked_at: int | None = None
 
 
 def _key_from(row: Any) -> ApiKey:
-    return ApiKey(
-        id=row.id,
-        name=row.name,
-        digest=row.digest,
-        grants=tuple(Grant(user=user, agent=agent) for user, agent in json.loads(row.grants)),
-        read_only=row.read_only,
-        created_at=moment(row.created_at),
-        revoked_at=None if row.revoked_at is None else moment(row.revoked_at),
-    )
+    return record(ApiKey, row, grants=tuple(Grant(user=user, agent=agent) for user, agent in json.loads(row.grants)))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy import ColumnElement, exists, or_, select
 
-from embermem.core.types import FactId, Link, LinkId, OwnerId
+from embermem.core.types import Link, LinkId, OwnerId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
-from embermem.store.codec import moment as time_of
+from embermem.store.codec import record
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
 
@@ -27,7 +27,6 @@ class Links(Transactions):
         ids: Collection[LinkId] | None = None,
         standing: bool = True,
     ) -> tuple[Link, ...]:
-        """Links in the order in which they were made; see protocols."""
         link = schema.link
         query = select(link).where(link.c.owner_id == owner_id)
         if standing:
@@ -40,30 +39,13 @@ class Links(Transactions):
         with self._read() as c:
             rows = c.execute(query.order_by(link.c.change_no, link.c.link_id)).all()
             sources = reads.sources_of(c, owner_id, "link", {row.link_id: row.change_no for row in rows})
-        return tuple(
-            Link(
-                id=LinkId(row.link_id),
-                from_id=FactId(row.from_id),
-                to_id=FactId(row.to_id),
-                reason=row.reason,
-                sources=sources.get(row.link_id, ()),
-                analyst=row.analyst,
-                recorded_at=time_of(row.recorded_at),
-                retired_at=None if row.retired_at is None else time_of(row.retired_at),
-                change_no=row.change_no,
-            )
-            for row in rows
-        )
+        return tuple(record(Link, row, id=row.link_id, sources=sources.get(row.link_id, ())) for row in rows)
 
 
 def _stands(item_id: Any, owner_id: OwnerId, revision: int | None) -> ColumnElement[bool]:
     """Whether an end is a fact that was held, if only in the archive, or a segment that was there."""
-    fact, state, segment = schema.fact, schema.fact_state, schema.segment
-    opened = and_(segment.c.owner_id == owner_id, segment.c.segment_id == item_id)
-    if revision is None:
-        held = and_(fact.c.owner_id == owner_id, fact.c.fact_id == item_id, fact.c.retired_no.is_(None))
-    else:
-        opened = and_(opened, segment.c.opened_no <= revision)
-        held = and_(state.c.owner_id == owner_id, state.c.fact_id == item_id, state.c.ended_no.is_(None))
-        held = and_(held, reads.stood(state, revision))
-    return or_(exists().where(held), exists().where(opened))
+    segment = schema.segment.c
+    opened = exists().where(segment.owner_id == owner_id, segment.segment_id == item_id)
+    if revision is not None:
+        opened = opened.where(segment.opened_no <= revision)
+    return or_(reads.fact_held(owner_id, item_id, revision, archived=True), opened)

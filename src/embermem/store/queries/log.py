@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import KeyReused
@@ -15,14 +15,12 @@ from embermem.core.ids import new_id
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, Message, Owner, OwnerId, PageId, ThreadId, Utterance, UtteranceId
 from embermem.core.user_overrides import mark_of_message
-from embermem.protocols import (
-    OwnerState,
-)
+from embermem.protocols import OwnerState
 from embermem.store import schema
-from embermem.store.codec import micros, offset
+from embermem.store.codec import micros, row_of, zoned
 from embermem.store.erasing import Erasing, is_gone, is_keyed, marked_of, same_digest
 from embermem.store.queries.reads import chunks
-from embermem.store.statements import due_from, ensure_owner, owner_state, utterances
+from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
 from embermem.store.transactions import Undo
 
 logger = logging.getLogger(__name__)
@@ -42,7 +40,6 @@ class Log(Erasing):
         fresh: bool,
         expires_at: datetime | None = None,
     ) -> Added:
-        """Store messages in one transaction; see protocols."""
         at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)
@@ -60,10 +57,7 @@ class Log(Erasing):
             row = c.execute(
                 update(table)
                 .where(table.c.owner_id == owner.id)
-                .values(
-                    seq=table.c.seq + len(messages),
-                    due_at=due_from(at),
-                )
+                .values(seq=table.c.seq + len(messages), due_at=due_from(at))
                 .returning(table.c.seq, table.c.pages)
             ).one()
             added = _append(c, owner.id, messages, row.seq - len(messages), row.pages, at, fresh)
@@ -109,7 +103,7 @@ class Log(Erasing):
         """The zone of this owner's times that come without one."""
         with self._write() as c:
             ensure_owner(c, owner, micros(now))
-            c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner.id).values(timezone=timezone))
+            set_owner(c, owner.id, timezone=timezone)
 
     def utterances(
         self,
@@ -119,7 +113,6 @@ class Log(Erasing):
         *,
         ids: Collection[UtteranceId] | None = None,
     ) -> tuple[Utterance, ...]:
-        """What was said, in order; see protocols."""
         with self._read() as c:
             return utterances(c, owner_id, after_seq, limit, ids)
 
@@ -174,26 +167,20 @@ def _append(
             if page_id in opened:
                 opened[page_id] |= {"last_seq": seq, "answered": answered}
             else:
-                joined[page_id] = {"k_page": page_id, "k_last": seq, "k_answered": answered}
+                joined[page_id] = {"page_id": page_id, "last_seq": seq, "answered": answered}
         else:
             pages += 1
             page_id, answered = PageId(new_id("p")), message.role.agent_side
             opened[page_id] = _new_page(owner_id, page_id, pages, message.thread, seq, answered, at)
             fresh = False
         tails[message.thread] = PageTail(page_id=page_id, answered=answered)
-        utterances.append(_utterance_row(owner_id, seq, page_id, message, at))
+        said = {"owner_id": owner_id, "seq": seq, "id": new_id("u"), "page_id": page_id, "recorded_at": at}
+        utterances.append(row_of(message, schema.utterance, **said))
     c.execute(insert(schema.utterance), utterances)
-    page = schema.page
     if opened:
-        c.execute(insert(page), list(opened.values()))
-        c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(pages=pages))
-    if joined:
-        c.execute(
-            update(page)
-            .where(page.c.owner_id == owner_id, page.c.page_id == bindparam("k_page"))
-            .values(last_seq=bindparam("k_last"), answered=bindparam("k_answered")),
-            list(joined.values()),
-        )
+        c.execute(insert(schema.page), list(opened.values()))
+        set_owner(c, owner_id, pages=pages)
+    update_rows(c, schema.page, owner_id, ("page_id",), joined.values())
     return Added(
         page_ids=tuple(dict.fromkeys(row["page_id"] for row in utterances)),
         utterance_ids=tuple(row["id"] for row in utterances),
@@ -207,7 +194,7 @@ def _expire(c: Connection, owner_id: OwnerId, page_ids: Sequence[PageId], expire
         update(page)
         .where(page.c.owner_id == owner_id, page.c.page_id.in_(page_ids))
         .where(or_(page.c.expires_at.is_(None), page.c.expires_at > at))
-        .values(expires_at=at, expires_offset=offset(expires_at))
+        .values(zoned("expires_at", expires_at))
     )
 
 
@@ -224,20 +211,4 @@ def _new_page(
         "answered": answered,
         "recorded_at": at,
         **dict.fromkeys(("annotated_seq", "analysed_seq", "touched_no", "attempts"), 0),
-    }
-
-
-def _utterance_row(owner_id: OwnerId, seq: int, page_id: PageId, message: Message, at: int) -> dict[str, Any]:
-    return {
-        "owner_id": owner_id,
-        "seq": seq,
-        "id": new_id("u"),
-        "page_id": page_id,
-        "thread": message.thread,
-        "role": message.role.value,
-        "speaker": message.speaker,
-        "text": message.text,
-        "said_at": micros(message.said_at),
-        "said_offset": offset(message.said_at),
-        "recorded_at": at,
     }

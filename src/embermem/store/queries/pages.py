@@ -5,7 +5,7 @@ Where a page stands now is written on its row. Where it stood is what its member
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -38,7 +38,6 @@ class Pages(Transactions):
         before: int | None = None,
         limit: int | None = None,
     ) -> tuple[Page, ...]:
-        """Pages in order; see protocols."""
         page = schema.page.c
         with self._read() as c:
             query, placed, pages = _pages(c, owner_id, moment)
@@ -56,15 +55,11 @@ class Pages(Transactions):
                 query = query.where(page.no < before)
             if limit is not None:
                 query = query.order_by(page.no.desc()).limit(limit)
-            queries = (
-                [query] if ids is None else [query.where(reads.one_of(page.page_id, some)) for some in _parts(ids)]
-            )
+            queries = [query]
+            if ids is not None:
+                queries = [query.where(reads.one_of(page.page_id, some)) for some in reads.chunks(sorted(set(ids)))]
             rows = sorted((row for one in queries for row in c.execute(one)), key=lambda row: row.no)
             return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=_said_by(moment))
-
-
-def _parts(ids: Collection[PageId]) -> Iterable[Sequence[PageId]]:
-    return reads.chunks(sorted(set(ids)))
 
 
 def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any], Any, Any]:
@@ -127,7 +122,7 @@ def _select_pages_then(owner_id: OwnerId, moment: Moment, counted: int) -> Selec
     page, member, segment = schema.page, schema.membership, schema.segment
     placed = (
         _joined(select_present(owner_id, moment), member, moment)
-        .outerjoin(segment, and_(segment.c.owner_id == member.c.owner_id, segment.c.segment_id == member.c.segment_id))
+        .outerjoin(segment, reads.same(segment, member, "segment_id"))
         .add_columns(member.c.segment_id, evicted_no(moment).label("evicted_no"))
     )
     return noted(placed, moment).add_columns(

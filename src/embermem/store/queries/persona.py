@@ -19,30 +19,19 @@ from embermem.core.traits import dimensions_by_name
 from embermem.core.types import About, Conflict, Fact, FactId, OwnerId, Persona, ProfileField, Source, Trait
 from embermem.protocols import HELD, NOW, FactSelection, FactState, Moment
 from embermem.store import schema
-from embermem.store.codec import micros
-from embermem.store.codec import moment as time_of
+from embermem.store.codec import micros, record
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
-
-_BESIDE = {"owner_id", "fact_id", "change_no", "recorded_at", "retired_no", "retired_at"}
-_OF_A_STATE = {
-    **{c.name: c.name for c in schema.fact.c if c.name in schema.fact_state.c and c.name not in _BESIDE},
-    "retired_no": "ended_no",
-    "retired_at": "ended_at",
-}
-"""Columns of `fact` that change, and what they are called in `fact_state`."""
 
 
 class Personas(Transactions):
     """Readers of facts, conflicts, traits and profiles."""
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
-        """Facts, those confirmed last at the end; see protocols."""
         with self._read() as c:
             return facts(c, owner_id, selection, moment)
 
     def persona(self, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
-        """Profiles, traits and the facts that are held; see protocols."""
         with self._read() as c:
             return persona(c, owner_id, moment)
 
@@ -53,14 +42,7 @@ class Personas(Transactions):
             rows = _open_conflicts(c, owner_id, moment.revision)
             held = {fact.id: fact for fact in facts(c, owner_id, HELD, replace(moment, valid_at=None))} if rows else {}
         return tuple(
-            Conflict(
-                older=held[FactId(row.fact_id)],
-                newer=held[FactId(row.other_id)],
-                reason=row.reason,
-                recorded_at=time_of(row.recorded_at),
-                change_no=row.change_no,
-            )
-            for row in rows
+            record(Conflict, row, older=held[FactId(row.fact_id)], newer=held[FactId(row.other_id)]) for row in rows
         )
 
 
@@ -109,10 +91,10 @@ def select_facts(owner_id: OwnerId, revision: int | None = None) -> tuple[Select
     fact = schema.fact
     marked = exists().where(schema.conflict.c.owner_id == owner_id).label("marked")
     if revision is None:
-        of = {name: fact.c[name] for name in _OF_A_STATE}
+        of = {name: fact.c[name] for name in schema.STATE}
         query = select(fact, marked).where(fact.c.owner_id == owner_id)
     else:
-        of = {name: schema.fact_state.c[theirs] for name, theirs in _OF_A_STATE.items()}
+        of = {name: schema.fact_state.c[theirs] for name, theirs in schema.STATE.items()}
         query = select_states(owner_id).add_columns(marked).where(reads.stood(schema.fact_state, revision))
     return query.order_by(of["confirmed_no"], fact.c.change_no, fact.c.fact_id), of
 
@@ -120,11 +102,11 @@ def select_facts(owner_id: OwnerId, revision: int | None = None) -> tuple[Select
 def select_states(owner_id: OwnerId) -> Select[Any]:
     """Facts as rows of the table `fact`, one for each state that a change left them in."""
     fact, state = schema.fact, schema.fact_state
-    fixed = [column for column in fact.c if column.name not in _OF_A_STATE]
+    fixed = [column for column in fact.c if column.name not in schema.STATE]
     return (
-        select(*fixed, *(state.c[theirs].label(name) for name, theirs in _OF_A_STATE.items()))
+        select(*fixed, *(state.c[theirs].label(name) for name, theirs in schema.STATE.items()))
         .select_from(state)
-        .join(fact, and_(fact.c.owner_id == state.c.owner_id, fact.c.fact_id == state.c.fact_id))
+        .join(fact, reads.same(fact, state, "fact_id"))
         .where(state.c.owner_id == owner_id)
     )
 
@@ -160,23 +142,12 @@ def facts_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], upto:
 
 def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]], conflicts: Sequence[FactId] = ()) -> Fact:
     """A fact with its sources, and those that it is in conflict with."""
-    return Fact(
-        id=FactId(row.fact_id),
-        about=About(row.about),
-        subject=row.subject,
-        attribute=row.attribute,
-        value=row.value,
-        text=row.text,
+    return record(
+        Fact,
+        row,
+        id=row.fact_id,
         sources=sources.get(row.fact_id, ()),
-        valid_from=reads.time_from(row.valid_from, row.valid_from_offset),
-        valid_to=reads.time_from(row.valid_to, row.valid_to_offset),
-        recorded_at=time_of(row.recorded_at),
-        retired_at=reads.time_from(row.retired_at),
-        superseded_by=None if row.superseded_by is None else FactId(row.superseded_by),
         archived=row.archived_no is not None,
-        pinned=row.pinned,
-        change_no=row.change_no,
-        expires_at=reads.time_from(row.expires_at, row.expires_offset),
         conflicts=tuple(conflicts),
     )
 
@@ -196,15 +167,10 @@ def _fact_sources(
 def _open_conflicts(c: Connection, owner_id: OwnerId, upto: int | None) -> Sequence[Row[Any]]:
     """The conflicts that stand and both of whose facts are held, in the order in which they were found; as they were
     at change `upto`."""
-    table, fact, state = schema.conflict, schema.fact, schema.fact_state
+    table = schema.conflict
     query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, upto))
     for end in (table.c.fact_id, table.c.other_id):
-        if upto is None:
-            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
-            query = query.where(exists().where(fact.c.owner_id == owner_id, fact.c.fact_id == end, held))
-        else:
-            held = and_(state.c.ended_no.is_(None), state.c.archived_no.is_(None), reads.stood(state, upto))
-            query = query.where(exists().where(state.c.owner_id == owner_id, state.c.fact_id == end, held))
+        query = query.where(reads.fact_held(owner_id, end, upto, archived=False))
     return c.execute(query.order_by(table.c.change_no, table.c.fact_id, table.c.other_id)).all()
 
 
@@ -267,17 +233,7 @@ def _fields_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> 
 
 def field_from(row: Row[Any], sources: tuple[Source, ...]) -> ProfileField:
     """A line of a profile. One that was cleared says nothing."""
-    return ProfileField(
-        whose=About(row.whose),
-        name=row.name,
-        value=row.value or "",
-        sources=sources,
-        recorded_at=time_of(row.recorded_at),
-        valid_from=reads.time_from(row.valid_from, row.valid_from_offset),
-        change_no=row.change_no,
-        set_by=row.set_by,
-        retired_at=reads.time_from(row.retired_at),
-    )
+    return record(ProfileField, row, value=row.value or "", sources=sources)
 
 
 def _traits_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> tuple[Trait, ...]:
@@ -288,15 +244,4 @@ def _traits_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> 
 def trait_from(row: Row[Any], sources: tuple[Source, ...]) -> Trait:
     """A trait."""
     dimension = dimensions_by_name()[row.dimension]
-    return Trait(
-        dimension=row.dimension,
-        category=dimension.category,
-        level=row.level,
-        confidence=row.confidence,
-        pole=dimension.pole(row.level),
-        sources=sources,
-        recorded_at=time_of(row.recorded_at),
-        valid_from=reads.time_from(row.valid_from, row.valid_from_offset),
-        change_no=row.change_no,
-        retired_at=reads.time_from(row.retired_at),
-    )
+    return record(Trait, row, category=dimension.category, pole=dimension.pole(row.level), sources=sources)

@@ -7,30 +7,25 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Select, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, true
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.paging import tier_of
 from embermem.core.types import (
-    ChainId,
     Owner,
     OwnerId,
     Page,
     PageId,
     PageView,
     PersonaChange,
-    Role,
     Segment,
-    SegmentId,
     Source,
-    ThreadId,
     Utterance,
-    UtteranceId,
 )
 from embermem.protocols import NotedPage, OwnerState, SegmentState
 from embermem.store import schema
-from embermem.store.codec import from_json, moment, sum_from, vector_from
+from embermem.store.codec import from_json, moment, record, sum_from, vector_from
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -54,22 +49,12 @@ def one_of(column: Any, some: Sequence[Any]) -> Any:
 
 def owner_from(row: Row[Any]) -> Owner:
     """An owner's identity."""
-    return Owner(id=OwnerId(row.owner_id), user=row.user, agent=row.agent)
+    return record(Owner, row, id=row.owner_id)
 
 
 def owner_state_from(row: Row[Any]) -> OwnerState:
     """An owner's row."""
-    return OwnerState(
-        owner=owner_from(row),
-        timezone=row.timezone,
-        seq=row.seq,
-        pages=row.pages,
-        revision=row.revision,
-        embedded_seq=row.embedded_seq,
-        due_at=None if row.due_at is None else moment(row.due_at),
-        failures=row.failures,
-        error=row.error,
-    )
+    return record(OwnerState, row, owner=owner_from(row))
 
 
 def unembedded(connection: Connection, owner_id: OwnerId) -> int:
@@ -82,35 +67,28 @@ def unembedded(connection: Connection, owner_id: OwnerId) -> int:
 
 def utterance_from(row: Row[Any]) -> Utterance:
     """An utterance."""
-    return Utterance(
-        id=UtteranceId(row.id),
-        seq=row.seq,
-        page_id=PageId(row.page_id),
-        thread=ThreadId(row.thread),
-        role=Role(row.role),
-        speaker=row.speaker,
-        text=row.text,
-        said_at=moment(row.said_at, row.said_offset),
-        recorded_at=moment(row.recorded_at),
-    )
+    return record(Utterance, row)
 
 
 # --------------------------------------------------------------------------------------------------------------- pages
 
 
+def same(one: Any, other: Any, *names: str) -> ColumnElement[bool]:
+    """Whether rows of two tables are of one owner, and have the same values in some columns."""
+    return and_(one.c.owner_id == other.c.owner_id, *(one.c[name] == other.c[name] for name in names))
+
+
+_PAGES = (
+    select(schema.page, schema.segment.c.evicted_no, schema.owner.c.pages.label("owner_pages"), schema.note.c.keywords)
+    .join(schema.owner, same(schema.owner, schema.page))
+    .outerjoin(schema.segment, same(schema.segment, schema.page, "segment_id"))
+    .outerjoin(schema.note, and_(same(schema.note, schema.page, "page_id"), schema.note.c.retired_no.is_(None)))
+)
+
+
 def select_pages(owner_id: OwnerId) -> Select[Any]:
     """Pages with their segment's eviction, their owner's page count and their note's keywords."""
-    page, segment, owner, note = schema.page, schema.segment, schema.owner, schema.note
-    return (
-        select(page, segment.c.evicted_no, owner.c.pages.label("owner_pages"), note.c.keywords)
-        .join(owner, owner.c.owner_id == page.c.owner_id)
-        .outerjoin(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
-        .outerjoin(
-            note,
-            and_(note.c.owner_id == page.c.owner_id, note.c.page_id == page.c.page_id, note.c.retired_no.is_(None)),
-        )
-        .where(page.c.owner_id == owner_id)
-    )
+    return _PAGES.where(schema.page.c.owner_id == owner_id)
 
 
 def pages_from(
@@ -127,10 +105,10 @@ def pages_from(
         for row in found:
             of.setdefault(row.page_id, []).append(utterance_from(row))
     return tuple(
-        Page(
-            id=PageId(row.page_id),
-            no=row.no,
-            thread=ThreadId(row.thread),
+        record(
+            Page,
+            row,
+            id=row.page_id,
             utterances=tuple(of[row.page_id]),
             tier=tier_of(
                 placed=row.segment_id is not None,
@@ -139,11 +117,7 @@ def pages_from(
                 pages=row.owner_pages,
                 short=short,
             ),
-            segment_id=None if row.segment_id is None else SegmentId(row.segment_id),
-            chain_id=None if row.chain_id is None else ChainId(row.chain_id),
             keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
-            error=row.error,
-            expires_at=time_from(row.expires_at, row.expires_offset),
         )
         for row in rows
     )
@@ -197,30 +171,23 @@ EVOLVED = tuple(schema.evolution.c[name].label(f"evolved_{name}") for name in ("
 """What of an evolution is read beside a segment's text."""
 
 
+_SEGMENTS = (
+    select(schema.segment, schema.segment_text, *EVOLVED)
+    .join(
+        schema.segment_text,
+        and_(same(schema.segment_text, schema.segment, "segment_id"), schema.segment_text.c.retired_no.is_(None)),
+    )
+    .outerjoin(
+        schema.evolution,
+        and_(same(schema.evolution, schema.segment, "segment_id"), schema.evolution.c.retired_no.is_(None)),
+    )
+    .order_by(schema.segment.c.opened_no, schema.segment.c.segment_id)
+)
+
+
 def select_segments(owner_id: OwnerId) -> Select[Any]:
     """Segments with their text as it stands, and what newer memories made of them."""
-    segment, text, evolution = schema.segment, schema.segment_text, schema.evolution
-    return (
-        select(segment, text, *EVOLVED)
-        .join(
-            text,
-            and_(
-                text.c.owner_id == segment.c.owner_id,
-                text.c.segment_id == segment.c.segment_id,
-                text.c.retired_no.is_(None),
-            ),
-        )
-        .outerjoin(
-            evolution,
-            and_(
-                evolution.c.owner_id == segment.c.owner_id,
-                evolution.c.segment_id == segment.c.segment_id,
-                evolution.c.retired_no.is_(None),
-            ),
-        )
-        .where(segment.c.owner_id == owner_id)
-        .order_by(segment.c.opened_no, segment.c.segment_id)
-    )
+    return _SEGMENTS.where(schema.segment.c.owner_id == owner_id)
 
 
 def evolved_from(row: Row[Any]) -> tuple[tuple[str, ...], tuple[str, ...], str]:
@@ -258,19 +225,16 @@ def segment_from(
         length = float(np.linalg.norm(total))
         embedding = total / np.float32(length) if length else total
     evolved, tags, context = evolved_from(row)
-    return Segment(
-        id=SegmentId(row.segment_id),
+    return record(
+        Segment,
+        row,
+        id=row.segment_id,
         summary="\n".join(part.text for part in parts),
         keywords=tuple(dict.fromkeys((*(count.word for count in keywords), *evolved))),
         page_ids=page_ids,
-        visits=row.visits,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         archived=row.evicted_no is not None,
-        change_no=row.change_no,
-        recorded_at=moment(row.recorded_at),
-        said_from=moment(row.said_from, row.said_from_offset),
-        said_to=moment(row.said_to, row.said_to_offset),
         sources=sources,
         tags=tags,
         context=context,
@@ -281,13 +245,12 @@ def segment_from(
 def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
     """A segment as placing sees it."""
     evolved, tags, context = evolved_from(row)
-    return SegmentState(
-        id=SegmentId(row.segment_id),
+    return record(
+        SegmentState,
+        row,
+        id=row.segment_id,
         parts=from_json(row.parts, tuple[SummaryPart, ...]),
         keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
-        said_from=moment(row.said_from, row.said_from_offset),
-        said_to=moment(row.said_to, row.said_to_offset),
-        visits=row.visits,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         vector_sum=sum_from(row.vector_sum) if row.vector_sum is not None and row.embedder == embedder else None,
@@ -316,20 +279,23 @@ def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: M
     return {item_id: tuple(sources) for item_id, sources in found.items()}
 
 
+SOURCES = select(
+    *(schema.source.c[name] for name in ("item_id", "change_no", "seq", "start", "end")), schema.utterance.c.id
+).join(schema.utterance, same(schema.utterance, schema.source, "seq"))
+"""Sources, as `source_from` takes them."""
+
+
 def select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[Any]:
     """The sources of items of a kind, by all changes."""
-    source, utterance = schema.source, schema.utterance
-    return (
-        select(source.c.item_id, source.c.change_no, source.c.seq, source.c.start, source.c.end, utterance.c.id)
-        .join(utterance, and_(utterance.c.owner_id == source.c.owner_id, utterance.c.seq == source.c.seq))
-        .where(source.c.owner_id == owner_id, source.c.item == item, source.c.item_id.in_(ids))
-        .order_by(source.c.item_id, source.c.change_no, source.c.ordinal)
+    source = schema.source.c
+    return SOURCES.where(source.owner_id == owner_id, source.item == item, source.item_id.in_(ids)).order_by(
+        source.item_id, source.change_no, source.ordinal
     )
 
 
-def source_from(row: Row[Any]) -> Source:
+def source_from(row: Any) -> Source:
     """A source."""
-    return Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end)
+    return record(Source, row, utterance_id=row.id)
 
 
 def stood(table: Any, upto: int | None) -> Any:
@@ -337,6 +303,16 @@ def stood(table: Any, upto: int | None) -> Any:
     if upto is None:
         return table.c.retired_no.is_(None)
     return and_(table.c.change_no <= upto, or_(table.c.retired_no.is_(None), table.c.retired_no > upto))
+
+
+def fact_held(owner_id: OwnerId, fact_id: Any, upto: int | None, *, archived: bool) -> ColumnElement[bool]:
+    """Whether a fact is held, or was at change `upto`; with `archived` also if only in the archive."""
+    table = schema.fact if upto is None else schema.fact_state
+    empty = ["retired_no" if upto is None else "ended_no", *(() if archived else ("archived_no",))]
+    held = exists().where(
+        table.c.owner_id == owner_id, table.c.fact_id == fact_id, *(table.c[one].is_(None) for one in empty)
+    )
+    return held if upto is None else held.where(stood(table, upto))
 
 
 def known_by(table: Any, upto: int | None) -> Any:

@@ -18,14 +18,13 @@ from embermem.baselines.records import Found, Record, RecordId, Standing, Writte
 from embermem.core.errors import RevisionMoved
 from embermem.core.types import Owner, OwnerId
 from embermem.store import schema
-from embermem.store.codec import micros, moment, offset, vector_bytes, vector_from
+from embermem.store.codec import micros, moment, vector_bytes, vector_from, zoned
 from embermem.store.engines.words import upsert
+from embermem.store.queries.reads import chunks
 from embermem.store.statements import ensure_owner
 from embermem.store.transactions import Transactions
 
 _BASE = frozenset(field.name for field in fields(Record))
-_AT_ONCE = 500
-"""Ids named in one statement; SQLite takes some thousands."""
 
 
 class Records(Transactions):
@@ -90,7 +89,7 @@ def _revision(c: Connection, owner_id: OwnerId) -> int:
 
 def _empty(c: Connection, owner_id: OwnerId, record_ids: Sequence[RecordId]) -> None:
     """Take away all values of records that are dropped or written again."""
-    for some in _parts(record_ids):
+    for some in chunks(record_ids):
         table = schema.record_value
         c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.record_id.in_(some)))
 
@@ -98,7 +97,7 @@ def _empty(c: Connection, owner_id: OwnerId, record_ids: Sequence[RecordId]) -> 
 def _mark_gone(c: Connection, owner_id: OwnerId, record_ids: Sequence[RecordId], revision: int) -> None:
     """A row without its text stays, so that readers learn of it."""
     table = schema.record
-    for some in _parts(record_ids):
+    for some in chunks(record_ids):
         c.execute(
             table.update()
             .where(table.c.owner_id == owner_id, table.c.record_id.in_(some))
@@ -120,8 +119,7 @@ def _keep(c: Connection, owner_id: OwnerId, records: Sequence[Record], revision:
             "revision": revision,
             "gone": False,
             "text": record.text,
-            "at": micros(record.at),
-            "at_offset": offset(record.at),
+            **zoned("at", record.at),
             "vector": None if record.vector is None else vector_bytes(record.vector),
         }
         for n, record in enumerate(records, 1)
@@ -152,7 +150,7 @@ def _columns(value: object) -> dict[str, object]:
     if isinstance(value, (bool, int, float)):
         return {"number": float(value)}
     if isinstance(value, datetime):
-        return {"at": micros(value), "at_offset": offset(value)}
+        return zoned("at", value)
     if isinstance(value, np.ndarray):
         return {"data": vector_bytes(value)}
     raise TypeError(f"a record may not hold a {type(value).__name__}")
@@ -164,7 +162,7 @@ def _columns(value: object) -> dict[str, object]:
 def _values(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> Mapping[str, dict[str, list[Row[Any]]]]:
     table = schema.record_value
     found: defaultdict[str, dict[str, list[Row[Any]]]] = defaultdict(dict)
-    for some in _parts([row.record_id for row in rows]):
+    for some in chunks([row.record_id for row in rows]):
         query = select(table).where(table.c.owner_id == owner_id, table.c.record_id.in_(some))
         for row in c.execute(query.order_by(table.c.record_id, table.c.name, table.c.ordinal)):
             found[row.record_id].setdefault(row.name, []).append(row)
@@ -224,7 +222,3 @@ def _reader(hint: Any) -> Callable[[Row[Any]], object]:
     if issubclass(hint, datetime):
         return lambda row: moment(row.at, row.at_offset)
     raise TypeError(f"a record may not hold a {hint.__name__}")
-
-
-def _parts(record_ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (record_ids[i : i + _AT_ONCE] for i in range(0, len(record_ids), _AT_ONCE))

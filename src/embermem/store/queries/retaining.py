@@ -11,7 +11,7 @@ from embermem.core.changes import Cause, Change
 from embermem.core.types import Owner, OwnerId, PageId
 from embermem.protocols import HELD, Use
 from embermem.store import schema
-from embermem.store.codec import micros, moment, offset
+from embermem.store.codec import micros, moment, zoned
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.persona import facts
@@ -23,7 +23,6 @@ class Retaining(Transactions):
     """Uses and expiry of one owner's memories."""
 
     def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
-        """How each held fact and each segment of mid-term memory was used; see protocols."""
         segment = schema.segment
         with self._read() as c:
             used = _fact_uses(c, owner_id)
@@ -37,7 +36,6 @@ class Retaining(Transactions):
         )
 
     def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
-        """Pages that have expired, and the seqs of their utterances."""
         page, said = schema.page, schema.utterance
         with self._read() as c:
             pages = frozenset(
@@ -67,10 +65,7 @@ class Retaining(Transactions):
             set_to = c.execute(
                 update(page)
                 .where(page.c.owner_id == owner.id, page.c.page_id == page_id)
-                .values(
-                    expires_at=None if at is None else micros(at),
-                    expires_offset=None if at is None else offset(at),
-                )
+                .values(zoned("expires_at", at))
             )
             if set_to.rowcount == 0:
                 return False

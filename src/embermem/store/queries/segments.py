@@ -6,19 +6,20 @@ Every derived row says by which change it was written and by which it ended, so 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, Table, and_, func, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
-from embermem.store.codec import from_json, micros
+from embermem.store.codec import from_json, micros, record
 from embermem.store.codec import moment as time_of
 from embermem.store.queries import reads
 from embermem.store.queries.pages import evicted_no, noted, select_present
@@ -37,7 +38,6 @@ class Segments(Transactions):
         archived: bool | None = None,
         only: SegmentId | None = None,
     ) -> tuple[Segment, ...]:
-        """Segments with their pages and sources, oldest first; see protocols."""
         read = _segments_now if moment.is_now else _segments_then
         with self._read() as c:
             return read(c, owner_id, moment, archived, only)
@@ -45,7 +45,6 @@ class Segments(Transactions):
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
     ) -> tuple[Chain, ...]:
-        """Chains with their pages; see protocols."""
         read = _chains_now if moment.is_now else _chains_then
         with self._read() as c:
             return read(c, owner_id, moment, ids)
@@ -100,13 +99,11 @@ def _chains_now(c: Connection, owner_id: OwnerId, _: Moment, ids: Collection[Cha
     rows = c.execute(query.order_by(chain.chain_id)).all()
     sources = reads.sources_of(c, owner_id, "chain", {row.chain_id: row.change_no for row in rows})
     return tuple(
-        Chain(
-            id=ChainId(row.chain_id),
-            thread=ThreadId(row.thread),
-            summary=row.summary,
+        record(
+            Chain,
+            row,
+            id=row.chain_id,
             page_ids=tuple(of.get(row.chain_id, ())),
-            change_no=row.change_no,
-            recorded_at=time_of(row.recorded_at),
             sources=sources.get(row.chain_id, ()),
         )
         for row in rows
@@ -120,15 +117,18 @@ def _chains_now(c: Connection, owner_id: OwnerId, _: Moment, ids: Collection[Cha
 def _segments_then(
     c: Connection, owner_id: OwnerId, moment: Moment, archived: bool | None, only: SegmentId | None
 ) -> tuple[Segment, ...]:
-    members = _members(c, owner_id, moment, only)
+    members, segment = _members(c, owner_id, moment, only), schema.segment.c
+    every = select(segment.segment_id, evicted_no(moment).label("evicted_no")).where(segment.owner_id == owner_id)
     known = [
         row
-        for row in c.execute(_select_segments(owner_id, moment))
+        for row in c.execute(every.order_by(segment.opened_no, segment.segment_id))
         if row.segment_id in members and archived in (None, row.evicted_no is not None)
     ]
-    texts = {row.segment_id: row for row in c.execute(_segment_texts(owner_id, moment, only))}
+    text, evolution = schema.segment_text, schema.evolution
+    one = () if only is None else (text.c.segment_id == only,)
+    texts = {row.segment_id: row for row in c.execute(_told(owner_id, text, text.c.segment_id, moment, *one))}
     sources = reads.sources_of(c, owner_id, "segment", {name: row.change_no for name, row in texts.items()})
-    told = _told(owner_id, schema.evolution, schema.evolution.c.segment_id, "evolution", moment)
+    told = _told(owner_id, evolution, evolution.c.segment_id, moment)
     evolved = {row.segment_id: row for row in c.execute(told)}
     return tuple(
         _segment(
@@ -151,7 +151,7 @@ def _chains_then(
     members = noted(select_present(owner_id, moment), moment).where(schema.note.c.chain_id.is_not(None))
     for row in c.execute(members.order_by(schema.page.c.no)):
         of.setdefault(row.chain_id, []).append(row)
-    told = _told(owner_id, schema.chain, schema.chain.c.chain_id, "chain", moment)
+    told = _told(owner_id, schema.chain, schema.chain.c.chain_id, moment)
     texts = {row.chain_id: row for row in c.execute(told)}
     sources = reads.sources_of(c, owner_id, "chain", {name: row.change_no for name, row in texts.items()})
     made = []
@@ -171,47 +171,28 @@ def _chains_then(
     return tuple(made)
 
 
-def _segment_texts(owner_id: OwnerId, moment: Moment, only: SegmentId | None) -> Select[Any]:
-    """The text that each segment had; with `valid_at` the newest that tells of nothing said later."""
-    text = schema.segment_text
-    query = select(text).where(text.c.owner_id == owner_id)
-    if only is not None:
-        query = query.where(text.c.segment_id == only)
-    if moment.valid_at is None:
-        return query.where(reads.stood(text, moment.revision))
-    newest_first = (text.c.said_to.desc(), text.c.change_no.desc())
-    place = func.row_number().over(partition_by=text.c.segment_id, order_by=newest_first)
-    ranked = query.add_columns(place.label("place")).where(
-        reads.known_by(text, moment.revision), text.c.said_to <= micros(moment.valid_at)
-    )
-    return _first(ranked)
-
-
-def _told(owner_id: OwnerId, table: Any, key: Any, item: str, moment: Moment) -> Select[Any]:
-    """As `_segment_texts`, of a table whose versions tell of what was said where they were taken from."""
-    source, said = schema.source, schema.utterance
-    query = select(table).where(table.c.owner_id == owner_id)
+def _told(owner_id: OwnerId, table: Table, key: Any, moment: Moment, *where: Any) -> Select[Any]:
+    """The version of each item of a table that stood; with `valid_at` the newest that tells of nothing said later. A
+    segment's text says until when that is; others tell of what they rest on."""
+    query = select(table).where(table.c.owner_id == owner_id, *where)
     if moment.valid_at is None:
         return query.where(reads.stood(table, moment.revision))
-    told = (
-        select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
-        .join(said, and_(said.c.owner_id == source.c.owner_id, said.c.seq == source.c.seq))
-        .where(source.c.owner_id == owner_id, source.c.item == item)
-        .group_by(source.c.item_id, source.c.change_no)
-        .subquery("told")
-    )
-    newest_first = (told.c.said_to.desc(), table.c.change_no.desc())
-    place = func.row_number().over(partition_by=key, order_by=newest_first)
-    ranked = (
-        query.add_columns(place.label("place"))
-        .join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
-        .where(reads.known_by(table, moment.revision), told.c.said_to <= micros(moment.valid_at))
-    )
-    return _first(ranked)
-
-
-def _first(ranked: Select[Any]) -> Select[Any]:
-    found = ranked.subquery("ranked")
+    if table is schema.segment_text:
+        said_to: Any = table.c.said_to
+    else:
+        source, said = schema.source, schema.utterance
+        told = (
+            select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
+            .join(said, reads.same(said, source, "seq"))
+            .where(source.c.owner_id == owner_id, source.c.item == schema.ITEM_OF[table])
+            .group_by(source.c.item_id, source.c.change_no)
+            .subquery("told")
+        )
+        query = query.join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
+        said_to = told.c.said_to
+    place = func.row_number().over(partition_by=key, order_by=(said_to.desc(), table.c.change_no.desc()))
+    known = (reads.known_by(table, moment.revision), said_to <= micros(moment.valid_at))
+    found = query.add_columns(place.label("place")).where(*known).subquery("ranked")
     return select(found).where(found.c.place == 1)
 
 
@@ -226,7 +207,7 @@ class _Members:
 def _members(c: Connection, owner_id: OwnerId, moment: Moment, only: SegmentId | None) -> Mapping[str, _Members]:
     """The pages that were in each segment."""
     page, member = schema.page, schema.membership
-    same = and_(member.c.owner_id == page.c.owner_id, member.c.page_id == page.c.page_id)
+    same = reads.same(member, page, "page_id")
     query = (
         select_present(owner_id, moment)
         .with_only_columns(member.c.segment_id, page.c.page_id, page.c.recorded_at)
@@ -235,21 +216,12 @@ def _members(c: Connection, owner_id: OwnerId, moment: Moment, only: SegmentId |
     )
     if only is not None:
         query = query.where(member.c.segment_id == only)
-    found: dict[str, _Members] = {}
+    found: defaultdict[str, _Members] = defaultdict(_Members)
     for segment_id, page_id, recorded_at in c.execute(query):
-        own = found.get(segment_id)
-        if own is None:
-            own = found[segment_id] = _Members()
+        own = found[segment_id]
         own.page_ids.append(page_id)
         own.arrived = max(own.arrived, recorded_at)
     return found
-
-
-def _select_segments(owner_id: OwnerId, moment: Moment) -> Select[Any]:
-    """All segments, oldest first, and by which change they had left mid-term memory."""
-    segment = schema.segment
-    query = select(segment.c.segment_id, evicted_no(moment).label("evicted_no")).where(segment.c.owner_id == owner_id)
-    return query.order_by(segment.c.opened_no, segment.c.segment_id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -265,13 +237,11 @@ class _Text:
 
 
 def _text_from(row: Row[Any]) -> _Text:
-    return _Text(
+    return record(
+        _Text,
+        row,
         summary="\n".join(part.text for part in from_json(row.parts, tuple[SummaryPart, ...])),
         keywords=tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...])),
-        said_from=time_of(row.said_from, row.said_from_offset),
-        said_to=time_of(row.said_to, row.said_to_offset),
-        change_no=row.change_no,
-        recorded_at=time_of(row.recorded_at),
     )
 
 
@@ -279,7 +249,7 @@ def _bare(c: Connection, owner_id: OwnerId, moment: Moment, page_ids: Sequence[P
     """In place of a text that tells of more than it may, or is gone with what was forgotten: nothing told, when the
     pages were said, and by which change the first of them entered."""
     page, member, said = schema.page, schema.membership, schema.utterance
-    of_page = and_(page.c.owner_id == member.c.owner_id, page.c.page_id == member.c.page_id)
+    of_page = reads.same(page, member, "page_id")
     first = and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.first_seq)
     query = (
         select(member.c.change_no, member.c.recorded_at, said.c.said_at, said.c.said_offset)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Table, and_, select
+from sqlalchemy import Table, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount
@@ -19,12 +19,12 @@ from embermem.core.types import (
     SegmentId,
     Source,
     Trait,
-    UtteranceId,
 )
 from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
 from embermem.store import schema
 from embermem.store.codec import from_json, moment
 from embermem.store.queries.persona import fact_from, field_from, select_states, trait_from
+from embermem.store.queries.reads import SOURCES, source_from
 from embermem.store.transactions import Transactions
 
 _SourcesOf = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
@@ -35,7 +35,6 @@ class Timelines(Transactions):
     """Readers of an owner's past as a whole."""
 
     def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
-        """All versions of segments; see protocols."""
         segment = schema.segment.c
         with self._read() as c:
             return SegmentTimeline(
@@ -53,7 +52,6 @@ class Timelines(Transactions):
             )
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
-        """All versions of facts, traits and profile lines; see protocols."""
         with self._read() as c:
             told = _sources(c, owner_id)
             return PersonaTimeline(
@@ -75,11 +73,8 @@ def _rows(c: Connection, owner_id: OwnerId, table: Table) -> Sequence[Row[Any]]:
 
 def _placings(c: Connection, owner_id: OwnerId) -> tuple[Version[Placing], ...]:
     table = schema.membership.c
-    rows = c.execute(
-        select(table.page_id, table.segment_id, table.change_no, table.retired_no, table.recorded_at).where(
-            table.owner_id == owner_id
-        )
-    )
+    columns = (table.page_id, table.segment_id, table.change_no, table.retired_no, table.recorded_at)
+    rows = c.execute(select(*columns).where(table.owner_id == owner_id))
     return tuple(
         Version(
             item=Placing(page_id=PageId(row[0]), segment_id=SegmentId(row[1]), at=moment(row[4])),
@@ -95,28 +90,25 @@ def _placings(c: Connection, owner_id: OwnerId) -> tuple[Version[Placing], ...]:
 
 def _keywords(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]:
     """A segment's keywords are those of its text, then those that it evolved to."""
-    text, evolution = schema.segment_text.c, schema.evolution.c
-    said: dict[str, list[Version[tuple[str, ...]]]] = {}
-    for row in c.execute(
-        select(text.segment_id, text.change_no, text.retired_no, text.keywords)
-        .where(text.owner_id == owner_id)
-        .order_by(text.segment_id, text.change_no)
-    ):
-        words = tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...]))
-        said.setdefault(row.segment_id, []).append(Version(item=words, no=row.change_no, until=row.retired_no))
-    evolved: dict[str, list[Version[tuple[str, ...]]]] = {}
-    for row in c.execute(
-        select(evolution.segment_id, evolution.change_no, evolution.retired_no, evolution.keywords)
-        .where(evolution.owner_id == owner_id)
-        .order_by(evolution.segment_id, evolution.change_no)
-    ):
-        words = from_json(row.keywords, tuple[str, ...])
-        evolved.setdefault(row.segment_id, []).append(Version(item=words, no=row.change_no, until=row.retired_no))
+    said, evolved = (_words(c, owner_id, table) for table in (schema.segment_text, schema.evolution))
     return tuple(
         Version(item=(SegmentId(name), one.item), no=one.no, until=one.until)
         for name, versions in said.items()
         for one in (_both(versions, evolved[name]) if name in evolved else versions)
     )
+
+
+def _words(c: Connection, owner_id: OwnerId, table: Table) -> Mapping[str, Sequence[Version[tuple[str, ...]]]]:
+    """By segment, the keywords of its versions in one table."""
+    of, found = table.c, dict[str, list[Version[tuple[str, ...]]]]()
+    query = select(of.segment_id, of.change_no, of.retired_no, of.keywords).where(of.owner_id == owner_id)
+    for row in c.execute(query.order_by(of.segment_id, of.change_no)):
+        if table is schema.evolution:
+            words = from_json(row.keywords, tuple[str, ...])
+        else:
+            words = tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...]))
+        found.setdefault(row.segment_id, []).append(Version(item=words, no=row.change_no, until=row.retired_no))
+    return found
 
 
 def _both(
@@ -139,18 +131,15 @@ def _stands(version: Version[Any], no: int) -> bool:
 
 
 def _sources(c: Connection, owner_id: OwnerId) -> _SourcesOf:
-    source, utterance = schema.source.c, schema.utterance.c
+    source = schema.source.c
     rows = c.execute(
-        select(source.item, source.item_id, source.change_no, source.seq, source.start, source.end, utterance.id)
-        .join(schema.utterance, and_(utterance.owner_id == source.owner_id, utterance.seq == source.seq))
+        SOURCES.add_columns(source.item)
         .where(source.owner_id == owner_id, source.item.in_(("fact", "profile", "trait")))
         .order_by(source.item, source.item_id, source.change_no, source.ordinal)
     )
     told: dict[tuple[str, str], dict[int, tuple[Source, ...]]] = {}
     for (item, item_id, no), some in groupby(rows, key=lambda row: (row.item, row.item_id, row.change_no)):
-        told.setdefault((item, item_id), {})[no] = tuple(
-            Source(seq=row.seq, utterance_id=UtteranceId(row.id), start=row.start, end=row.end) for row in some
-        )
+        told.setdefault((item, item_id), {})[no] = tuple(source_from(row) for row in some)
     return told
 
 

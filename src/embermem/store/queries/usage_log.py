@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import Owner, OwnerId
-from embermem.protocols import Call, Limits, Purpose
+from embermem.protocols import Call, Limits
 from embermem.store import schema
-from embermem.store.codec import micros, moment
+from embermem.store.codec import micros, record, row_of
 from embermem.store.statements import locked_owner, remember_once
 from embermem.store.transactions import Transactions
 
@@ -42,15 +41,13 @@ class Ledger(Transactions):
                     raise _spent(whose, f"{calls} calls", day)
                 if tokens is not None and spent + call.prompt_tokens + call.completion_tokens > tokens:
                     raise _spent(whose, f"{tokens} tokens", day)
-            c.execute(insert(schema.call).values(**_row(call) | {"outcome": "started"}))
+            c.execute(insert(schema.call), row_of(call, schema.call, outcome="started"))
 
     def end_call(self, call: Call) -> None:
-        """What came of a call that was begun."""
         table = schema.call
         with self._write() as c:
-            c.execute(
-                update(table).where(table.c.owner_id == call.owner_id, table.c.id == call.id).values(**_row(call))
-            )
+            query = update(table).where(table.c.owner_id == call.owner_id, table.c.id == call.id)
+            c.execute(query.values(**row_of(call, table)))
 
     def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]:
         """The ledger from a time on, oldest first; without an owner that of all, which crosses owners."""
@@ -59,7 +56,7 @@ class Ledger(Transactions):
         if owner_id is not None:
             query = query.where(table.c.owner_id == owner_id)
         with self._read() as c:
-            return tuple(_call_from(row) for row in c.execute(query))
+            return tuple(record(Call, row) for row in c.execute(query))
 
 
 def _alone(c: Connection, owner_id: OwnerId | None) -> None:
@@ -76,15 +73,9 @@ def _sums(c: Connection, day: datetime, owner_id: OwnerId | None) -> tuple[int, 
     """Calls and tokens of a day, of one owner or of all."""
     table = schema.call
     spent = func.coalesce(func.sum(table.c.prompt_tokens + table.c.completion_tokens), 0)
-    query = select(func.count(), spent).where(
-        table.c.at >= micros(day), table.c.at < micros(day + timedelta(days=1)), *_of(owner_id)
-    )
-    row = c.execute(query).one()
+    query = select(func.count(), spent).where(table.c.at >= micros(day), table.c.at < micros(day + timedelta(days=1)))
+    row = c.execute(query if owner_id is None else query.where(table.c.owner_id == owner_id)).one()
     return row[0], row[1]
-
-
-def _of(owner_id: OwnerId | None) -> tuple[Any, ...]:
-    return () if owner_id is None else (schema.call.c.owner_id == owner_id,)
 
 
 def _spent(whose: str, limit: str, day: datetime) -> BudgetSpent:
@@ -92,34 +83,4 @@ def _spent(whose: str, limit: str, day: datetime) -> BudgetSpent:
     return BudgetSpent(
         f"the model's limit of {limit} a day for {whose} is reached; it is asked again {again:%Y-%m-%d %H:%M} UTC",
         again,
-    )
-
-
-def _row(call: Call) -> dict[str, Any]:
-    return {
-        "owner_id": call.owner_id,
-        "id": call.id,
-        "at": micros(call.at),
-        "purpose": call.purpose.value,
-        "model": call.model,
-        "prompt_tokens": call.prompt_tokens,
-        "completion_tokens": call.completion_tokens,
-        "cached_tokens": call.cached_tokens,
-        "ms": call.ms,
-        "outcome": call.outcome,
-    }
-
-
-def _call_from(row: Any) -> Call:
-    return Call(
-        id=row.id,
-        owner_id=OwnerId(row.owner_id),
-        at=moment(row.at),
-        purpose=Purpose(row.purpose),
-        model=row.model,
-        prompt_tokens=row.prompt_tokens,
-        completion_tokens=row.completion_tokens,
-        cached_tokens=row.cached_tokens,
-        ms=row.ms,
-        outcome=row.outcome,
     )

@@ -32,7 +32,7 @@ from embermem.store.codec import micros, vector_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
-from embermem.store.statements import due_from, ensure_owner, locked_owner, setting, unclaimed
+from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed
 from embermem.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ class Work(Transactions):
     """Claims and changes of one owner."""
 
     def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
-        """Owners with work to do whom no one holds, the longest waiting first; see `claim` for leases of `lease_s`."""
         owner, at = schema.owner, micros(now)
         with self._read() as c:
             rows = c.execute(
@@ -85,7 +84,6 @@ class Work(Transactions):
                 raise _stale(lease)
 
     def release(self, lease: Lease, *, due_at: datetime | None, error: str | None) -> None:
-        """Give the lease back. What came in meanwhile keeps the owner due, unless the work failed and must wait."""
         table = schema.owner
         at = None if due_at is None else micros(due_at)
         sooner = table.c.due_at if at is None else case((table.c.due_at < at, table.c.due_at), else_=at)
@@ -119,7 +117,6 @@ class Work(Transactions):
         vectors: VectorBatch | None = None,
         segment_vectors: Mapping[SegmentId, Vector] | None = None,
     ) -> Change:
-        """The next change, and all that it derives, in one transaction; see protocols."""
         change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
         table, at = schema.owner, micros(now)
         with self._write() as c:
@@ -164,7 +161,6 @@ class Work(Transactions):
         tried: bool = True,
         redo: bool = False,
     ) -> None:
-        """Keep the error, and count an attempt if there was one; the page stays as it is."""
         page = schema.page
         counted = func.coalesce(page.c.redo_tries, 0) if redo else page.c.attempts
         names = ("redo_tries", "redo_at") if redo else ("attempts", "retry_at")
@@ -179,7 +175,6 @@ class Work(Transactions):
             )
 
     def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        """The pages that a step works on; see protocols."""
         query = reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
         with self._read() as c:
             embedder = setting(c, "embedder")
@@ -219,7 +214,6 @@ class Work(Transactions):
         analyst: str | None = None,
         retry_after: datetime | None = None,
     ) -> Backlog:
-        """What waits of an owner's work; see protocols."""
         segment = schema.segment.c
         stale = select(segment.segment_id).where(
             segment.owner_id == owner_id, or_(segment.embedder.is_(None), segment.embedder != embedder)
@@ -242,18 +236,13 @@ class Work(Transactions):
             )
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
-        """The newest chained page of each thread below a number, with its chain's summary."""
         page, chain = schema.page, schema.chain
         found: dict[ThreadId, ChainTail] = {}
         with self._read() as c:
             embedder = setting(c, "embedder")
             for thread, no in before.items():
-                row = c.execute(
-                    reads.select_pages(owner_id)
-                    .where(page.c.thread == thread, page.c.no < no, page.c.chain_id.is_not(None))
-                    .order_by(page.c.no.desc())
-                    .limit(1)
-                ).first()
+                tail = reads.select_pages(owner_id).where(page.c.thread == thread, page.c.no < no)
+                row = c.execute(tail.where(page.c.chain_id.is_not(None)).order_by(page.c.no.desc()).limit(1)).first()
                 if row is None:
                     continue
                 told = c.execute(
@@ -262,17 +251,13 @@ class Work(Transactions):
                     )
                 ).first()
                 view, chain_id = reads.page_views(c, owner_id, [row], 0, embedder)[0], ChainId(row.chain_id)
-                if told is None:
-                    found[thread] = ChainTail(view=view, chain_id=chain_id, summary="")
-                    continue
-                sources = reads.sources_of(c, owner_id, "chain", {chain_id: told.change_no})
-                found[thread] = ChainTail(
-                    view=view, chain_id=chain_id, summary=told.summary, sources=sources.get(chain_id, ())
-                )
+                versions = {} if told is None else {row.chain_id: told.change_no}
+                sources = reads.sources_of(c, owner_id, "chain", versions).get(chain_id, ())
+                summary = "" if told is None else told.summary
+                found[thread] = ChainTail(view=view, chain_id=chain_id, summary=summary, sources=sources)
         return found
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
-        """The segments of mid-term memory, oldest first."""
         with self._read() as c:
             counts = reads.unanalysed_counts(c, owner_id)
             embedder = setting(c, "embedder")
@@ -286,33 +271,21 @@ class Work(Transactions):
         now: datetime,
         facts: Mapping[FactId, int] | None = None,
     ) -> None:
-        """Count visits of segments and of facts, and their time."""
-        table, fact, at = schema.segment, schema.fact, micros(now)
+        segment, fact, at = schema.segment.c, schema.fact.c, micros(now)
         with self._write() as c:
-            locked_owner(
-                c, owner_id
-            )  # first, as all who write of an owner do: two in another order wait for each other
-            for segment_id, visits in segments.items():
-                c.execute(
-                    update(table)
-                    .where(table.c.owner_id == owner_id, table.c.segment_id == segment_id)
+            locked_owner(c, owner_id)  # first, as all who write of an owner do: else two wait for each other
+            for of, key, counted in ((segment, segment.segment_id, segments), (fact, fact.fact_id, facts or {})):
+                visited = (
+                    update(key.table)
+                    .where(of.owner_id == owner_id, key == bindparam("k_id"))
                     .values(
-                        visits=table.c.visits + visits,
-                        visited_at=case((table.c.visited_at > at, table.c.visited_at), else_=at),
+                        visits=func.coalesce(of.visits, 0) + bindparam("k_visits"),
+                        visited_at=case((of.visited_at > at, of.visited_at), else_=at),
                     )
                 )
-            if facts:
-                c.execute(
-                    update(fact)
-                    .where(fact.c.owner_id == owner_id, fact.c.fact_id == bindparam("k_fact"))
-                    .values(
-                        visits=func.coalesce(fact.c.visits, 0) + bindparam("k_visits"),
-                        visited_at=case((fact.c.visited_at > at, fact.c.visited_at), else_=at),
-                    ),
-                    [{"k_fact": fact_id, "k_visits": visits} for fact_id, visits in facts.items()],
-                )
-            owner = schema.owner
-            c.execute(update(owner).where(owner.c.owner_id == owner_id).values(due_at=due_from(at)))
+                if counted:
+                    c.execute(visited, [{"k_id": one, "k_visits": visits} for one, visits in counted.items()])
+            set_owner(c, owner_id, due_at=due_from(at))
 
 
 def _makes_due(decision: Decision) -> bool:
@@ -438,8 +411,8 @@ def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
             func.min(func.coalesce(page.c.redo_at, 0)).label("first"),
         )
         .select_from(note)
-        .join(page, and_(page.c.owner_id == note.c.owner_id, page.c.page_id == note.c.page_id))
-        .join(segment, and_(segment.c.owner_id == page.c.owner_id, segment.c.segment_id == page.c.segment_id))
+        .join(page, reads.same(page, note, "page_id"))
+        .join(segment, reads.same(segment, page, "segment_id"))
         .where(note.c.owner_id == owner_id, note.c.analyst == analyst, note.c.retired_no.is_(None))
         .where(segment.c.evicted_no.is_(None))
         .group_by(page.c.segment_id)
@@ -448,19 +421,13 @@ def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
 
 def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:
     table = schema.embedding
+    of_all = {"owner_id": owner_id, "embedder": batch.embedder, "change_no": no}
     packed: Sequence[bytes | None] = batch.tokens or [None] * len(batch.seqs)
     c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(batch.seqs))))
     c.execute(
         insert(table),
         [
-            {
-                "owner_id": owner_id,
-                "seq": int(seq),
-                "embedder": batch.embedder,
-                "change_no": no,
-                "data": vector_bytes(vector),
-                "tokens": tokens,
-            }
+            {**of_all, "seq": int(seq), "data": vector_bytes(vector), "tokens": tokens}
             for seq, vector, tokens in zip(batch.seqs, batch.vectors, packed, strict=True)
         ],
     )

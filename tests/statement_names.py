@@ -1,6 +1,6 @@
 """The statements that a store sends, each named after the function that sends it: `pages.Pages.pages`.
 
-`names` lists them, `sent` records them, and `explain` reads the engine's plan of one. The check of all statements
+`names` lists them, `sent` records them, and `SqlStore.explain` reads the engine's plan of one. The check of all statements
 (tests/store/test_statements.py) and the search for a slow one use the same names.
 """
 
@@ -18,11 +18,10 @@ from types import FrameType
 from typing import Any
 
 from sqlalchemy import Engine, event
-from sqlalchemy.engine import Connection
 
-from embermem.store.engines.words import how_it_runs
+import embermem.store
 
-_STORE = Path(__file__).parents[1]
+_STORE = Path(embermem.store.__file__).parent
 _APART = ("engines", "migrations")
 """Folders of the store whose statements are about a database, not about what is kept in it."""
 _SENDING = frozenset({"execute", "scalar", "scalars", "begin_nested"})
@@ -77,12 +76,6 @@ def sent() -> Iterator[list[Statement]]:
         yield heard
     finally:
         event.remove(Engine, "before_cursor_execute", hear)
-
-
-def explain(c: Connection, statement: Statement) -> str:
-    """How the engine would run a statement that one of its kind was sent. It is not run."""
-    rows = c.exec_driver_sql(f"{how_it_runs(c)} {statement.text}", statement.parameters)
-    return "\n".join(str(row[-1]) for row in rows)
 
 
 def _files() -> Iterator[Path]:

@@ -1,0 +1,129 @@
+"""Making the schema, and bringing an older one up to date: what it lacks is added, and no table is written again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Column, Connection, Dialect, Engine, inspect, literal_column, select, text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
+from sqlalchemy.sql.compiler import DDLCompiler
+
+from embermem.core.errors import SchemaMismatch, StoreCorrupt
+from embermem.store import schema
+from embermem.store.statements import SCRUBBED
+
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+"""The schemas that there have been; a test holds a frozen store of each, and opens it."""
+HEAD = KNOWN[-1]
+"""The schema that `schema.metadata` makes."""
+VERSION_TABLE = "ember_version"
+NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
+"""What a store holds that was just made: nothing was ever deleted there."""
+
+
+def refuse_newer(found: str, place: str) -> None:
+    """Raises SchemaMismatch for a schema that this Ember does not know."""
+    if found not in KNOWN:
+        raise SchemaMismatch(
+            f"{place} was made by a newer version of Ember (schema {found}; this version supports up to {HEAD}): "
+            "upgrade embermem"
+        )
+
+
+def refuse_other(connection: Connection, place: str) -> None:
+    """Raises SchemaMismatch in a transaction that writes, where another Ember has migrated the store since it was
+    opened. On PostgreSQL the look holds a migration off until the transaction ends."""
+    with closing(connection.connection.cursor()) as cursor:  # the driver's own: every write asks this
+        cursor.execute(f"SELECT version_num FROM {VERSION_TABLE}")
+        (found,) = cursor.fetchone() or (None,)
+    if found != HEAD:
+        raise SchemaMismatch(
+            f"{place} was migrated to schema {found} while this process, which supports up to {HEAD}, had it open; "
+            "nothing was written: restart this program with the newer embermem"
+        )
+
+
+def version(engine: Engine, path: Path) -> str | None:
+    """The schema's revision; None for an empty file. Raises StoreCorrupt for somebody else's database."""
+    with engine.connect() as connection:
+        tables = set(inspect(connection).get_table_names())
+        if VERSION_TABLE in tables:
+            return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())
+    if tables:
+        raise StoreCorrupt(f"{path} is a database, but not an Ember store; choose another file")
+    return None
+
+
+def new_store(dialect: Dialect) -> Iterator[str]:
+    """The statements that make the tables of an empty store, in order."""
+    for table in schema.metadata.sorted_tables:
+        yield str(CreateTable(table).compile(dialect=dialect)).strip()
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            yield str(CreateIndex(index).compile(dialect=dialect)).strip()
+    yield f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
+    yield f"INSERT INTO {VERSION_TABLE} VALUES ('{HEAD}')"
+    yield NEW_STORE
+
+
+def upgrade(connection: Connection) -> None:
+    """Make an older schema the one of today, in the transaction of whoever asks."""
+    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one()
+    if found < "0006":  # in PostgreSQL pgvector has a type named "vector"
+        connection.execute(text("DROP INDEX ix_vector_change"))
+        connection.execute(text(f"ALTER TABLE vector RENAME TO {schema.embedding.name}"))
+    _add_what_is_missing(connection)
+    if found < "0007":
+        _fill_states(connection)
+    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{HEAD}'"))
+
+
+def _add_what_is_missing(connection: Connection) -> None:
+    """Tables, columns and indexes. A column that is added may be NULL."""
+    for table in schema.metadata.sorted_tables:
+        connection.execute(CreateTable(table, if_not_exists=True))
+        there = set(connection.execute(select(literal_column("*")).select_from(table).limit(0)).keys())
+        for column in table.c:
+            if column.name not in there:
+                connection.execute(_AddColumn(column))
+        for index in table.indexes:
+            connection.execute(CreateIndex(index, if_not_exists=True))
+
+
+class _AddColumn(ExecutableDDLElement):
+    def __init__(self, column: Column[Any]) -> None:
+        self.column = column
+
+
+@compiles(_AddColumn)
+def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
+    table = compiler.preparer.format_table(element.column.table)
+    return f"ALTER TABLE {table} ADD COLUMN {compiler.get_column_specification(element.column)}"
+
+
+def _fill_states(connection: Connection) -> None:
+    """What facts were before: those that have ended have two states, held, and as they are now. What lay between (a
+    pin, an undoing) stands in the log: `embermem rebuild` derives it."""
+    last = "CASE WHEN coalesce(f.archived_no, 0) > coalesce(f.retired_no, 0) THEN f.archived_no ELSE f.retired_no END"
+    no = f"coalesce({last}, f.change_no)"
+    since = "(SELECT recorded_at FROM change c WHERE c.owner_id = f.owner_id AND c.no = {no})"
+    into = (
+        "INSERT INTO fact_state (owner_id, fact_id, change_no, confirmed_no, pinned, archived_no, superseded_by,"
+        " ended_no, ended_at, valid_to, valid_to_offset, recorded_at, retired_no, retired_at)"
+    )
+    connection.execute(
+        text(
+            f"{into} SELECT owner_id, fact_id, change_no, confirmed_no, pinned, NULL, NULL, NULL, NULL, NULL, NULL,"
+            f" recorded_at, {last}, {since.format(no=last)} FROM fact f WHERE {no} <> f.change_no"
+        )
+    )
+    connection.execute(
+        text(
+            f"{into} SELECT owner_id, fact_id, {no}, confirmed_no, pinned, archived_no, superseded_by, retired_no,"
+            f" retired_at, valid_to, valid_to_offset, coalesce({since.format(no=no)}, recorded_at), NULL, NULL"
+            " FROM fact f"
+        )
+    )
