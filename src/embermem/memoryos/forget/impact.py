@@ -230,16 +230,16 @@ class Impact:
         was, now = left.before, left.after
         emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
         chains = {page.chain_id for page in pages if page.chain_id is not None and not trail.chains.get(page.chain_id)}
-        # A page that stays may have been in one of them, before a model read it again.
-        decisions = (d for change in left.changes for d in change.decisions)
-        named = {item_id for d in decisions for sort, item_id in ids(d) if sort is Sort.CHAIN}
+        if chains:  # a page that stays may have been in one of them, before a model read it again
+            decisions = (d for change in left.changes for d in change.decisions)
+            chains -= {item_id for d in decisions for sort, item_id in ids(d) if sort is Sort.CHAIN}
         return receipt(
             self.now,
             pages=[page.id for page in pages],
             utterances=[u for page in pages for u in page.utterances],
             facts=left.facts,
             segments=sorted(emptied),
-            chains=sorted(chains - named),
+            chains=sorted(chains),
             traits=sorted(was.traits - now.traits),
             profile=sorted(was.profile - now.profile),
             rewritten=rewritten,
