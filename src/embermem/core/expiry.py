@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from embermem.core.changes import CALLER
 from embermem.core.types import Chain, Fact, Page, PageId, Persona, ProfileField, Segment, Source
 
 __all__ = ["Hidden"]
-
-_CALLER = "caller"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +45,7 @@ class Hidden:
             return tuple(
                 line
                 for line in fields
-                if self.stands(line.sources) and (line.set_by == _CALLER or not said.intersection(line.sources))
+                if self.stands(line.sources) and (line.set_by == CALLER or not said.intersection(line.sources))
             )
 
         return Persona(

@@ -1,11 +1,12 @@
-"""Projector a change: each decision becomes rows, and the rows they replace are retired."""
+"""A change, projected: each decision becomes rows, and the rows they replace are retired."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, assert_never
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Table, bindparam, case, delete, insert, select, update
 from sqlalchemy.engine import Connection
@@ -50,18 +51,27 @@ _STATE: Mapping[str, str] = {
 }
 """Columns of `fact` that change, and what they are called in `fact_state`."""
 KEYS: Mapping[Table, tuple[str, ...]] = {
-    schema.note: ("page_id",),
-    schema.membership: ("page_id",),
-    schema.chain: ("chain_id",),
-    schema.segment_text: ("segment_id",),
-    schema.trait: ("dimension",),
-    schema.profile: ("whose", "name"),
-    schema.fact_state: ("fact_id",),
-    schema.conflict: ("fact_id", "other_id"),
-    schema.link: ("link_id",),
-    schema.evolution: ("segment_id",),
+    table: tuple(column.name for column in table.primary_key if column.name not in ("owner_id", "change_no"))
+    for table in schema.DERIVED
+    if "change_no" in table.primary_key and "retired_no" in table.c
 }
 """The tables that hold versions, and what they are versions of."""
+_OF_A_VERSION = ("owner_id", "change_no", "recorded_at", "retired_no", "retired_at")
+"""Columns of each of them that no decision says."""
+
+
+def item_of(table: Table) -> str:
+    """What the rows of a table are called where their sources stand."""
+    return "segment" if table is schema.segment_text else table.name
+
+
+RESTING: Mapping[str, Table] = {
+    item_of(schema.metadata.tables[entry.sets[0]]): schema.metadata.tables[entry.sets[0]]
+    for entry in changes.KINDS.values()
+    if entry.sets is not None and entry.sources and entry.of is not changes.Noted
+}
+"""The tables whose rows rest on sources of their own, by what they are called there. Of what a note proposes, the
+sources stand in the note."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -110,110 +120,92 @@ class Projector:
                 .values(embedded_seq=self._embedded_seq)
             )
 
-    # -------------------------------------------------------------------------------------- one handler a decision
+    # -------------------------------------------------------------------------------------- what a decision does
 
     def _take(self, decision: changes.Decision) -> None:
+        """A version of what the decision sets, the end of what it ends, and what its kind does besides."""
+        which, ended = changes.set_by(decision), changes.ended_by(decision)
+        if which is not None and which[0] is not changes.Item.FACT:
+            self._set(*which, decision)
+        if ended is not None:
+            self._cleared.append((schema.metadata.tables[ended[0]], ended[1]))
         match decision:
             case changes.Noted():
                 self._noted(decision)
             case changes.Placed():
                 self._placed_page(decision)
-            case changes.ChainSummarised():
-                self._chain_summarised(decision)
-            case changes.SegmentWritten():
-                self._segment_written(decision)
+            case changes.SegmentWritten() | changes.SegmentEvolved():
+                self._segment(decision.segment_id).touched.append(self._no)
             case changes.Analysed():
-                self._analysed(decision)
+                self._page(decision.page_id)["analysed_seq"] = decision.upto_seq
             case changes.FactAdded():
                 self._fact_added(decision)
             case changes.Embedded():
-                self._embedded(decision)
+                self._embedded_seq = decision.last_seq
             case changes.FactStrengthened():
-                self._fact_strengthened(decision)
+                self._fact_updates.append({"id": decision.fact_id, "confirmed_no": self._no})
+                self._rests_on("fact", decision.fact_id, decision.sources)
             case changes.FactRetired():
                 self._fact_retired(decision)
             case changes.FactArchived():
-                self._fact_archived(decision)
+                self._fact_updates.append({"id": decision.fact_id, "archived_no": self._no})
             case changes.FactRestored():
-                self._fact_restored(decision)
+                self._fact_updates.append({"id": decision.fact_id, **dict.fromkeys(_OF_AN_ENDED_FACT)})
             case changes.FactPinned():
-                self._fact_pinned(decision)
+                self._fact_updates.append({"id": decision.fact_id, "pinned": decision.pinned})
             case changes.FactExpires():
-                self._fact_expires(decision)
-            case changes.FactsConflict():
-                self._facts_conflict(decision)
-            case changes.ConflictSettled():
-                self._conflict_settled(decision)
+                self._fact_updates.append({"id": decision.fact_id, **_time("expires", decision.at, "_at")})
             case changes.TextsBarred():
-                self._texts_barred(decision)
-            case changes.TraitCleared():
-                self._trait_cleared(decision)
+                self._bar(self._no, decision)
             case changes.Undone():
-                self._undone(decision)
+                self._undid = True  # what it takes back stands in the decisions that follow, but for barred texts
             case changes.BegunAnew():
-                self._begun_anew(decision)
-            case changes.TraitSet():
-                self._trait_set(decision)
-            case changes.ProfileSet():
-                self._profile_set(decision)
-            case changes.Linked():
-                self._linked(decision)
-            case changes.Unlinked():
-                self._unlinked(decision)
-            case changes.SegmentEvolved():
-                self._segment_evolved(decision)
+                self._begun_anew()
             case changes.Evicted():
-                self._evicted_segment(decision)
+                self._segment(decision.segment_id).evicted.append(self._no)
             case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
                 pass  # read from the log where facts are learnt (core/user_overrides.py); no table holds it
+            case _ if ended is None and (which is None or which[0] is changes.Item.FACT):
+                raise TypeError(f"no row says what a decision of kind {decision.tag} does")
             case _:
-                assert_never(decision)
+                pass  # its version, or the end of one, is all
 
-    def _embedded(self, d: changes.Embedded) -> None:
-        self._embedded_seq = d.last_seq
+    def _set(self, item: changes.Item, key: tuple[str, ...], decision: changes.Decision) -> None:
+        """The version that a decision writes: each column takes the field of its name."""
+        table = schema.metadata.tables[item]
+        row = {name: self._column(decision, name) for name in table.c.keys() if name not in _OF_A_VERSION}  # noqa: SIM118
+        self._version(table, **row)
+        if RESTING.get(item_of(table)) is table:
+            self._rests_on(item_of(table), ".".join(key), changes.sources(decision))
+
+    def _column(self, decision: changes.Decision, name: str) -> object:
+        if name == "proposals":
+            return _proposals(decision)
+        if name == "analyst":
+            return getattr(decision, name, self._analyst)
+        at = getattr(decision, name.removesuffix("_offset"))
+        if name.endswith("_offset"):
+            return None if at is None else offset(at)
+        match at:
+            case datetime():
+                return micros(at)
+            case tuple():
+                return json_text(at)
+            case Enum():
+                return at.value
+            case _:
+                return at
 
     def _noted(self, d: changes.Noted) -> None:
-        proposals = PersonaChange(facts=d.facts, traits=d.traits, profile=d.profile)
-        self._version(
-            schema.note,
-            page_id=d.page_id,
-            chain_id=d.chain_id,
-            continues=d.continues,
-            keywords=json_text(d.keywords),
-            proposals=json_text(proposals) if d.facts or d.traits or d.profile else None,
-            analyst=d.analyst,
-        )
         page = self._page(d.page_id)
         page["annotated_seq"] = d.upto_seq
         page["chain_id"] = d.chain_id
 
-    def _chain_summarised(self, d: changes.ChainSummarised) -> None:
-        self._version(schema.chain, chain_id=d.chain_id, thread=d.thread, summary=d.summary)
-        self._rests_on("chain", d.chain_id, d.sources)
-
     def _placed_page(self, d: changes.Placed) -> None:
-        self._version(schema.membership, page_id=d.page_id, segment_id=d.segment_id, f_score=d.f_score)
         self._page(d.page_id)["segment_id"] = d.segment_id
         self._placed[d.page_id] = d.segment_id
         self._segment(d.segment_id).pages += 1
         self._segment(d.segment_id).touched.append(self._no)
-
-    def _segment_written(self, d: changes.SegmentWritten) -> None:
-        self._version(
-            schema.segment_text,
-            segment_id=d.segment_id,
-            parts=json_text(d.parts),
-            keywords=json_text(d.keywords),
-            said_from=micros(d.said_from),
-            said_from_offset=offset(d.said_from),
-            said_to=micros(d.said_to),
-            said_to_offset=offset(d.said_to),
-        )
-        self._segment(d.segment_id).touched.append(self._no)
-        self._rests_on("segment", d.segment_id, [source for part in d.parts for source in part.sources])
-
-    def _analysed(self, d: changes.Analysed) -> None:
-        self._page(d.page_id)["analysed_seq"] = d.upto_seq
 
     def _fact_added(self, d: changes.FactAdded) -> None:
         self._facts[d.fact_id] = self._row(
@@ -235,10 +227,6 @@ class Projector:
         self._known_facts.pop(d.fact_id, None)  # there was none of this id: what it was told, nobody heard
         self._rests_on("fact", d.fact_id, d.sources)
 
-    def _fact_strengthened(self, d: changes.FactStrengthened) -> None:
-        self._fact_updates.append({"id": d.fact_id, "confirmed_no": self._no})
-        self._rests_on("fact", d.fact_id, d.sources)
-
     def _fact_retired(self, d: changes.FactRetired) -> None:
         self._fact_updates.append(
             {
@@ -250,73 +238,10 @@ class Projector:
             }
         )
 
-    def _fact_archived(self, d: changes.FactArchived) -> None:
-        self._fact_updates.append({"id": d.fact_id, "archived_no": self._no})
-
-    def _fact_restored(self, d: changes.FactRestored) -> None:
-        self._fact_updates.append({"id": d.fact_id, **dict.fromkeys(_OF_AN_ENDED_FACT)})
-
-    def _fact_pinned(self, d: changes.FactPinned) -> None:
-        self._fact_updates.append({"id": d.fact_id, "pinned": d.pinned})
-
-    def _fact_expires(self, d: changes.FactExpires) -> None:
-        self._fact_updates.append({"id": d.fact_id, **_time("expires", d.at, "_at")})
-
-    def _facts_conflict(self, d: changes.FactsConflict) -> None:
-        self._version(schema.conflict, fact_id=d.fact_id, other_id=d.other_id, reason=d.reason)
-
-    def _conflict_settled(self, d: changes.ConflictSettled) -> None:
-        self._cleared.append((schema.conflict, (d.fact_id, d.other_id)))
-
-    def _texts_barred(self, d: changes.TextsBarred) -> None:
-        self._bar(self._no, d)
-
-    def _linked(self, d: changes.Linked) -> None:
-        self._version(
-            schema.link, link_id=d.link_id, from_id=d.from_id, to_id=d.to_id, reason=d.reason, analyst=self._analyst
-        )
-        self._rests_on("link", d.link_id, d.sources)
-
-    def _unlinked(self, d: changes.Unlinked) -> None:
-        self._cleared.append((schema.link, (d.link_id,)))
-
-    def _segment_evolved(self, d: changes.SegmentEvolved) -> None:
-        self._version(
-            schema.evolution,
-            segment_id=d.segment_id,
-            keywords=json_text(d.keywords),
-            tags=json_text(d.tags),
-            context=d.context,
-            reason=d.reason,
-            analyst=self._analyst,
-        )
-        self._segment(d.segment_id).touched.append(self._no)
-        self._rests_on("evolution", d.segment_id, d.sources)
-
-    def _trait_cleared(self, d: changes.TraitCleared) -> None:
-        self._cleared.append((schema.trait, (d.dimension,)))
-
-    def _undone(self, d: changes.Undone) -> None:
-        """What it takes back stands in the decisions that follow, but for texts that are no longer barred."""
-        self._undid = True
-
-    def _begun_anew(self, d: changes.BegunAnew) -> None:
+    def _begun_anew(self) -> None:
         """The first decision of its change: what was gathered before is put away too."""
         self._stage_anew()
         forget_derived(self._connection, self._owner_id)
-
-    def _trait_set(self, d: changes.TraitSet) -> None:
-        since = _time("valid_from", d.valid_from)
-        self._version(schema.trait, dimension=d.dimension, level=d.level, confidence=d.confidence, **since)
-        self._rests_on("trait", d.dimension, d.sources)
-
-    def _profile_set(self, d: changes.ProfileSet) -> None:
-        since = _time("valid_from", d.valid_from)
-        self._version(schema.profile, whose=d.whose.value, name=d.name, value=d.value, set_by=d.set_by, **since)
-        self._rests_on("profile", f"{d.whose.value}.{d.name}", d.sources)
-
-    def _evicted_segment(self, d: changes.Evicted) -> None:
-        self._segment(d.segment_id).evicted.append(self._no)
 
     # ------------------------------------------------------------------------------------------------- gathering
 
@@ -555,6 +480,14 @@ class Projector:
                 .values({column: bindparam(f"b_{column}") for column in columns})
             )
             self._many(statement, rows)
+
+
+def _proposals(decision: changes.Decision) -> str | None:
+    """What a note proposes of the persona."""
+    assert isinstance(decision, changes.Noted)
+    if not (decision.facts or decision.traits or decision.profile):
+        return None
+    return json_text(PersonaChange(facts=decision.facts, traits=decision.traits, profile=decision.profile))
 
 
 def _time(name: str, at: datetime | None, of_time: str = "") -> Row:

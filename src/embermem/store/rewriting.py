@@ -15,20 +15,11 @@ from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
 from embermem.store.codec import decisions_text
-from embermem.store.projector import Projector
+from embermem.store.projector import KEYS, RESTING, Projector, item_of
 from embermem.store.queries import reads
 
 _Key = tuple[Table, tuple[str, ...]]
 """A table of versions, and what of it."""
-_ITEMS: Mapping[Table, str] = {
-    schema.chain: "chain",
-    schema.segment_text: "segment",
-    schema.trait: "trait",
-    schema.profile: "profile",
-    schema.link: "link",
-    schema.evolution: "evolution",
-}
-"""What the versions of a table are called where their sources stand."""
 _COUNTERS = ("visits", "visited_at")
 """What a fact has that no change holds."""
 _RETIRING = ("retired_no", "retired_at")
@@ -92,9 +83,9 @@ class _Rewriting:
         return key[0] in self._pages
 
     def _drop_pages(self) -> None:
-        """What was noted of the pages that go, and where they were."""
+        """What was noted of the pages that go, such as where they were."""
         for some in reads.chunks(sorted(self._pages)):
-            for table in (schema.note, schema.membership):
+            for table in (table for table, key in KEYS.items() if key == ("page_id",)):
                 self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.page_id.in_(some)))
 
     def _drop(self, table: Table, key: tuple[str, ...], no: int) -> None:
@@ -111,8 +102,8 @@ class _Rewriting:
             .where(*mine, table.c.retired_no == no, table.c.change_no < no)
             .values(retired_no=row.retired_no, retired_at=row.retired_at)
         )
-        item = _ITEMS.get(table)
-        if item is not None:
+        item = item_of(table)
+        if item in RESTING:
             source = schema.source
             self._c.execute(
                 delete(source).where(

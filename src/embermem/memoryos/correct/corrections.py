@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from embermem.core.changes import (
+    CALLER,
     Decision,
     FactAdded,
     FactAffirmed,
@@ -22,7 +23,7 @@ from embermem.core.errors import InputError
 from embermem.core.text import fold
 from embermem.core.types import About, Fact, FactId, Persona, Source
 from embermem.core.user_overrides import plain
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.memoryos.ingest.long_term import mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Never, TypeVar, assert_never
 
 from embermem.core.changes import (
+    CALLER,
     KINDS,
     BegunAnew,
     ByRule,
@@ -57,7 +58,7 @@ from embermem.core.types import (
 from embermem.core.user_overrides import mark_of, plain
 from embermem.languages.quote_matcher import Probes, flat, probes_of
 from embermem.languages.words import sentences, terms
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.memoryos.ingest.long_term import mirrors
 from embermem.protocols import Trail
 
 OwnRule = Noted | ChainSummarised | SegmentWritten | FactAdded | FactRetired | FactRestored | FactDenied | ProfileSet

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from embermem.core.changes import Decision, FactRetired, ProfileSet
+from embermem.core.changes import CALLER, Decision, FactRetired, ProfileSet
 from embermem.core.config import Settings
 from embermem.core.types import Fact, Owner, Persona
 from embermem.memoryos.forget import forgetting
-from embermem.memoryos.ingest.long_term import CALLER, mirrors
+from embermem.memoryos.ingest.long_term import mirrors
 from embermem.protocols import Store
 
 

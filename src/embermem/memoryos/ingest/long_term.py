@@ -16,6 +16,7 @@ from typing import TypeVar
 from embermem import languages
 from embermem.core.attributes import OPPOSITE
 from embermem.core.changes import (
+    CALLER,
     Decision,
     FactAdded,
     FactAffirmed,
@@ -50,7 +51,6 @@ from embermem.memoryos.ingest.value_equality import same_value
 _Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
 _Made = FactAdded | FactStrengthened | FactRetired | FactsConflict
 
-CALLER = "caller"
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
 _NEWS = timedelta(days=60)

@@ -30,7 +30,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, vector_length
-from embermem.store.projector import KEYS
+from embermem.store.projector import KEYS, RESTING
 
 
 class Mending(Enum):
@@ -292,18 +292,9 @@ def _sources() -> Iterator[Invariant]:
 def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
     """The table of each kind of item that has sources, and whether a source's item is in it."""
     source = schema.source
-    tables = {
-        "chain": schema.chain,
-        "segment": schema.segment_text,
-        "fact": schema.fact,
-        "trait": schema.trait,
-        "profile": schema.profile,
-        "link": schema.link,
-        "evolution": schema.evolution,
-    }
     return {
         item: (table, exists().where(table.c.owner_id == _OWNER, _same(item, table, source)))
-        for item, table in tables.items()
+        for item, table in RESTING.items()
     }
 
 
