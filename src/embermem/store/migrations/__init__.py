@@ -14,7 +14,8 @@ from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
 from embermem.store.statements import SCRUBBED
 
-HEAD = "0007"
+_KNOWN = frozenset(file.stem.partition("_")[0] for file in (Path(__file__).parent / "versions").glob("[0-9]*.py"))
+HEAD = max(_KNOWN)
 """The newest revision in versions/; a test holds this and `schema.metadata` equal to what the migrations make."""
 VERSION_TABLE = "ember_version"
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
@@ -26,8 +27,7 @@ _ALEMBIC = threading.Lock()
 
 def refuse_newer(found: str, place: str) -> None:
     """Raises SchemaMismatch for a schema that this Ember does not know."""
-    known = {file.stem.split("_")[0] for file in (Path(__file__).parent / "versions").glob("[0-9]*.py")}
-    if found not in known:
+    if found not in _KNOWN:
         raise SchemaMismatch(
             f"{place} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
         )
