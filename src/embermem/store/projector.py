@@ -50,12 +50,6 @@ _STATE: Mapping[str, str] = {
     "expires_offset": "expires_offset",
 }
 """Columns of `fact` that change, and what they are called in `fact_state`."""
-KEYS: Mapping[Table, tuple[str, ...]] = {
-    table: tuple(column.name for column in table.primary_key if column.name not in ("owner_id", "change_no"))
-    for table in schema.DERIVED
-    if "change_no" in table.primary_key and "retired_no" in table.c
-}
-"""The tables that hold versions, and what they are versions of."""
 _OF_A_VERSION = ("owner_id", "change_no", "recorded_at", "retired_no", "retired_at")
 """Columns of each of them that no decision says."""
 
@@ -299,7 +293,7 @@ class Projector:
     def _clear(self, table: Table, key: tuple[str, ...]) -> None:
         versions = self._versions.get(table, {}).get(key)
         if versions is None:
-            names = {f"k_{name}": value for name, value in zip(KEYS[table], key, strict=True)}
+            names = {f"k_{name}": value for name, value in zip(schema.KEYS[table], key, strict=True)}
             ended = {**names, "b_retired_no": self._no, "b_retired_at": self._at}
             self._known_cleared.setdefault(table, {}).setdefault(key, ended)
         elif versions[-1]["retired_no"] is None:
@@ -314,7 +308,7 @@ class Projector:
     def _version(self, table: Table, **values: object) -> None:
         """One version a change: the last decision on a key holds, and retires the version of an earlier change."""
         row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **values)
-        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in KEYS[table]), [])
+        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in schema.KEYS[table]), [])
         if versions and versions[-1]["change_no"] == self._no:
             versions.pop()
         elif versions and versions[-1]["retired_no"] is None:
@@ -345,9 +339,9 @@ class Projector:
 
     def _write_versions(self) -> None:
         for table, cleared in self._known_cleared.items():
-            self._many(_retiring(table, self._owner_id, KEYS[table]), list(cleared.values()))
+            self._many(_retiring(table, self._owner_id, schema.KEYS[table]), list(cleared.values()))
         for table, by_key in self._versions.items():
-            keys = KEYS[table]
+            keys = schema.KEYS[table]
             ended = [
                 {
                     "b_retired_no": first["change_no"],

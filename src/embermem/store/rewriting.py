@@ -15,7 +15,7 @@ from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
 from embermem.store.codec import decisions_text
-from embermem.store.projector import KEYS, RESTING, Projector, item_of
+from embermem.store.projector import RESTING, Projector, item_of
 from embermem.store.queries import reads
 
 _Key = tuple[Table, tuple[str, ...]]
@@ -85,8 +85,13 @@ class _Rewriting:
     def _drop_pages(self) -> None:
         """What was noted of the pages that go, such as where they were."""
         for some in reads.chunks(sorted(self._pages)):
-            for table in (table for table, key in KEYS.items() if key == ("page_id",)):
+            for table in schema.OF_PAGES:
                 self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.page_id.in_(some)))
+            named = [item for item, table in RESTING.items() if table in schema.OF_PAGES]
+            source = schema.source
+            mine = (source.c.owner_id == self._owner_id, source.c.item.in_(named), source.c.item_id.in_(some))
+            if named:
+                self._c.execute(delete(source).where(*mine))
 
     def _drop(self, table: Table, key: tuple[str, ...], no: int) -> None:
         """A version goes; the one before it, if it stood until then, stands until this one's end."""

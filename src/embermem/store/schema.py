@@ -8,6 +8,8 @@ the change that ended them (`retired_no`). Two tables belong to no owner: `store
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -475,6 +477,14 @@ DERIVED = (
     source,
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""
+KEYS: Mapping[Table, tuple[str, ...]] = {
+    table: tuple(column.name for column in table.primary_key if column.name not in ("owner_id", "change_no"))
+    for table in DERIVED
+    if "change_no" in table.primary_key and "retired_no" in table.c
+}
+"""The tables that hold versions, and what they are versions of."""
+OF_PAGES = tuple(table for table, key in KEYS.items() if key == ("page_id",))
+"""Those that hold what was noted of pages."""
 
 OWNED = tuple(table for table in metadata.sorted_tables if "owner_id" in table.c)
 """Tables that belong to owners."""
