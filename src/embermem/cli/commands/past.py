@@ -61,14 +61,11 @@ def conflicts(
         if both is not None:
             owner.settle_conflict(*both)
         found = owner.conflicts(as_of=at)
-    if as_json:
-        render.print_json(found)
-        return
-    rows = [
+    rows = (
         (one.older.id, render.cut(one.older.text, 60), one.newer.id, render.cut(one.newer.text, 60), one.reason)
         for one in found
-    ]
-    render.table("in conflict", ("older", "says", "newer", "says", "why"), rows)
+    )
+    render.listed(as_json, found, "in conflict", ("older", "says", "newer", "says", "why"), rows)
 
 
 def links(
@@ -94,11 +91,8 @@ def links(
         if to is not None and item is not None and reason is not None:
             owner.link(item, to, text_of(reason))
         found = owner.links(item, as_of=at)
-    if as_json:
-        render.print_json(found)
-        return
-    rows = [(one.id, one.from_id, one.to_id, render.cut(one.reason, 80), one.analyst or "caller") for one in found]
-    render.table("links", ("id", "from", "to", "why", "by"), rows)
+    rows = ((one.id, one.from_id, one.to_id, render.cut(one.reason, 80), one.analyst or "caller") for one in found)
+    render.listed(as_json, found, "links", ("id", "from", "to", "why", "by"), rows)
 
 
 def learn(
