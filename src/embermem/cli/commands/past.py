@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, owner_read, owner_written, session_of, text_of, time_of
+from embermem.cli.commands.common import AsOfOption, JsonOption, owner_read, owner_written, text_of, time_of
 from embermem.core.errors import InputError
 
 _KeepOption = Annotated[bool, typer.Option("--dry-run", help="Show what would leave, change nothing.")]
@@ -113,9 +113,7 @@ def fade(ctx: typer.Context, dry_run: _KeepOption = False, as_json: JsonOption =
     """Move to the archive what was neither recalled nor said again for long, as the forgetting curve has it."""
     from embermem.reports import render
 
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         kept = owner.retention()
         done = owner.fade(dry_run=dry_run)
     if as_json:
