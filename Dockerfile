@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # Ember's server and worker, with the embedder's weights inside: nothing is downloaded at run time.
 #   docker build -t embermem . && docker run -p 127.0.0.1:8765:8765 -v ember:/data embermem
-# Keys are needed, since the container listens beyond loopback; docs/server.md says how to make one.
+# Keys are needed, since the container listens beyond loopback; docs/operations/server.md says how to make one.
 
 FROM python:3.13-slim AS build
 WORKDIR /src

@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint pictures peers lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -32,19 +32,21 @@ demo: install  ## Show the memory at work on a bundled conversation.
 # Both engines are always tested; the exit code is that of the last one that failed.
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 15 --durations-min 1
 define TESTED
-	@failed=0; $(2) \
+	@failed=0; export TMPDIR="$(2)/embermem-$$(id -u)"; mkdir -p "$$TMPDIR"; \
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
 	exit $$failed
 endef
-# The stores of the quick run lie in memory where there are 4 GB of it: no machine loses power in a test.
-IN_MEMORY = if [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END { print ($$4 > 4000000) }')" = 1 ]; then export TMPDIR=/dev/shm; fi;
+# Each user of a machine has a folder for the stores of tests. Those of the quick run lie in memory where there are 4 GB
+# of it: no machine loses power in a test.
+DISK := $(or $(TMPDIR),/tmp)
+MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'END { if ($$4 > 4000000) print "/dev/shm" }')
 
 test: lint  ## Formatting, lint, types, and a bounded part of every kind of test, on SQLite and a PostgreSQL that it starts.
-	$(call TESTED,,$(IN_MEMORY))
+	$(call TESTED,,$(or $(MEMORY),$(DISK)))
 
 proofs: lint  ## The same with all tests: long lives, every browser page, every benchmark once, more examples.
-	$(call TESTED,--proofs)
+	$(call TESTED,--proofs,$(DISK))
 
 attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
 	@PYTHONPATH=tests $(PY) -m attack $(ARGS)
@@ -59,7 +61,11 @@ lint: dev  ## Formatting, lint and types, without the tests.
 	$(PY) -m ruff check --no-cache .
 	$(PY) -m mypy
 
-pictures: dev  ## Take the pictures of docs/inspector.md anew (needs a Chromium).
+docs: .venv-docs/.docs  ## Build the documentation site into site/, and check its links, anchors and reachability.
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	.venv-docs/bin/python scripts/docs_site.py site
+
+pictures: dev  ## Renew the pictures of docs/guides/inspector.md (needs a Chromium).
 	$(PY) scripts/pictures.py docs/pictures
 
 size:  ## Measure the default install, weights included, in an environment of its own.
@@ -83,10 +89,11 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	$(COMPILE) pyproject.toml --extra server --extra openai -c locks/dev.txt -o locks/server.txt
 	$(COMPILE) --group build -c locks/dev.txt -o locks/build.txt
 	$(COMPILE) pyproject.toml --group build --group peers -o locks/peers.txt
+	$(COMPILE) --group docs -c locks/dev.txt -o locks/docs.txt
 	rm -rf .venv-lock
 
 clean:  ## Take away the virtual environments, caches and what was built.
-	rm -rf .venv .venv-* dist build bench/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
+	rm -rf .venv .venv-* dist build bench/dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info
 	find src bench tests scripts -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- stamps: what was done once is not done again until what it rests on changes
@@ -114,6 +121,11 @@ $(VENV)/.server: locks/server.txt $(VENV)/.installed
 dev: $(VENV)/.dev
 $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 	$(PIP) install $(LOCKED) locks/dev.txt
+	@touch $@
+
+.venv-docs/.docs: locks/docs.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install $(LOCKED) locks/docs.txt
 	@touch $@
 
 # Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.

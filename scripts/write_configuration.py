@@ -1,4 +1,4 @@
-"""Write the table of settings in docs/configuration.md from `embermem.core.config.Settings`."""
+"""Write the table of settings in docs/reference/configuration.md from `embermem.core.config.Settings`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from embermem.core.config import ENV_PREFIX, PRESETS, Settings
 
-PAGE = Path(__file__).parent.parent / "docs" / "configuration.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "configuration.md"
 BEGIN, END = "<!-- settings: made by scripts/write_configuration.py -->\n", "<!-- end of settings -->\n"
 
 

@@ -67,7 +67,8 @@ def test_settle_embeds_the_store_again_once_the_weights_are_here(
         assert not memory.of("bob").recall(QUESTION).partial
         memory.of("alice").settle()
         assert [one.getMessage() for one in caplog.records if "embeds again" in one.getMessage()] == [
-            f"{MINILM} is here: it embeds again what {HASHED} did; recall goes by words until then"
+            f"{MINILM} is now available and embeds again what {HASHED} embedded; "
+            "recall finds the rest by words until then"
         ]
         assert not any(finding.level == "error" for finding in memory.check(deep=True))
     with Memory(begun(), background=False) as memory:
@@ -128,15 +129,15 @@ def test_the_commands_say_what_will_be_embedded_again(begun: Place) -> None:
     more = {"EMBERMEM_EMBEDDER": "auto"}
     assert "`embermem settle`" in run(store, "doctor", more=more).out.replace("\n", " ")
     stats = run(store, "stats", "--json", more=more)
-    assert "the embedder minilm is here" in " ".join(stats.err.split())
+    assert "the embedder minilm is now available" in " ".join(stats.err.split())
     assert stats.json["store"]["embedder"] == HASHED
     assert run(store, "model", "--json", more=more).json["embedder"] == HASHED
     run(store, "--user", "alice", "settle", more=more)
     assert run(store, "model", "--json", more=more).json["embedder"] == MINILM
-    assert "is here" not in run(store, "stats", more=more).err
-    assert f"{MINILM}; 2 messages wait for it" in " ".join(run(store, "doctor", "--json", more=more).out.split())
+    assert "is now available" not in run(store, "stats", more=more).err
+    assert f"{MINILM}; 2 messages have no vector yet" in " ".join(run(store, "doctor", "--json", more=more).out.split())
     run(store, "worker", "--once", more=more)
-    assert "wait for it" not in run(store, "doctor", "--json", more=more).out
+    assert "have no vector yet" not in run(store, "doctor", "--json", more=more).out
 
 
 def test_installing_the_weights_embeds_a_store_of_the_hashed_embedder_again_and_no_other(tmp_path: Path) -> None:

@@ -338,5 +338,5 @@ def test_an_iterator_that_fails_keeps_nothing() -> None:
     with pytest.raises(ModelReplyError):
         stream.whole()
     assert kept == []
-    with pytest.raises(ModelReplyError, match="broken off"):
+    with pytest.raises(ModelReplyError, match="interrupted"):
         stream.whole()

@@ -155,5 +155,5 @@ def test_a_reply_cannot_leave_marks_that_a_later_prompt_takes_for_its_own(
     stored = [one.text for page in mine.pages() for one in page.utterances]
     assert not [text for text in stored if injected_blocks.strip(text, memory.nonce_key()) != text]
     server.reply_with(lambda request: re.findall(r"<ember-memory [0-9a-f-]+>", str(request))[0])
-    with pytest.raises(ModelReplyError, match="says nothing"):
+    with pytest.raises(ModelReplyError, match="is empty"):
         mine.chat("And now?", thread="echo")

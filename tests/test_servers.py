@@ -115,7 +115,7 @@ def test_a_memory_opened_to_be_read_only_recalls_and_never_writes(opened: Opener
             lambda: mine.correct(mine.facts()[0].id, "lives in Nantes"),
             lambda: reader.reindex("hashed"),
         ):
-            with pytest.raises(StoreReadOnly, match="read only"):
+            with pytest.raises(StoreReadOnly, match="read-only"):
                 write()
         assert written(place()) == before
         alice.add("I moved to Nantes.", "When?")
@@ -144,7 +144,7 @@ def test_a_server_that_only_reads_recalls_and_says_that_it_does_not_write(place:
     before = written(place())
     with served(place(), "--read-only") as one, client(one.url) as c, Client(one.url) as reader:
         assert "I live in Lyon." in reader.of("alice").recall("Where do I live?").text
-        with pytest.raises(AccessRefused, match="only reads"):
+        with pytest.raises(AccessRefused, match="is read-only"):
             reader.of("alice").add("And today?")
         problem = c.post("/v1/memories", json={"messages": "And today?", "user_id": "alice"})
         assert (problem.status_code, problem.json()["type"]) == (403, "urn:embermem:problem:forbidden")

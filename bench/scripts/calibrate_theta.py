@@ -110,7 +110,7 @@ def report(embedder: Embedder, data: Iterable[Conversation], seed: int) -> Itera
 
 
 def main() -> None:
-    """Print the figures of docs/how-it-works.md."""
+    """Print the figures of docs/concepts/how-it-works.md."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("data", nargs="+")
     arguments.add_argument("--seed", type=int, default=0)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ember beside other memories, on the same data with the same vectors. What it measures and how: docs/peers.md
+# Ember beside other memories, on the same data with the same vectors. What it measures and how: docs/research/peers.md
 #   bench/scripts/peers.sh [NAME=]FILE... [--only SYSTEM,...] [--json]
 # Makes .venv-peers the first time (make peers). In another environment, with what is installed there:
 #   PYTHON=.venv/bin/python bench/scripts/peers.sh FILE... --only ember,bm25,dense

@@ -1,16 +1,16 @@
 """The public face for async callers: `AsyncMemory` and `AsyncOwnerMemory` have the methods of `Memory` and
-`OwnerMemory`, to be awaited.
+`OwnerMemory` as coroutines.
 
-The work is done by threads. SQLite, numpy and onnxruntime let go of the interpreter or wait for the disk, so threads
-serve them well; a store of its own for async callers would be a second store to keep right. There are two sets of
-threads, so that what waits for a language model never stands before what the store answers at once.
+The work is done in threads. SQLite, numpy and onnxruntime wait for the disk or release the interpreter lock, so threads
+are sufficient, and no second, asynchronous store is needed. There are two pools of threads, so that calls which wait
+for a language model never delay calls which the store answers at once.
 
-Cancelling the task that awaits never halves a write, and never loses one:
+Cancelling the awaiting task never leaves a write half done or lost:
 
-- a call that writes is carried out once it was made, though nobody waits for it any more;
-- a call that reads, or works for long, is dropped if it has not begun; once begun, its thread goes on to its end.
+- a call that writes is completed once it was made, even if nobody waits for it any more;
+- a call that reads, or takes long, is dropped if it has not started; once started, its thread runs to the end.
 
-Works with asyncio. Callbacks such as `progress` are called in the thread that works.
+Works with asyncio. Callbacks such as `progress` are called in the thread that does the work.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class AsyncMemory(_Async):
 
     `async with AsyncMemory("memory.db") as memory` opens it in a thread and closes it at the end; `await open()` and
     `await aclose()` do the same. Before it is open, and after it was closed, calls raise StoreClosed. At most `threads`
-    calls are answered by the store at a time, and `long_threads` more wait for a model or work for long.
+    calls run in the store at a time, and `long_threads` more wait for a model or take long.
     """
 
     def __init__(
@@ -155,9 +155,9 @@ class AsyncMemory(_Async):
         return self
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> AsyncOwnerMemory:
-        """The memory of one (user, agent) pair, at once: there is nothing to await.
+        """Return the memory of one (user, agent) pair; this is not awaited.
 
-        `timezone` is kept by the first call that is awaited, which raises ConfigError for one that is none.
+        `timezone` is stored by the first awaited call, which raises ConfigError if it is invalid.
         """
         memory = self._reached()
         owner = memory.of(user, agent)
@@ -195,11 +195,11 @@ class AsyncMemory(_Async):
         self._reached().wake()
 
     def now(self) -> datetime:
-        """The time, by this memory's clock."""
+        """The current time of this memory's clock."""
         return self._reached().now()
 
     def is_resident(self, owner: Owner) -> bool:
-        """Whether an owner's index is in memory now."""
+        """Whether an owner's index is in memory."""
         return self._reached().is_resident(owner)
 
     better_embedder = awaited("read", Memory.better_embedder)
@@ -220,7 +220,7 @@ class AsyncMemory(_Async):
     scrub = awaited("work", Memory.scrub)
 
     async def aclose(self) -> None:
-        """Wait for every call that was made, then close the store. Calls made from now on raise StoreClosed."""
+        """Wait for every call that was made, then close the store. Later calls raise StoreClosed."""
         await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._end))
 
     async def __aenter__(self) -> AsyncMemory:
@@ -330,11 +330,11 @@ class AsyncOwnerMemory(_Async, AsyncRuling, AsyncForgetting, AsyncLinking, Async
 
 
 class AsyncChatStream(AsyncIterator[str]):
-    """A reply piece by piece, as it comes: `ChatStream`, awaited.
+    """A reply piece by piece: `ChatStream` for async callers.
 
-    The reply is stored when the last piece was taken, and `reply` holds it from then on. One that is broken off, by
-    `aclose()` or by an error, is not stored; the user's message is kept in each case. A piece that came after its task
-    was cancelled is not given again, but stands in the reply.
+    The reply is stored when the last piece was read, and `reply` contains it from then on. A reply that is interrupted,
+    by `aclose()` or by an error, is not stored; the user's message is stored in each case. A piece that arrived after
+    its task was cancelled is not returned again, but is part of the reply.
     """
 
     def __init__(self, threads: _Threads, stream: ChatStream) -> None:
@@ -344,7 +344,7 @@ class AsyncChatStream(AsyncIterator[str]):
 
     @property
     def context(self) -> Context:
-        """What was remembered for the reply."""
+        """The context used for the reply."""
         return self._stream.context
 
     @property
@@ -368,7 +368,7 @@ class AsyncChatStream(AsyncIterator[str]):
         return await self._step(self._stream.whole)
 
     async def aclose(self) -> None:
-        """Break the reply off, and let go of the model's server. After the last piece it does nothing."""
+        """Stop the reply and release the model's server. After the last piece it does nothing."""
         await self._step(self._stream.close)
 
     async def _step(self, step: Callable[[], _T]) -> _T:

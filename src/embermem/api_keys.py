@@ -41,9 +41,9 @@ def make(name: str, owners: Sequence[str], *, read_only: bool, now: datetime) ->
     InputError for a name or an owner that cannot be.
     """
     if not owners:
-        raise InputError("a key holds at least one owner: USER, USER/AGENT, or * for any")
+        raise InputError("a key needs at least one owner: USER, USER/AGENT, or * for any")
     if len(owners) > _MOST_GRANTS:
-        raise InputError(f"a key holds at most {_MOST_GRANTS} owners")
+        raise InputError(f"a key takes at most {_MOST_GRANTS} owners")
     key_id = secrets.token_hex(_ID_BYTES)
     text = f"{PREFIX}{key_id}_{secrets.token_urlsafe(_SECRET_BYTES)}"
     key = ApiKey(

@@ -1,4 +1,4 @@
-"""One thread of this process that understands behind the path of `add`."""
+"""The background thread of a process, which analyses what was added."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ logger = logging.getLogger(__name__)
 
 
 class Background:
-    """Runs `work` when woken, and every `poll_s` seconds for what falls due by time. Begins with the first wake.
+    """Runs `work` when woken, and every `poll_s` seconds for what becomes due. Starts with the first wake.
 
-    It starts `pause_s` seconds after it was woken: an answer and its question are understood together, and whoever
-    waits for the answer does not share a core with it.
+    It waits `pause_s` seconds after a wake, so that a question and its answer are processed together and the caller
+    does not share a core with it.
     """
 
     def __init__(self, work: Callable[[], object], poll_s: float, pause_s: float) -> None:
@@ -30,11 +30,11 @@ class Background:
 
     @property
     def stopping(self) -> bool:
-        """Whether `stop` was called: long work looks at it between steps."""
+        """Whether `stop` was called; long work checks it between steps."""
         return self._stop.is_set()
 
     def wake(self) -> None:
-        """There is something new."""
+        """Tell the thread about new work."""
         self._wake.set()
         if self._thread is None or not self._thread.is_alive():
             with self._starting:
@@ -45,7 +45,7 @@ class Background:
                     atexit.register(self.stop)
 
     def stop(self) -> None:
-        """Ends after the step in hand; what is left is done by whoever comes next."""
+        """Stop after the current step; the rest is left to the next worker."""
         self._stop.set()
         self._wake.set()
         if self._thread is not None and self._thread is not threading.current_thread():

@@ -102,9 +102,9 @@ def _database(place: str | Path, settings: Settings, *, read_only: bool = False)
         return _postgres(str(place), settings, read_only=read_only)
     path = store_path(place)
     if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
+        raise StoreError(f"{path} is a folder; give a file in it, such as {path / 'memory.db'}")
     if not path.parent.is_dir():
-        raise StoreError(f"the folder {path.parent} does not exist; make it first")
+        raise StoreError(f"the folder {path.parent} does not exist; create it first")
     return Sqlite(path, settings.busy_timeout_s, read_only=read_only)
 
 
@@ -118,18 +118,18 @@ def _postgres(url: str, settings: Settings, *, read_only: bool = False) -> Postg
 def store_path(place: str | Path) -> Path:
     """The file that a path or an sqlite:/// URL names. Raises ConfigError."""
     if not isinstance(place, (str, os.PathLike)):
-        raise ConfigError(f"{place!r} names no store; give a path such as memory.db")
+        raise ConfigError(f"{place!r} is not a store; give a path such as memory.db")
     text = os.fspath(place)
     if "://" in text:
         parts = urlsplit(text)
         if parts.scheme != "sqlite":
             raise ConfigError(
-                f"no store for {parts.scheme}:// here; give a path, sqlite:///PATH, or postgresql://HOST/DATABASE"
+                f"the scheme {parts.scheme}:// is not supported; give a path, sqlite:///PATH, or postgresql://HOST/DATABASE"
             )
         text = unquote(parts.path)[1:]
     if not text or text == ":memory:":
         raise ConfigError(
-            f"{place!r} names no file; give a path such as memory.db (for a passing one, in a temporary folder)"
+            f"{place!r} is not a file; give a path such as memory.db, in a temporary folder for a temporary store"
         )
     return Path(text)
 
@@ -192,13 +192,13 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
             f"run `embermem reindex --embedder {wanted}`"
         )
     if wanted == HASHED and settings.embedder == AUTO and _best() == HASHED:
-        logger.warning("no embedding model: the hashed n-gram embedder serves; `embermem model install` adds MiniLM")
+        logger.warning("no embedding model: the hashed n-gram embedder is used; `embermem model install` adds MiniLM")
     return embedder
 
 
 def better_embedder(store: SqlStore, settings: Settings) -> str | None:
-    """The setting of the embedder that takes the place of the store's own: of the hashed one that was chosen since no
-    weights were there, MiniLM when they are. None where the setting names an embedder, or somebody chose the store's.
+    """The setting of the embedder that replaces the store's: MiniLM, if the hashed one was chosen because the weights
+    were missing and they are installed now. None if a setting names an embedder or a user chose the store's.
     """
     if settings.embedder != AUTO:
         return None
@@ -209,7 +209,7 @@ def better_embedder(store: SqlStore, settings: Settings) -> str | None:
 
 
 def remember_choice(store: SqlStore) -> None:
-    """The store's embedder was chosen by somebody: none takes its place by itself."""
+    """Record that a user chose the store's embedder, so that it is not replaced automatically."""
     store.remember({_FOR_WANT_OF_BETTER: ""})
 
 
@@ -277,7 +277,7 @@ def recorded(model: LanguageModel | None, file: str | Path, *, name: str | None 
 
 
 def make_asker(model: LanguageModel | None, ledger: UsageLog, settings: Settings, clock: Clock) -> Asker | None:
-    """What puts questions to the model, with its ledger; None without a model."""
+    """The object that sends requests to the model, with its usage log; None without a model."""
     if model is None:
         return None
     from embermem.llms.asking import ModelAsker
@@ -286,8 +286,8 @@ def make_asker(model: LanguageModel | None, ledger: UsageLog, settings: Settings
 
 
 def finders(settings: Settings, own: Finder | None = None) -> tuple[Finder, ...]:
-    """What finds sensitive parts of a text: what the setting `redact` names, in all languages, and the caller's own.
-    Raises InputError for one of the caller's that cannot be called."""
+    """The finders of sensitive text: those that the setting `redact` names, in all languages, and the caller's own.
+    Raises InputError for a finder that is not callable."""
     return sensitive.finders(settings.redact, languages.secret_words, own)
 
 
@@ -329,7 +329,7 @@ SYSTEMS: Mapping[str, tuple[str, str, str]] = {
 """The nine memory systems: module, class, and its numbers in baselines/numbers.py (MemoryOS's are settings)."""
 
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
-"""The store's setting that names its embedder where that was chosen since no weights were there."""
+"""The key in the store's settings for an embedder that was chosen because the weights were missing."""
 _SYSTEM = "system"
 """The store's setting that names the system it was made by; MemoryOS sets none."""
 
@@ -363,7 +363,7 @@ def make_named_system(
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"the memory system {name!r} cannot be imported: {error}") from error
     if not (isinstance(made, type) and issubclass(made, RecordedSystem)):
-        raise ConfigError(f"{name} is no embermem.baselines.recorded.RecordedSystem")
+        raise ConfigError(f"{name} is not an embermem.baselines.recorded.RecordedSystem")
     kit = Kit(
         store=store,
         embedder=embedder,
@@ -408,7 +408,7 @@ def make_system(
     asker: Asker | None = None,
     analyst: Analyst | None = None,
 ) -> MemoryOS:
-    """MemoryOS with an analyst; else with the one that asks the model, or without an asker the extractive one."""
+    """MemoryOS with this analyst; default: the one that asks the model, or the extractive one without an asker."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
     extractive = ExtractiveAnalyst()

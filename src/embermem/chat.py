@@ -1,8 +1,8 @@
-"""Chat: what a model is shown beside the user's words, and a reply that is kept only when it is whole.
+"""Chat: the prompt for a model, and a reply that is stored only when it is complete.
 
-The prompt, the stable parts first, so that a server can cache them: the system prompt, who the agent is, the style;
-the time and the memory, between markers (`nonces`); the newest turns of the conversation; the query. Pure functions
-over what was recalled; `OwnerMemory.chat` does the reading and the writing.
+The prompt has the stable parts first, so that a server can cache them: the system prompt, the agent's profile, the
+style; the time and the memory, between markers; the newest turns of the conversation; the query. These are pure
+functions over what was recalled; `OwnerMemory.chat` does the reading and writing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOTHING = "-"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatReply:
-    """A reply that was stored: its text, what was remembered for it, and the page that holds query and reply."""
+    """A stored reply: its text, the context used for it, and the page of query and reply."""
 
     text: str
     context: Context
@@ -37,11 +37,11 @@ class ChatReply:
 
 
 class ChatStream(Iterator[str]):
-    """A reply piece by piece, as it comes. `context` and `page_id` are known from the start.
+    """A reply piece by piece. `context` and `page_id` are known from the start.
 
-    The reply is stored when the last piece was taken, and `reply` holds it from then on. One that is broken off, by
-    `close()`, by an error or by letting go of the iterator, is not stored; the user's message is kept in each case.
-    Taking a piece raises ModelError, ModelWait; the last one StoreError too.
+    The reply is stored when the last piece was read, and `reply` contains it from then on. A reply that is interrupted,
+    by `close()`, by an error or by dropping the iterator, is not stored; the user's message is stored in each case.
+    Reading a piece raises ModelError, ModelWait; the last one StoreError too.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ChatStream(Iterator[str]):
         return next(self._taken)
 
     def close(self) -> None:
-        """Break the reply off, and let go of the model's server. After the last piece it does nothing."""
+        """Stop the reply and release the model's server. After the last piece it does nothing."""
         self._taken.close()
 
     def whole(self) -> ChatReply:
@@ -65,7 +65,7 @@ class ChatStream(Iterator[str]):
         for _ in self:
             pass
         if self.reply is None:
-            raise ModelReplyError("the reply was broken off; ask again", "")
+            raise ModelReplyError("the reply was interrupted; ask again", "")
         return self.reply
 
     def _keep(self, text: str) -> None:
@@ -73,7 +73,7 @@ class ChatStream(Iterator[str]):
 
 
 def no_model() -> ModelMissing:
-    """The error of a memory that has no language model, with what to do."""
+    """The error for a memory without a language model, with what to do."""
     return ModelMissing(
         "chat needs a language model, and none is set: set EMBERMEM_MODEL to its name and EMBERMEM_MODEL_URL to its "
         "endpoint, such as http://127.0.0.1:11434/v1 (or model and model_url in embermem.toml, or as arguments)"
@@ -135,7 +135,7 @@ def cleaned(text: str, key: bytes) -> str:
     """
     kept = injected_blocks.strip(text, key).replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
     if not kept:
-        raise ModelReplyError("the model's reply says nothing; ask again", text)
+        raise ModelReplyError("the model's reply is empty; ask again", text)
     return kept
 
 

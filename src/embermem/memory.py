@@ -1,4 +1,4 @@
-"""The public face of a store: its settings, its parts, and the work behind. `OwnerMemory` is that of one owner."""
+"""The public face of a store: settings, parts, and background work. `OwnerMemory` is the face of one owner."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ _NONCE_KEY = "nonce_key"
 
 @checked
 class Memory:
-    """A store of memories: a path or an sqlite:/// URL, and settings.
+    """A store of memories: a path or URL, and settings.
 
-    Settings are taken from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`.
-    `clock` gives the time (with a zone) and is asked for nothing else than now. `reindex` opens a store whose vectors
-    are of another embedder than the one set: until `reindex()` is called, recall goes by words. `model` is the setting
-    of that name, or a language model of your own; without one, memory is understood by extraction. `read_only` opens
-    what is there, a replica of a PostgreSQL server too, and never writes: no thread works behind, no visit is counted,
-    and what would change something raises StoreReadOnly. `filter` finds what is sensitive in a text, beside what the
-    setting `redact` names: it is taken out before anything is stored (docs/sensitive.md).
+    Settings come from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`. `clock` returns the
+    current time with a zone. `reindex` opens a store whose vectors are from another embedder than the configured one:
+    until `reindex()` is called, recall uses words only. `model` is the setting of that name, or a language model of
+    your own; without one, memory is derived by extraction. `read_only` opens an existing store, or a replica of a
+    PostgreSQL server, and never writes: no background thread runs, no visit is counted, and calls that would change
+    something raise StoreReadOnly. `filter` finds sensitive content in a text, in addition to what the setting `redact`
+    finds: it is removed before anything is stored (docs/guides/sensitive.md).
 
-    Raises ConfigError for a bad setting, StoreError for a store that cannot be opened, EmbedderMismatch for one whose
-    vectors are of another embedder, ModelMissing if the package for the model is not installed.
+    Raises ConfigError for an invalid setting, StoreError if the store cannot be opened, EmbedderMismatch if its vectors
+    are from another embedder, ModelMissing if the package for the model is not installed.
     """
 
     def __init__(
@@ -108,10 +108,10 @@ class Memory:
             self._added()
 
     def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
-        """The memory of one (user, agent) pair: the handle through which everything goes.
+        """Return the memory of one (user, agent) pair.
 
-        `timezone` is the IANA zone of this owner's times that come without one; it is kept, and
-        written only where it changes. Writes nothing else.
+        `timezone` is the IANA zone for this owner's times given without one; it is stored, and written only if it
+        changes. Writes nothing else.
         """
         owner = messages.owner(user, agent)
         if timezone is not None:
@@ -122,7 +122,7 @@ class Memory:
         return OwnerMemory(self._parts, owner)
 
     def owners(self) -> tuple[Owner, ...]:
-        """Everyone with a memory here."""
+        """Return all owners in the store."""
         return self._store.owners()
 
     @property
@@ -131,11 +131,11 @@ class Memory:
         return self._embedder.name
 
     def better_embedder(self) -> str | None:
-        """The embedder that takes the place of the one in use at the next `settle` or `work`, or in the background;
-        None for none.
+        """The embedder that replaces the current one at the next `settle` or `work`, or in the background; None if the
+        current one is kept.
 
-        That is `minilm` where the store began without the weights of MiniLM, with the hashed embedder that no setting
-        named, and they are here now.
+        It is `minilm` if the store was created without the weights of MiniLM, no setting named its hashed embedder,
+        and the weights are installed now.
         """
         from embermem import bootstrap
 
@@ -143,21 +143,21 @@ class Memory:
 
     @property
     def keys(self) -> Keys:
-        """The keys of the service; see docs/server.md."""
+        """The keys of the service; see docs/operations/server.md."""
         return self._store
 
     @property
     def done(self) -> telemetry.Done:
-        """How often `add`, `recall` and the like were called on this object, by their names."""
+        """How often `add`, `recall` and similar methods were called on this object, by name."""
         return self._parts.done
 
     @property
     def resident_bytes(self) -> int:
-        """What the owners' indexes hold in memory now."""
+        """Bytes of memory used by the owners' indexes now."""
         return self._parts.system.resident_bytes
 
     def is_resident(self, owner: Owner) -> bool:
-        """Whether an owner's index is in memory now: the next recall has not to load it."""
+        """Whether an owner's index is in memory, so that the next recall does not have to load it."""
         return self._parts.system.is_resident(owner.id)
 
     @property
@@ -166,21 +166,23 @@ class Memory:
         return self._parts.system.placed
 
     def now(self) -> datetime:
-        """The time, by this memory's clock."""
+        """The current time of this memory's clock."""
         return self._parts.clock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of texts by that embedder, shape (n, dim), L2 norm 1. Keeps nothing. Raises EmbedderError."""
+        """Return vectors of texts by the embedder in use, shape (n, dim), L2 norm 1. Stores nothing. Raises
+        EmbedderError."""
         return self._embedder.embed(texts)
 
     def marked(self, text: str) -> str:
-        """The text between two markers of this store, as an agent is shown it: added again, it is taken out."""
+        """Return the text between two markers of this store, to show to an agent: if it is added again, it is
+        removed."""
         return injected_blocks.wrap(text, self.nonce_key())
 
     def nonce_key(self) -> bytes:
-        """The key of the blocks that this store puts into prompts (`marked`); made by the first who needs it.
+        """The key of the markers that this store puts around memory in prompts (`marked`); created on first use.
 
-        Where several processes make one at the same moment, all are given the one that stands.
+        If several processes create it at the same time, all get the stored one.
         """
         known = self._store.setting(_NONCE_KEY)
         return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
@@ -191,10 +193,10 @@ class Memory:
         owner_done: Callable[[Owner], None] | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Do what is due for all owners: embed, place, promote. The number of pages placed.
+        """Do the due work of all owners: embed, place, promote. Returns the number of pages placed.
 
-        Owners take turns, those who have waited longest first; `owner_done` is told of each turn. Many threads and
-        processes may do so at once. See docs/workers.md.
+        Owners take turns, the one that has waited longest first; `owner_done` is called after each turn. Many threads
+        and processes may call this at the same time. See docs/operations/workers.md.
         """
         self._renew_embedder()
         placed = self._parts.system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
@@ -202,15 +204,15 @@ class Memory:
         return placed
 
     def wake(self) -> None:
-        """Let the background thread look for due work now, and from now on; without `background`, nothing."""
+        """Let the background thread look for due work now, and from now on; without `background`, do nothing."""
         self._added()
 
     def reindex(self, embedder: str | None = None, progress: Callable[[int, int], None] | None = None) -> int:
-        """Make every vector again; the number of utterances embedded.
+        """Make vectors again; returns the number of utterances embedded.
 
-        With an embedder named, those that it has not made; without, all of them, by the one in use. It may be
-        interrupted: what is done is kept, recall goes on by words for what is not, and calling it again (or just
-        working on) does the rest.
+        With an embedder, makes its missing vectors; without, makes all vectors again with the current one. It may be
+        interrupted: finished vectors are kept, recall uses words for the other utterances, and calling it again, or
+        normal work, continues.
         """
         from embermem import bootstrap
 
@@ -230,9 +232,10 @@ class Memory:
         return done
 
     def rebuild(self, owner: Owner | None = None) -> tuple[Difference, ...]:
-        """Derive the memory of one owner, or of all, again from the log of changes; for each owner what differs.
+        """Derive the memory of one owner, or of all, from the log of changes again; returns the difference for each
+        owner.
 
-        That is nothing (`same`), or the store was damaged and is mended by it. No model is asked.
+        There is none (`same`) unless the store was damaged, which this repairs. Uses no model.
         """
         from embermem.memoryos import rebuild
 
@@ -242,60 +245,61 @@ class Memory:
         )
 
     def stats(self) -> Stats:
-        """Counts of the whole store."""
+        """Return counts of the whole store."""
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages)
 
     def replica_lag_s(self) -> float | None:
-        """How far what is read here is behind, in seconds, where the store is a replica; None where it is none.
+        """The lag of a replica in seconds; None if the store is not a replica.
 
-        While the replica is cut off from its primary, the age of the last change that it took in.
+        While the replica is disconnected from its primary, this is the age of the last change that it applied.
         """
         return self._store.replica_lag_s()
 
     def calls(self, since: datetime) -> tuple[Call, ...]:
-        """The ledger of model calls from a time on, of all owners, oldest first: what was asked, and what it cost."""
+        """Return the usage log of model calls of all owners since a time, oldest first."""
         return self._store.calls(since)
 
     def check(self, *, deep: bool = False) -> tuple[Finding, ...]:
-        """Whether the store is sound: every invariant of every owner's memory, and what to do about one that is broken.
+        """Check every invariant of every owner's memory; returns what is wrong, with advice.
 
-        With `deep`, what was derived is compared row by row with what the log of changes gives; on SQLite nobody
-        writes while one owner's is. Nothing is changed.
+        With `deep`, derived rows are compared with what the log of changes gives; on SQLite, writers wait during the
+        check of each owner. Changes nothing.
         """
         return self._store.check(now=self._parts.clock(), bounds=self._bounds(), deep=deep)
 
     def repair(self) -> tuple[Finding, ...]:
-        """Put right what can be without losing a word; what was mended, and what is left, with what to do about it.
+        """Repair what can be repaired without losing text; returns what was repaired and what is left, with advice.
 
-        What was derived is derived again from the log where it differs, pages are told again by their utterances,
-        vectors that are damaged are due. Neither log is touched. Raises StoreError.
+        Derived rows that differ are derived from the log again, pages from their utterances, and damaged vectors are
+        made again. Neither log is changed. Raises StoreError.
         """
         return self._store.repair(now=self._parts.clock(), bounds=self._bounds())
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
-        """Take a user away, with all agents: every row of each memory. The receipts by agent, none for no such user."""
+        """Forget a user with all agents: every row of each memory. Returns the receipts by agent, none for an
+        unknown user."""
         mine = [owner for owner in self.owners() if owner.user == user]
         return {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
 
     def scrub(self) -> bool:
-        """Overwrite what a forgetting left in the store's files: whether they hold no deleted byte any more.
+        """Overwrite forgotten content that is left in the store's files; returns whether no deleted byte is left.
 
-        On SQLite every forgetting does so itself, unless others read an older state; False says that they still do. On
-        PostgreSQL it writes the tables anew (VACUUM FULL) and locks each meanwhile; where they are large, only this
-        call does so. Raises StoreError. See docs/forgetting.md.
+        On SQLite every forgetting does this itself, unless other processes read an older state; False means that they
+        still do. On PostgreSQL it rewrites the tables (VACUUM FULL) and locks each of them meanwhile; in a large store
+        only this call does so. Raises StoreError. See docs/concepts/forgetting.md.
         """
         return self._store.scrub()
 
     def renew_forgotten_key(self) -> None:
-        """Go on with a new key of forgotten values where the old one is lost for good.
+        """Create a new key of forgotten values if the old one is lost for good.
 
-        What was forgotten until now is then no longer known again when it is said again, and receipts of it cannot be
-        checked. A file that lies in the key's place is kept as `FILE.key.other`. Raises StoreError.
+        What was forgotten until now is then no longer recognised if it is said again, and its receipts cannot be
+        checked. An existing key file is kept as `FILE.key.other`. Raises StoreError.
         """
         self._store.renew_secret()
 
     def close(self) -> None:
-        """End the background thread after its step in hand, finish a scrub that is due if nobody is in the way, and
+        """Stop the background thread after its current step, finish a due scrub if no other process prevents it, and
         close the store."""
         self._background.stop()
         self._scrub_if_due()
@@ -344,8 +348,8 @@ class Memory:
         bootstrap.remember(store, self._embedder)
 
     def _renew_embedder(self) -> None:
-        """Put the embedder in place that the store has by now, or that takes the place of its own. What it has not
-        embedded yet is due, and recall finds it by words."""
+        """Switch to the embedder that the store has by now, or to the one that replaces it. Utterances that it has not
+        embedded yet are due, and recall finds them by words."""
         from embermem import bootstrap
 
         if self._embedder_stays:
@@ -356,7 +360,11 @@ class Memory:
                 before, self._embedder = self._embedder.name, bootstrap.make_embedder(better, self.settings)
                 self._begin_reindex()
                 name = self._embedder.name
-                logger.warning("%s is here: it embeds again what %s did; recall goes by words until then", name, before)
+                logger.warning(
+                    "%s is now available and embeds again what %s embedded; recall finds the rest by words until then",
+                    name,
+                    before,
+                )
             elif store.setting("embedder") != self._embedder.name:  # another process changed it
                 self._embedder = bootstrap.choose_embedder(store, self.settings)
             else:

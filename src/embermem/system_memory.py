@@ -43,10 +43,10 @@ def open_system(
     config: str | Path | None = None,
     **settings: object,
 ) -> SystemMemory:
-    """A memory system by its name, on a store of its own at a path or an sqlite:/// URL.
+    """Open a memory system by its name, on its own store at a path or URL.
 
     `name` is one of `embermem.bootstrap.SYSTEMS`, or `module:Class` of your own. `options` are numbers of the system
-    (`baselines/numbers.py`), settings those of `Memory`. Without a model each does what it can without.
+    (`baselines/numbers.py`), settings those of `Memory`. Without a model each system does what it can.
 
     Raises ConfigError for an unknown name, option or setting, and for a store of another system; StoreError.
     """
@@ -61,7 +61,7 @@ def open_system(
 
 
 class SystemMemory:
-    """A store and the system that works on it; made by `open_system`."""
+    """A store and the system that works on it; created by `open_system`."""
 
     def __init__(
         self,
@@ -93,12 +93,12 @@ class SystemMemory:
 
     @property
     def system(self) -> MemorySystem:
-        """The system itself, for what only it can do."""
+        """The system itself, for its own functions."""
         return self._system
 
     @property
     def store(self) -> SqlStore:
-        """The store itself, for what is read of any system's: utterances, counts, calls."""
+        """The store itself, for data that every system has: utterances, counts, calls."""
         return self._store
 
     @property
@@ -112,11 +112,11 @@ class SystemMemory:
         return OwnerSystem(self, owner)
 
     def owners(self) -> tuple[Owner, ...]:
-        """Everyone with a memory here."""
+        """Return all owners in the store."""
         return self._store.owners()
 
     def calls(self, since: datetime) -> tuple[Call, ...]:
-        """The ledger of model calls from a time on, oldest first."""
+        """Return the usage log of model calls since a time, oldest first."""
         return self._store.calls(since)
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class SystemMemory:
 
 @checked
 class OwnerSystem:
-    """One owner's memory in a system; made by `SystemMemory.of`."""
+    """One owner's memory in a system; created by `SystemMemory.of`."""
 
     def __init__(self, memory: SystemMemory, owner: Owner) -> None:
         self._memory = memory
@@ -149,19 +149,19 @@ class OwnerSystem:
         thread: str = "default",
         key: str | None = None,
     ) -> Added:
-        """Keep one exchange; durable when it returns. Raises InputError, KeyReused, StoreError."""
+        """Store one exchange; durable when it returns. Raises InputError, KeyReused, StoreError."""
         made, digest, _ = self._inbox().exchange(query, response, at, thread)
         return self._memory.system.observe(self.owner, made, key=key, digest=digest, fresh=query is not None)
 
     def add_messages(
         self, given: Sequence[Mapping[str, Any]], *, at: At = None, thread: str = "default", key: str | None = None
     ) -> Added:
-        """Keep messages of OpenAI's format, each of which may carry `name` and `at`. Raises as `add`."""
+        """Store messages of OpenAI's format, each with an optional `name` and `at`. Raises as `add`."""
         made, digest, _ = self._inbox().openai(given, at, thread)
         return self._memory.system.observe(self.owner, made, key=key, digest=digest)
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Understand what is pending; the number of pages. What was done stays if a model fails half way."""
+        """Process what is pending; returns the number of pages. If a model fails, finished work is kept."""
         return self._memory.system.settle(self.owner, progress)
 
     def recall(
@@ -173,7 +173,7 @@ class OwnerSystem:
         thread: str | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """What matters for a query, whose hits name utterances. Reads only; `visit` counts. Raises InputError."""
+        """Return what matters for a query; hits name utterances. Only reads; `visit` counts. Raises InputError."""
         if budget is not None:
             messages.whole(budget, "budget", 1)
         return self._memory.system.recall(
@@ -186,11 +186,11 @@ class OwnerSystem:
         )
 
     def visit(self, hits: Iterable[Hit]) -> None:
-        """Count what was recalled and used, for systems that do."""
+        """Report what was recalled and used, for systems that count it."""
         self._memory.system.visit(self.owner, hits)
 
     def forget_owner(self) -> None:
-        """Take away every row of this owner."""
+        """Remove every row of this owner."""
         self._memory.store.forget_owner(self.owner.id, self._memory._clock())
 
     def _inbox(self) -> Inbox:

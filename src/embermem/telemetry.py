@@ -115,7 +115,7 @@ class _Span:
         self._scope.__exit__(kind, error, trace)
 
     def tell(self, made: object) -> None:
-        """What came of it: the ids or the number of records."""
+        """Record the result: the ids or the number of records."""
         if not self._span.is_recording():
             return
         record = made if isinstance(made, str) else getattr(made, "id", None)  # a page's id; a fact

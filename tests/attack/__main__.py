@@ -1,4 +1,4 @@
-"""`python -m attack`: attack the memory for some minutes, and say what was found. See docs/testing.md."""
+"""`python -m attack`: attack the memory for some minutes, and say what was found. See docs/reference/testing.md."""
 
 from __future__ import annotations
 

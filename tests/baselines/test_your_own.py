@@ -1,4 +1,4 @@
-"""The system of docs/systems/your-own.md, as printed there: ten lines, and it takes its place beside the nine."""
+"""The system of docs/research/systems/your-own.md, as printed there: ten lines that run beside the nine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from embermem import open_system
 from embermem.bootstrap import SYSTEMS
 from embermem.core.errors import ConfigError
 
-PAGE = Path(__file__).parents[2] / "docs" / "systems" / "your-own.md"
+PAGE = Path(__file__).parents[2] / "docs" / "research" / "systems" / "your-own.md"
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_an_answer_that_says_something_does_not_abstain(answer: str) -> None:
 
 
 def test_the_examples_of_the_documents_hold() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "research" / "metrics.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\| ([^|]+) \| (yes|no) \|", page, re.MULTILINE)
     assert len(shown) >= 8
     for answer, expected in shown:

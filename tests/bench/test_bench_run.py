@@ -468,7 +468,7 @@ def test_a_replay_of_what_was_not_recorded_is_an_error(tmp_path: Path, data: Pat
         run(plan(data, "full_context", seeds=(7,)), tmp_path / "r", replay=True, **QUICK)
     (tmp_path / "other").mkdir()
     calls_file(tmp_path / "r", 0).rename(calls_file(tmp_path / "other", 0))
-    with pytest.raises(ModelMissing, match="nobody may be asked"):
+    with pytest.raises(ModelMissing, match="no requests are allowed"):
         run(plan(data, ECHOES), tmp_path / "other", replay=True, **QUICK)
 
 

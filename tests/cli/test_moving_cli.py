@@ -59,7 +59,7 @@ def test_a_copy_is_told_table_by_table_and_holds_what_the_store_holds(store: Pat
     assert (third["users"], third["again"], third["went_on"]) == (3, 0, False)
     assert third["tables"]["utterance"]["rows"] == 6
     again = run(store, "copy", str(store), str(other))
-    assert (again.code, "holds a store already" in again.err) == (1, True)
+    assert (again.code, "already contains a store" in again.err) == (1, True)
 
 
 def test_a_copy_that_was_killed_is_opened_by_no_command_and_goes_on(store: Path, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_who_is_there_already_is_refused_or_left_out(store: Path, tmp_path: Path
     assert run(store, "export", str(out)).code == 0
     refused = run(store, "import", str(out))
     assert (refused.code, refused.out) == (1, "")
-    assert "alice / default has a memory here already" in refused.err
+    assert "alice / default already has a memory here" in refused.err
     left = run(store, "import", str(out), "--leave-out")
     assert (left.code, left.out) == (0, "0 users, 0 messages, 0 changes\n")
     assert left.err.count("left out") == 3
@@ -153,7 +153,7 @@ def test_a_file_that_is_there_is_not_written_over_and_one_that_is_no_export_is_r
     out = tmp_path / "out.jsonl"
     out.write_text('{"role": "user", "content": "Hello"}\n')
     done = run(store, "export", str(out))
-    assert (done.code, "is there already" in done.err) == (1, True)
+    assert (done.code, "already exists" in done.err) == (1, True)
     done = run(store, "import", str(out))
     assert (done.code, "line 1" in done.err) == (1, True)
     assert run(store, "import", str(tmp_path / "none.jsonl")).code == 1

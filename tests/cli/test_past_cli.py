@@ -191,7 +191,7 @@ def test_a_page_and_a_fact_get_an_end_and_lose_it(store: Path) -> None:
     (fact,) = run(store, "show", "long", "--json").json["facts"]
     assert run(store, "expire", "2099-01-01", "--fact", fact["id"]).code == 0
     assert run(store, "show", "long", "--json").json["facts"][0]["expires_at"].startswith("2099")
-    assert refused(run(store, "expire", "2020-01-01", "--page", "1"), "over")
+    assert refused(run(store, "expire", "2020-01-01", "--page", "1"), "in the past")
     for missing in (("--page", "99"), ("--page", "p9"), ("--fact", "f99-000")):
         assert refused(run(store, "expire", "2099-01-01", *missing)), missing
     assert refused(run(store, "expire", "2099-01-01"), code=2)
@@ -201,7 +201,7 @@ def test_a_page_and_a_fact_get_an_end_and_lose_it(store: Path) -> None:
 def test_a_page_is_added_with_its_end(store: Path) -> None:
     made = run(store, "add", "The code is 8812.", "--expires-at", "2099-01-01", "--json").json
     assert run(store, "show", "page", made["page_id"], "--json").json["expires_at"].startswith("2099")
-    assert refused(run(store, "add", "The code is 8812.", "--expires-at", "2020-01-01"), "over")
+    assert refused(run(store, "add", "The code is 8812.", "--expires-at", "2020-01-01"), "in the past")
 
 
 # ------------------------------------------------------------------------------------------- forget and verify

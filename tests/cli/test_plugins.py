@@ -89,12 +89,12 @@ def test_one_that_is_no_application_is_refused(site: Path) -> None:
     installed(site, "odd", "app = 1")
     done = run("odd")
     assert done.exit_code == 1, done.output
-    assert "is no typer.Typer: plug_odd:app" in " ".join(done.stderr.split())
+    assert "is not a typer.Typer: plug_odd:app" in " ".join(done.stderr.split())
 
 
 def test_a_command_of_ours_stands_before_one_of_the_same_name(site: Path) -> None:
     installed(site, "doctor", GREETS)
-    assert "Look for what is wrong" in run("doctor", "--help").stdout
+    assert "Check the store and the machine" in run("doctor", "--help").stdout
 
 
 def test_without_the_bench_its_command_says_where_it_is(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_wrong_usage_and_who_is_not_there_are_told_and_nothing_is_written(store:
     for arguments in (["--owner-only"], ["--anew"], ["--dry-run"]):
         done = run(store, "--user", "nobody", "rebuild", *arguments)
         assert (done.code, done.out) == (1, "")
-        assert "nothing of nobody / default" in done.err
+        assert "no memory of nobody / default" in done.err
     assert len(run(store, "stats", "--json").json["owners"]) == 2
     for arguments in (["rebuild"], ["rebuild", "--anew"], ["undo", "1"], ["show", "changes"]):
         assert run(store.parent / "none" / "m.db", *arguments).code == 1

@@ -107,7 +107,7 @@ def test_a_file_that_is_missing_or_not_toml_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read the configuration file .*none\.toml"):
         load(config=tmp_path / "none.toml")
     (tmp_path / "broken.toml").write_text("a = = 1")
-    with pytest.raises(ConfigError, match="is not TOML"):
+    with pytest.raises(ConfigError, match="is not valid TOML"):
         load(config=tmp_path / "broken.toml")
 
 

@@ -27,7 +27,13 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "embermem"
 BENCH = ROOT / "bench" / "src" / "embermem_bench"
 PAGES = tuple(sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]))
-COMMANDS_RUN_IN = ("README.md", "README.zh.md", "docs/api.md", "docs/configuration.md", "docs/storage.md")
+COMMANDS_RUN_IN = (
+    "README.md",
+    "README.zh.md",
+    "docs/reference/api.md",
+    "docs/reference/configuration.md",
+    "docs/operations/storage.md",
+)
 
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
@@ -89,10 +95,12 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def test_every_page_is_found() -> None:
-    assert {"README.md", "docs/index.md", "docs/api.md", "docs/how-it-works.md"} <= {named(page) for page in PAGES}
+    assert {"README.md", "docs/index.md", "docs/reference/api.md", "docs/concepts/how-it-works.md"} <= {
+        named(page) for page in PAGES
+    }
 
 
-@pytest.mark.parametrize("page", some([page for page in PAGES if any(python_of(page))], "docs/api.md"))
+@pytest.mark.parametrize("page", some([page for page in PAGES if any(python_of(page))], "docs/reference/api.md"))
 def test_python_runs_as_printed(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
     lines: list[str] = []
@@ -141,7 +149,10 @@ def subcommands() -> frozenset[str]:
 
 
 @pytest.mark.parametrize(
-    "page", some([page for page in map(ROOT.joinpath, COMMANDS_RUN_IN) if commands_of(page)], "docs/configuration.md")
+    "page",
+    some(
+        [page for page in map(ROOT.joinpath, COMMANDS_RUN_IN) if commands_of(page)], "docs/reference/configuration.md"
+    ),
 )
 def test_embermem_commands_run_as_printed(page: Path, tmp_path: Path) -> None:
     lines = commands_of(page)
@@ -186,7 +197,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 
 def test_every_public_call_is_on_the_api_page() -> None:
-    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
     for kind in (Memory, OwnerMemory, Context):
         for name, _ in inspect.getmembers(kind, callable):
             if not name.startswith("_"):
@@ -195,11 +206,11 @@ def test_every_public_call_is_on_the_api_page() -> None:
 
 def test_the_settings_are_those_of_the_code() -> None:
     made = runpy.run_path(str(ROOT / "scripts" / "write_configuration.py"))
-    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
     assert text == made["page"](text), "run `python scripts/write_configuration.py`"
 
 
-@pytest.mark.parametrize("name", ["how-it-works.md", "architecture.md", "storage.md"])
+@pytest.mark.parametrize("name", ["concepts/how-it-works.md", "concepts/architecture.md", "operations/storage.md"])
 def test_files_that_are_named_exist(name: str) -> None:
     page = ROOT / "docs" / name
     for found in CODE_PATH.finditer(prose(page)):
@@ -210,7 +221,8 @@ def test_files_that_are_named_exist(name: str) -> None:
 @pytest.mark.parametrize("source", [SOURCE, BENCH], ids=lambda source: source.name)
 def test_the_tree_on_the_architecture_page_is_the_tree(source: Path) -> None:
     root = f"{named(source)}/"
-    tree = next(block for block in blocks(ROOT / "docs" / "architecture.md") if block.body.startswith(root))
+    page = ROOT / "docs" / "concepts" / "architecture.md"
+    tree = next(block for block in blocks(page) if block.body.startswith(root))
     drawn, folders = set[str](), {2: ""}
     for line in filter(None, tree.body.splitlines()[1:]):
         found = re.match(r"^(?P<indent> *)(?P<names>\S+(?: · \S+)*)", line)

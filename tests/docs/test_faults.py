@@ -93,8 +93,8 @@ def test_each_fault_has_a_name_of_its_own_and_names_tests_that_are_there(faults:
 
 
 def test_the_documentation_lists_all_of_them(faults: Any) -> None:
-    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
-    section = page.partition("\n# Deliberate faults\n")[2].partition("\n# ")[0]
+    page = (ROOT / "docs" / "reference" / "testing.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Deliberate faults\n")[2].partition("\n## ")[0]
     told = re.findall(r"^\| `([a-z][a-z-]*)` \| (.*?) \|", section, re.MULTILINE)
     assert told == [(fault.name, fault.breaks) for fault in faults.FAULTS]
 

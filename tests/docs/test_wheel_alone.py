@@ -85,7 +85,7 @@ def test_what_is_declared_is_all_that_is_needed(alone: Environment) -> None:
     assert not (alone.site / "embermem_bench").exists()
     assert alone.run("python", "-m", "embermem", "--version") == alone.run("embermem", "--version")
     assert " bench " not in alone.run("embermem", "--help")
-    assert "the hashed embedder serves" in " ".join(alone.run("embermem", "--store", "new.db", "doctor").split())
+    assert "the hashed embedder is used" in " ".join(alone.run("embermem", "--store", "new.db", "doctor").split())
 
 
 def test_the_readmes_first_example_works_and_the_weights_make_it_better_when_they_come(alone: Environment) -> None:

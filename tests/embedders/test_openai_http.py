@@ -188,7 +188,7 @@ def test_a_dimension_that_changes_is_an_error() -> None:
     with EmbeddingServer(reply_with([[1.0, 2.0]]), reply_with([[1.0, 2.0, 3.0]])) as server:
         embedder = client(server)
         embedder.embed(["a"])
-        with pytest.raises(EmbedderError, match="3 numbers, not of 2"):
+        with pytest.raises(EmbedderError, match="3 numbers, expected 2"):
             embedder.embed(["b"])
 
 

@@ -1,7 +1,7 @@
 """Whatever a language model or its server does wrong, in the middle of whatever step: no page is lost, no word of the
 failure becomes memory, recall goes on, and once the server is well the memory is what it would have been.
 
-docs/failures.md has a row for each of these tests.
+docs/concepts/failures.md has a row for each of these tests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Defects that other memory systems were published with, where a language model reads what was said: none is ours.
 
-Each docstring names the system and its defect. docs/failures.md has a row for each, and for those that tests elsewhere
-catch already.
+Each docstring names the system and its defect. docs/concepts/failures.md has a row for each, and for those
+that tests elsewhere catch already.
 """
 
 from __future__ import annotations

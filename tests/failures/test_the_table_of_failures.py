@@ -1,4 +1,4 @@
-"""docs/failures.md names tests that exist, and every fault of the scripted server has a row."""
+"""docs/concepts/failures.md names tests that exist, and every fault of the scripted server has a row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from embermem.testing.faults import KINDS
 from unwell import UNWELL
 
 TESTS = Path(__file__).parents[1]
-TABLE = (TESTS.parent / "docs" / "failures.md").read_text(encoding="utf-8")
+TABLE = (TESTS.parent / "docs" / "concepts" / "failures.md").read_text(encoding="utf-8")
 
 
 def test_every_test_that_the_table_names_exists() -> None:

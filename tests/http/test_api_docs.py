@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from serving import Server
 
-PAGE = Path(__file__).parents[2] / "docs" / "http-api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "http-api.md"
 
 
 def printed() -> Iterator[tuple[str, str]]:

@@ -54,7 +54,7 @@ def test_without_a_name_all_clients_settings_are_printed_and_no_store_is_made(tm
 
 
 def test_the_settings_on_the_docs_page_are_those_that_are_printed() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "mcp.md").read_text(encoding="utf-8")
     store = ("--store", "/home/alice/.embermem/memory.db")
     how = Started(
         command="/home/alice/.venv/bin/embermem", arguments=(*store, "--user", "alice", "--agent", "default", "mcp")

@@ -171,7 +171,7 @@ def test_a_key_that_may_only_read_changes_nothing(memory: Memory, keyed_url: str
         ]
 
     for text in by(keyed_url, script, key_of(memory, "bob/tutor", read_only=True)):
-        assert "may only read" in text
+        assert "is read-only" in text
     assert len(memory.of("bob", "tutor").pages()) == 1
 
 

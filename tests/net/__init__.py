@@ -1,1 +1,1 @@
-"""The net: stores of every schema version, frozen, and what they answer (docs/testing.md)."""
+"""The net: stores of every schema version, frozen, and what they answer (docs/reference/testing.md)."""

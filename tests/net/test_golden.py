@@ -1,4 +1,4 @@
-"""What the code of now answers is what is kept (docs/testing.md, "The net").
+"""What the code of now answers is what is kept (docs/reference/testing.md).
 
 Of the hashed embedder every number is compared to 6 digits (`net.plain.EXACT`), since processors add up a product in
 different orders; of MiniLM to 1e-3. All else is exact.

@@ -125,7 +125,7 @@ def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
     file = older(tmp_path / "memory.db", "0001")
     before = content(file)
     (tmp_path / f"memory.db.before-{migrations.HEAD}").mkdir()
-    with pytest.raises(StoreError, match="no copy of it can be made"):
+    with pytest.raises(StoreError, match="no backup can be made"):
         SqlStore(Sqlite(file, 5))
     assert (rows(file, VERSION), content(file)) == ([{"version_num": "0001"}], before)
 

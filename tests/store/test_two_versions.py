@@ -70,7 +70,7 @@ def test_an_older_process_writes_nothing_once_a_newer_one_has_migrated_the_store
     mine = opened().of("alice")
     before = contents(place())
     meddle(place(), *NEWER)
-    with pytest.raises(SchemaMismatch, match=r"migrated to schema 9999 while this Ember.*nothing was written"):
+    with pytest.raises(SchemaMismatch, match=r"migrated to schema 9999 while this process.*nothing was written"):
         WRITES[write](mine)
     assert "I like figs." in mine.recall("What do I like?").text
     meddle(place(), BACK)
@@ -84,7 +84,9 @@ def test_a_store_that_an_older_process_has_open_is_not_migrated_until_it_is_clos
     with closing(sqlite3.connect(file)) as running:  # it rests between two calls, in no transaction
         running.execute("PRAGMA journal_mode=WAL").fetchall()
         running.execute("SELECT count(*) FROM page").fetchall()
-        with pytest.raises(StoreBusy, match=r"older Ember \(schema 0006.*stop what uses it.*nothing was changed"):
+        with pytest.raises(
+            StoreBusy, match=r"older version of Ember \(schema 0006.*stop what uses it.*nothing was changed"
+        ):
             SqlStore(Sqlite(file, 5))
         running.execute("UPDATE owner SET failures = 0")
         running.commit()

@@ -569,7 +569,7 @@ def test_openais_client_does_not_take_a_stream_that_is_cut_for_a_whole_one(serve
 
 
 def test_the_page_lists_every_kind_of_fault_with_its_details() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "scripted-model.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in page.partition("## What it saw")[0].splitlines() if line.startswith("| `")]
     listed = {row[1].strip(" `"): row[3] for row in rows}
     assert set(listed) == set(faults.KINDS)

@@ -207,7 +207,7 @@ def test_an_owner_of_whom_only_the_zone_is_known_comes_along(opened: Opener) -> 
 
 def test_who_has_a_memory_here_is_refused_by_name_or_left_out(memory: Memory, sample: bytes) -> None:
     memory.of("alice").add("I am here already.")
-    with pytest.raises(InputError, match=r"lines 2–\d+: alice / default has a memory here already"):
+    with pytest.raises(InputError, match=r"lines 2–\d+: alice / default already has a memory here"):
         imported(memory, of_two(sample))
     assert [owner.user for owner in memory.owners()] == ["alice"]
     done = imported(memory, of_two(sample), leave_out=True)
@@ -217,7 +217,7 @@ def test_who_has_a_memory_here_is_refused_by_name_or_left_out(memory: Memory, sa
 
 def test_records_of_another_system_count_as_a_memory(memory: Memory, sample: bytes) -> None:
     thoughts(store_of(memory), memory.of("alice"))
-    with pytest.raises(InputError, match="has a memory here already"):
+    with pytest.raises(InputError, match="already has a memory here"):
         imported(memory, sample)
 
 
@@ -276,11 +276,11 @@ def deep() -> list[Any]:
 
 
 HOSTILE: dict[str, tuple[Change, str]] = {
-    "no export": (lambda lines: lines.pop(0), "line 1: this is no export"),
+    "no export": (lambda lines: lines.pop(0), "line 1: this is not an export"),
     "a newer format": (put("export", version=2), "upgrade embermem"),
     "no owner": (lambda lines: lines.pop(1), "line 2: an owner is to begin here"),
     "an owner in an owner": (lambda lines: lines.insert(3, lines[1]), "line 4: the owner of line 2 has no end"),
-    "an unknown kind": (put("utterance", kind="shell"), "line 3: it is no object with a kind"),
+    "an unknown kind": (put("utterance", kind="shell"), "line 3: it is not an object with a kind"),
     "an unknown field": (put("utterance", owner_id="x"), "line 3: a line of the kind utterance has no field"),
     "a missing field": (lambda lines: first(lines, "utterance").pop("text"), "line 3: Object missing required field"),
     "a number for a text": (put("utterance", text=5), "line 3: Expected `str`"),
@@ -298,8 +298,8 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "no time": (put("utterance", said_at="yesterday"), "line 3: Invalid RFC3339"),
     "a time before all": (put("utterance", said_at="0001-01-01T00:00:00+10:00"), "line 3: said_at is outside"),
     "no user": (put("owner", user=" "), "line 2: user = ' ' is not a name"),
-    "no such zone": (put("owner", timezone="../etc/passwd"), "line 2: there is no zone"),
-    "a zone of nowhere": (put("owner", timezone="Nowhere/Here"), "line 2: there is no zone"),
+    "no such zone": (put("owner", timezone="../etc/passwd"), "line 2: unknown time zone"),
+    "a zone of nowhere": (put("owner", timezone="Nowhere/Here"), "line 2: unknown time zone"),
     "a gap in the log": (put("change", no=7), "change 7 follows change 0"),
     "an unknown decision": (say("Run"), "cannot be read"),
     "no decisions": (put("change", decisions=None), "cannot be read"),
@@ -316,21 +316,21 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "no base64": (put("vector", data="%"), "Invalid base64"),
     "tokens of nobody": (put("vector", tokens="AAAA"), "is none of hashed"),
     "a sum of no numbers": (put("segment", sum="AAAA"), "the sum of segment"),
-    "a source of nothing said": (lambda lines: source(lines).update(seq=9_999), "not sound: "),
-    "a source in another's words": (lambda lines: source(lines).update(utterance_id=ANOTHER), "not sound: "),
-    "a source beyond its text": (lambda lines: source(lines).update(end=2**31 - 1), "not sound: sources that end"),
-    "a page of nobody noted": (decide("Noted", page_id=ANOTHER), "not sound: "),
-    "a page of nobody placed": (decide("Placed", page_id=ANOTHER), "not sound: "),
-    "a fact superseded by none": (superseded, "not sound: facts superseded by"),
+    "a source of nothing said": (lambda lines: source(lines).update(seq=9_999), "memory: "),
+    "a source in another's words": (lambda lines: source(lines).update(utterance_id=ANOTHER), "memory: "),
+    "a source beyond its text": (lambda lines: source(lines).update(end=2**31 - 1), "memory: sources that end"),
+    "a page of nobody noted": (decide("Noted", page_id=ANOTHER), "memory: "),
+    "a page of nobody placed": (decide("Placed", page_id=ANOTHER), "memory: "),
+    "a fact superseded by none": (superseded, "memory: facts superseded by"),
     "a link to another's": (
-        say("Linked", link_id="l9", from_id=ANOTHER, to_id=ANOTHER, reason="", sources=[]), "not sound: "),
-    "a conflict with another's": (say("FactsConflict", fact_id=ANOTHER, other_id="f2-000", reason=""), "not sound: "),
+        say("Linked", link_id="l9", from_id=ANOTHER, to_id=ANOTHER, reason="", sources=[]), "memory: "),
+    "a conflict with another's": (say("FactsConflict", fact_id=ANOTHER, other_id="f2-000", reason=""), "memory: "),
     "an evolution of another's": (
         say("SegmentEvolved", segment_id=ANOTHER, keywords=[], tags=[], context="", reason="", sources=[]),
-        "not sound: ",
+        "memory: ",
     ),
-    "forgotten more than is missing": (decide("Erased", utterances=7), "not sound: utterances missing"),
-    "said that nobody forgot": (decide("Erased", utterances=0), "not sound: utterances missing that nobody forgot"),
+    "forgotten more than is missing": (decide("Erased", utterances=7), "memory: utterances missing"),
+    "said that nobody forgot": (decide("Erased", utterances=0), "memory: utterances missing that nobody forgot"),
     "an owner's id": (put("owner", id=ANOTHER), "line 2: a line of the kind owner has no field 'id'"),
     "deep in a line": (lambda lines: lines.insert(3, {"kind": "utterance", "text": deep()}), "line 4: "),
     "a name given twice": (put("owner", user="bob\x00alice"), "line 2: user has a NUL"),

@@ -1,4 +1,4 @@
-"""Ember beside other memories: the same data, the same vectors, one process a system. Rules: docs/peers.md.
+"""Ember beside other memories: the same data, the same vectors, one process a system. Rules: docs/research/peers.md.
 
 Prints Markdown tables, or JSON. Progress goes to stderr.
 """
@@ -224,14 +224,14 @@ def _told(what: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/scripts/peers.sh",
-        description="Compare Ember with other memories, on the same data with the same vectors. Rules: docs/peers.md.",
+        description="Compare Ember with other memories on the same data and vectors. Rules: docs/research/peers.md.",
     )
     parser.add_argument(
         "data",
         nargs="+",
         type=_source,
         metavar="[NAME=]FILE",
-        help="LoCoMo's format or the recall-set format of docs/bench.md; NAME is for the table",
+        help="LoCoMo's format or the recall-set format of docs/research/bench.md; NAME is for the table",
     )
     parser.add_argument(
         "--only",

@@ -97,7 +97,7 @@ class _Tally:
     utterances: int = 0
 
     def figures(self) -> dict[str, Any]:
-        """The figures by the names of docs/bench.md."""
+        """The figures by the names of docs/research/bench.md."""
         means = {name: metrics.mean(values) for name, values in self.values.items()}
         return means | {
             "questions": len(self.search_ms),

@@ -3,7 +3,7 @@
 A conversation is lived page by page, as an agent with a memory would: what is remembered for the user's words is
 recalled, the model is asked for a reply with it in the prompt, and then the exchange as it really went is observed and
 understood. The model is a scripted server on loopback, `embermem.testing`: prompts are the real ones, and what depends
-on answers, and the length of answers, is the script's. docs/studies.md has the rules.
+on answers, and the length of answers, is the script's. docs/research/studies.md has the rules.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`embermem bench recall`: how well a preset finds the evidence, on the public face only.
 
 One owner a conversation in a temporary store; turns become pages in file order; `settle`; then each question.
-The rules stand in docs/bench.md.
+The rules stand in docs/research/bench.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 BUDGETS = (300, 600, 1200)
 """The budgets of packed context, in words."""
 EXTRACTIVE, RECORDED = "extractive", "recorded"
-"""The analysts: the one that needs no model, and a model's notes that the file brings (bench/recorded.py)."""
+"""The analysts: the one that needs no model, and a model's notes that the file brings (`recorded.py`)."""
 PAPER = "paper"
 """The preset that ignores the budget: its context is cut at the budget when it is measured."""
 
@@ -70,7 +70,7 @@ class Report:
     cut_contexts: int
 
     def as_json(self) -> dict[str, Any]:
-        """The keys that docs/bench.md lists. A figure that no question gives is null."""
+        """The keys that docs/research/bench.md lists. A figure that no question gives is null."""
         counted = [a for a in self.asked if self._counts(a)]
         return {
             "name": self.name,

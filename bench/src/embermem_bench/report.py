@@ -95,8 +95,8 @@ def blocks(results: Results, *, baseline: str | None = None) -> tuple[Block, ...
 
 _READ_SO = (
     "Means over questions; where the data set has headline categories, over these. In brackets: 95 % intervals, "
-    "conversations drawn again (percentile bootstrap); with one conversation there is none. docs/bench.md says what "
-    "each figure is."
+    "conversations drawn again (percentile bootstrap); with one conversation there is none. "
+    "docs/research/bench.md says what each figure is."
 )
 
 

@@ -3,7 +3,7 @@
 A unit is one conversation told to one system with one seed. Its store stands under `work/` until its questions are
 done. That it was learnt is a line of `ingest.jsonl`, written when it is settled; without that line it begins again from
 an empty store, and its model calls come from the recording. Each question is one line of `results.jsonl`. So a run that
-was killed anywhere goes on where it was, and finds what it would have found. The rules stand in docs/bench.md.
+was killed anywhere goes on where it was, and finds what it would have found. The rules stand in docs/research/bench.md.
 """
 
 from __future__ import annotations

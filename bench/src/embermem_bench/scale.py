@@ -1,7 +1,7 @@
 """`embermem bench scale`: many processes and many owners, on SQLite and on PostgreSQL; what each owner costs.
 
 Four parts, each bounded in time: durable adds by one to eight processes; pages understood per second; what owners take
-on disk; and recall among so many owners that a few of a hundred fit in memory. docs/scale.md says what follows.
+on disk; and recall among so many owners that a few of a hundred fit in memory. Results: docs/research/scale.md.
 """
 
 from __future__ import annotations

@@ -66,9 +66,9 @@ def score(
 ) -> Mapping[str, float]:
     """Every figure of one answer, by the `NAMES` of reports.
 
-    `category` is LoCoMo's number (bench/categories.py); questions of other data sets have none. `similarity` is there
-    if both vectors are. Nothing is said where there is no gold answer, and never of LoCoMo's category 5: what stands in
-    its data is a trap. Such questions are for `abstention.abstains`.
+    `category` is LoCoMo's number (`categories.py`); questions of other data sets have none. `similarity` is included if
+    both vectors are given. A question without a gold answer has no figures, and neither has LoCoMo's category 5, whose
+    answer in the data is a trap. Such questions are for `abstention.abstains`.
     """
     if gold is None or category == ADVERSARIAL:
         return {}

@@ -49,7 +49,7 @@ LONG_ANSWER_WORDS = (150, 400)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchPoint:
-    """What was measured with so many utterances of one owner; docs/bench.md says what each figure is."""
+    """What was measured with so many utterances of one owner; docs/research/bench.md says what each figure is."""
 
     utterances: int
     pages: int

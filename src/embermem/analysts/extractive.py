@@ -1,7 +1,7 @@
 """The analyst that needs no model: reads pages by rules and says what they mean.
 
-Cheap, deterministic, pure and safe in threads: it knows no clock and does no input or output but the package's word
-lists, read once. What pages tell it to do is data. What it extracts, and what not, stands in docs/extractive.md.
+Deterministic, pure and thread-safe: it reads no clock, and its only input is the package's word lists, read once.
+Instructions in pages are data. What it extracts, and what not: docs/concepts/extractive.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is never taken from a page or a model on trust: orders to the memory, values nobody said, errors as summaries.
 
-Checks of words, not of meaning: they are a floor under a model's answer. docs/model-analyst.md says what they leave.
+Checks of words, not of meaning: they are a floor under a model's answer. docs/concepts/model-analyst.md says what they leave.
 """
 
 # ruff: noqa: E501  (a pattern is read in one piece)

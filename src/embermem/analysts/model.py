@@ -1,7 +1,8 @@
 """The analyst that asks a language model: one question for a batch of pages, one for a segment's new pages.
 
 A model is asked, never believed: what it names must have been shown to it, what it says must rest on what was said,
-and lengths, keywords and ids are ours. docs/model-analyst.md says which faults fail an answer and which drop one item.
+and lengths, keywords and ids are ours. docs/concepts/model-analyst.md says which faults fail an answer, and which drop
+one item.
 """
 
 from __future__ import annotations

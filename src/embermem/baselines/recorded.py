@@ -1,6 +1,6 @@
 """What the papers' other systems share: observe, a settle that never does a page twice, and hits that name utterances.
 
-A system says how it learns a page and how it recalls; docs/systems/your-own.md builds one of ten lines.
+A system says how it learns a page and how it recalls; docs/research/systems/your-own.md builds one of ten lines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`embermem doctor`: what the memory says of itself, and what the machine offers."""
+"""`embermem doctor`: checks of the store and of the machine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from embermem.memory import Memory
 
 LOW_DISK_BYTES = 200 * 2**20
-"""Less room than this is a warning."""
+"""Less free space than this is a warning."""
 NO_DISK_BYTES = 10 * 2**20
-"""Less room than this is an error: SQLite soon cannot write."""
+"""Less free space than this is an error: SQLite will soon be unable to write."""
 
 
 def look(session: Session, *, deep: bool = False, repair: bool = False) -> list[Finding]:
-    """Every check; no store is made, and nothing is written but by `repair`. `deep` derives all again to compare."""
+    """Run every check. No store is created, and only `repair` writes. `deep` derives all memory again to compare."""
     return [*_environment(), *_place(session), *_memory(session, deep, repair)]
 
 
@@ -35,8 +35,8 @@ def _environment() -> list[Finding]:
         checks.append(
             Finding(
                 level="warning",
-                what="the weights of all-MiniLM-L6-v2 are not installed: the hashed embedder serves",
-                advice="run `embermem model install` to find more by meaning",
+                what="the weights of all-MiniLM-L6-v2 are not installed; the hashed embedder is used",
+                advice="run `embermem model install` to improve search by meaning",
             )
         )
     else:
@@ -51,21 +51,29 @@ def _place(session: Session) -> list[Finding]:
     folder = _nearest(path.absolute().parent)
     checks = []
     if path.exists() and not os.access(path, os.W_OK):
-        checks.append(Finding(level="error", what=f"{path} may not be written", advice="change its permissions"))
+        checks.append(Finding(level="error", what=f"{path} is not writable", advice="change its permissions"))
     if not os.access(folder, os.W_OK | os.X_OK):
-        checks.append(Finding(level="error", what=f"the folder {folder} may not be written", advice="choose --store"))
+        checks.append(
+            Finding(
+                level="error",
+                what=f"the folder {folder} is not writable",
+                advice="change its permissions, or choose another place with --store",
+            )
+        )
     else:
-        checks.append(Finding(level="ok", what=f"the folder {folder} may be written"))
+        checks.append(Finding(level="ok", what=f"the folder {folder} is writable"))
     free = shutil.disk_usage(folder).free
     level = "error" if free < NO_DISK_BYTES else "warning" if free < LOW_DISK_BYTES else "ok"
-    advice = "" if level == "ok" else "make room: a write that finds none is refused"
+    advice = "" if level == "ok" else "free some space; without it, writes are refused"
     checks.append(Finding(level=level, what=f"{free / 2**20:,.0f} MB free on its disk", advice=advice))
     return checks
 
 
 def _memory(session: Session, deep: bool, repair: bool) -> list[Finding]:
     if not session.exists:
-        return [Finding(level="ok", what=f"no store yet at {session.path}", advice="`embermem add` makes one")]
+        return [
+            Finding(level="ok", what=f"there is no store yet at {session.path}", advice="`embermem add` creates one")
+        ]
     try:
         with session.for_reading() as memory:
             embedder = _embedder(memory)
@@ -80,15 +88,19 @@ def _embedder(memory: Memory) -> Finding:
     stats = memory.stats()
     what = f"embedder in use: {memory.embedder_name}"
     if memory.better_embedder() is not None:
-        advice = "run `embermem settle`, or any worker or program on this store: it embeds all of it again"
-        return Finding(level="warning", what=f"{what}, chosen without the weights that are here now", advice=advice)
+        advice = "run `embermem settle`, or a worker or program on this store, to embed it again"
+        return Finding(
+            level="warning",
+            what=f"{what}; it was chosen before the weights of all-MiniLM-L6-v2 were installed",
+            advice=advice,
+        )
     if stats.without_vector:
-        what += f"; {stats.without_vector} messages wait for it, found by words until then"
+        what += f"; {stats.without_vector} messages have no vector yet and are found by words"
     return Finding(level="ok", what=what)
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder itself, or the nearest one above it that is there."""
+    """The folder itself, or its nearest existing parent."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder

@@ -67,7 +67,9 @@ def forget_user(memory: Memory, user: str, *, dry_run: bool, yes: bool, as_json:
 
 def _ask(what: str, show_first: Callable[[], None] | None) -> None:
     if not sys.stdin.isatty():
-        raise InputError("what is forgotten cannot be brought back: give --yes, or --dry-run to see what would go")
+        raise InputError(
+            "forgetting cannot be undone: give --yes to confirm, or --dry-run to see what would be removed"
+        )
     if show_first is not None:
         show_first()
     typer.confirm(f"Forget {what}, for good?", abort=True, err=True)

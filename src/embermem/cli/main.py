@@ -118,9 +118,9 @@ def _globals(
     store: Annotated[
         str, typer.Option(envvar="EMBERMEM_STORE", metavar="PATH", help="The store's file (or URL).")
     ] = "~/.embermem/memory.db",
-    user: Annotated[str, typer.Option(envvar="EMBERMEM_USER", help="Whose memory.")] = "default",
-    agent: Annotated[str, typer.Option(envvar="EMBERMEM_AGENT", help="Which agent's memory of them.")] = "default",
-    preset: Annotated[str | None, typer.Option(help="`default`, or `paper` for the paper's exact steps.")] = None,
+    user: Annotated[str, typer.Option(envvar="EMBERMEM_USER", help="The user.")] = "default",
+    agent: Annotated[str, typer.Option(envvar="EMBERMEM_AGENT", help="The agent.")] = "default",
+    preset: Annotated[str | None, typer.Option(help="`default`, or `paper` for the exact steps of the paper.")] = None,
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=lambda on: _version(on))] = False,
 ) -> None:
     ctx.obj = Session(store=store, user=user, agent=agent, preset=preset)

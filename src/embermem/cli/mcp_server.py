@@ -53,7 +53,7 @@ def over_http(
     from embermem.http.mcp import create_app
 
     if not path.startswith("/") or path != path.strip() or "{" in path:
-        raise ConfigError(f"--path {path!r} is no path; give one such as /mcp")
+        raise ConfigError(f"--path {path!r} is not a path; give one such as /mcp")
     _log()
     require_keys = require_keys or serve.must_have_keys(host)
     with closing(serve.bound(host, port)) as listening, session.for_writing(background=True) as memory:

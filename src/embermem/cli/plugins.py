@@ -4,7 +4,7 @@
     bench = "embermem_bench.commands.main:app"
 
 The entry point names a `typer.Typer`. It is imported when its command is called; `--help` shows the distribution's
-summary. A command of Ember's own comes before one of the same name.
+summary. A command of Ember takes precedence over one of the same name.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ NOT_HERE = {
     "bench": "`embermem bench` is in the distribution embermem-bench, which is not installed; "
     "`make install` in a clone installs it"
 }
-"""What is said of a command that is known and not installed."""
+"""The messages for known commands that are not installed."""
 
 
 class PlugIn(TyperCommand):
-    """A command of the distribution whose metadata lie in a folder. What it raises at import becomes a ConfigError."""
+    """A command of the distribution with this folder of metadata. An error at its import becomes a ConfigError."""
 
     def __init__(self, name: str, info: Path) -> None:
         about = (info / "METADATA").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -51,17 +51,17 @@ class PlugIn(TyperCommand):
         except Exception as error:
             raise ConfigError(
                 f"`embermem {name}` of {whose.name} cannot be loaded: {type(error).__name__}: {error}; "
-                "install it anew in the version of embermem, or uninstall it"
+                "install the version that belongs to this embermem, or uninstall it"
             ) from error
         if not isinstance(app, typer.Typer):
-            raise ConfigError(f"`embermem {name}` of {whose.name} is no typer.Typer: {entry.value}")
+            raise ConfigError(f"`embermem {name}` of {whose.name} is not a typer.Typer: {entry.value}")
         host = typer.Typer(add_completion=False)
         host.add_typer(app, name=name)
         return get_group(host).commands[name]
 
 
 class Missing(TyperCommand):
-    """A command that is known and not installed."""
+    """A known command that is not installed."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Raises ConfigError."""
@@ -69,16 +69,16 @@ class Missing(TyperCommand):
 
 
 def command(name: str) -> TyperCommand | None:
-    """The command of that name, not yet imported; None where nothing is known of it."""
+    """The command of that name, not yet imported; None if it is unknown."""
     if (info := added().get(name)) is not None:
         return PlugIn(name, info)
     return Missing(name) if name in NOT_HERE else None
 
 
 def added() -> Mapping[str, Path]:
-    """The commands that installed distributions add, each with the folder of the metadata of its distribution.
+    """The commands that installed distributions add, each with the folder of its distribution's metadata.
 
-    They are looked for here: to import importlib.metadata for it would make `--help` slower by a twentieth.
+    This function reads the folders itself, because importing importlib.metadata would make `--help` 5 % slower.
     """
     found: dict[str, Path] = {}
     for info in _infos():

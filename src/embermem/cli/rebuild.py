@@ -24,7 +24,7 @@ def those(memory: Memory, only: Owner | None) -> tuple[Owner, ...]:
     if only is None:
         return owners
     if only not in owners:
-        raise NotFound(f"the store holds nothing of {only.user} / {only.agent}; `embermem stats` lists who is there")
+        raise NotFound(f"the store has no memory of {only.user} / {only.agent}; `embermem stats` lists the owners")
     return (only,)
 
 

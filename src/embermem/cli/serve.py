@@ -51,7 +51,7 @@ def bound(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise ConfigError(f"--host {host!r} names no address of this machine") from error
+        raise ConfigError(f"--host {host!r} is not an address of this machine") from error
     family, kind, _, _, address = found[0]
     listening = socket.socket(family, kind)
     try:
@@ -70,7 +70,7 @@ def check_keys(memory: Memory, host: str) -> None:
     """Raises ConfigError where the store has no key that holds; it says how to make one."""
     if not any(key.revoked_at is None for key in memory.keys.all_keys()):
         raise ConfigError(
-            f"a server on {host} requires keys here, and this store has none: make one with "
+            f"a server on {host} requires keys, and this store has none: create one with "
             "`embermem keys add NAME --owner USER`, or `--owner '*'` for all memories"
         )
 

@@ -1,4 +1,4 @@
-"""What callers give to the client's methods, as a request carries it; what cannot be sent is refused here."""
+"""Converts arguments of the client's methods to the form of a request; values that cannot be sent are refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def id_path(item_id: object, kind: str) -> str:
 
 
 def none_such(item_id: object, kind: str) -> NotFound:
-    """The error for an id of nothing."""
+    """The error for an id that nothing can have."""
     return NotFound(f"no {kind} {item_id!r}")
 
 

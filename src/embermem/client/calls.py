@@ -1,6 +1,6 @@
-"""The methods of the client, without a connection: what each asks of the HTTP API, and what it makes of the answers.
+"""The methods of the client, without a connection: the requests of each, and how it reads the answers.
 
-Each method is a generator (`exchange.Steps`) that both senders run, so that the sync and the async client are one.
+Each method is a generator (`exchange.Steps`) that both senders run, so the sync and the async client share it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST_LOOK_S = 2.0
 
 
 class OwnerCalls(ReadCalls):
-    """One owner's memory behind the HTTP API: `ReadCalls`, and what changes it."""
+    """One owner's memory over the HTTP API: `ReadCalls`, and the methods that change it."""
 
     # --------------------------------------------------------------------------------------------------------- in
 
@@ -56,9 +56,9 @@ class OwnerCalls(ReadCalls):
             messages, thread=thread, at=at, key=key, fresh=query is not None, expires_at=expires_at
         )
         if not added.page_ids and key is None:
-            raise InputError("these words, said then, were forgotten; they are not stored again")
+            raise InputError("this message was forgotten and is not stored again")
         if not added.page_ids:
-            raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
+            raise KeyReused(f"the content stored under the key {key!r} was forgotten and is not stored again")
         return added.page_ids[-1]
 
     @call
@@ -113,9 +113,9 @@ class OwnerCalls(ReadCalls):
 
     @call
     def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> Steps[None]:
-        """Set the agent's profile: a description of its role, or fields of any name; None takes one away."""
+        """Set the agent's profile: a description of its role, or fields of any name; None removes one."""
         if len(description) > 1:
-            raise InputError("give one description of the agent, and the rest as fields")
+            raise InputError("give one description of the agent, and everything else as fields")
         yield self._profiles_set(None, {**dict(zip(("description",), description, strict=False)), **fields})
 
     @call
@@ -125,7 +125,7 @@ class OwnerCalls(ReadCalls):
         user: Mapping[str, str | int | None] | None = None,
         agent: Mapping[str, str | int | None] | None = None,
     ) -> Steps[None]:
-        """Set fields of both profiles in one change: all of them or, where one is refused, none. Raises InputError."""
+        """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError."""
         yield self._profiles_set(user, agent)
 
     # ------------------------------------------------------------------------------------- corrected and forgotten
@@ -172,7 +172,7 @@ class OwnerCalls(ReadCalls):
         many = {"run_id": thread, "before": arguments.time_text(before, "before"), "matching": matching}
         named = [(kind, one) for kind, one in {**items, **many}.items() if one is not None]
         if len(named) != 1:
-            raise InputError("name exactly one of page, fact, segment, thread, before and matching")
+            raise InputError("give exactly one of page, fact, segment, thread, before and matching")
         ((kind, one),) = named
         if kind in many:
             found = {} if limit is None else {"limit": str(whole(limit, "limit", 1))}
@@ -223,8 +223,8 @@ class OwnerCalls(ReadCalls):
 
     @call
     def settle_conflict(self, fact_id: str, other_id: str) -> Steps[None]:
-        """Both facts of a conflict may stand: they are not marked as one again. Raises NotFound for no such facts,
-        InputError where they are not in conflict."""
+        """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
+        facts, InputError if they are not in conflict."""
         both = {"fact_id": arguments.id_path(fact_id, "fact"), "other_id": arguments.id_path(other_id, "fact")}
         yield self._post("/v1/conflicts/settle", both)
 
@@ -260,7 +260,7 @@ class OwnerCalls(ReadCalls):
 
     @call
     def unlink(self, link_id: str) -> Steps[Link]:
-        """Take a link back; the link as it was. Raises NotFound, InputError for one that was taken back before."""
+        """Take a link back; the link as it was. Raises NotFound, InputError for one that was removed before."""
         return read((yield self._delete(f"/v1/links/{arguments.id_path(link_id, 'link')}", {}, False)), Link)
 
     @call
@@ -283,7 +283,7 @@ class OwnerCalls(ReadCalls):
         NotFound, and InputError unless exactly one is named, for a time that is over, and for a fact that no longer
         holds."""
         if (fact_id is None) == (page_id is None):
-            raise InputError("name exactly one of fact_id and page_id")
+            raise InputError("give exactly one of fact_id and page_id")
         kind, item_id = ("fact", fact_id) if page_id is None else ("page", page_id)
         ends = arguments.expiry(at)
         yield self._post(

@@ -125,7 +125,7 @@ def _asked(
         if pause is None:
             return answered(outcome, now())
         yield Pause(seconds=pause)
-    raise AssertionError("a loop that returns or raises")
+    raise AssertionError("unreachable: the loop returns or raises")
 
 
 def pause_before_again(request: Request, outcome: Reply | Broken, tries: int, retries: int) -> float | None:
@@ -187,14 +187,14 @@ def failure(problem: Problem, *, status: int | None, wait_s: float | None, now: 
 
 
 def failed(problem: Mapping[str, object], now: datetime) -> EmberError:
-    """The error of work that failed after its request was answered."""
+    """The error for work that failed after its request was answered."""
     told = msgspec.convert(problem, type=Problem, strict=False)
     return failure(told, status=told.status, wait_s=None, now=now)
 
 
 def read(body: bytes, kind: type[_T]) -> _T:
-    """An answer as a record of `embermem.wire`, or as a type of the core that the API answers as it is. Fields that
-    are not known here are left out: a newer server may say more. Raises ServerError."""
+    """An answer as a record of `embermem.wire`, or as a type of the core that the API returns unchanged. Unknown fields
+    are ignored, because a newer server may send more. Raises ServerError."""
     try:
         try:
             return msgspec.json.decode(body, type=kind)

@@ -1,5 +1,4 @@
-"""How one method serves both clients: a handle makes of the steps of a call a method that waits, or one that is
-awaited."""
+"""Share methods between the two clients: a handle turns the steps of a call into a blocking or an awaitable method."""
 
 from __future__ import annotations
 
@@ -13,22 +12,22 @@ _T = TypeVar("_T")
 
 
 class Handle:
-    """An object whose calls are steps; who inherits its methods says by `_method_of` what becomes of them."""
+    """Base of an object whose calls are steps; subclasses define in `_method_of` what a call becomes."""
 
     _method_of: Callable[[Callable[..., Any]], Callable[..., Any]] = staticmethod(lambda steps: steps)
 
 
 class Sends:
-    """Base of a handle whose methods return what a call comes to."""
+    """Base of a handle whose methods return the result of a call."""
 
 
 class Awaits:
-    """Base of a handle whose methods are awaited."""
+    """Base of a handle whose methods are awaitable."""
 
 
 class call(Generic[_P, _T]):  # noqa: N801  a decorator
-    """A method of both clients, written once as steps: each handle that inherits it makes them a
-    method of its own, which keeps the name, the parameters and the documentation."""
+    """A method of both clients, written once as steps. Each handle that inherits it turns the steps
+    into its own method with the same name, parameters and documentation."""
 
     def __init__(self, steps: Callable[Concatenate[Any, _P], Steps[_T]]) -> None:
         self._steps = steps

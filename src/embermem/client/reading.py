@@ -1,4 +1,4 @@
-"""The reading methods of the client: what each asks of the HTTP API, and what it makes of the answers."""
+"""The reading methods of the client: the requests of each, and how it reads the answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from embermem.wire.mapping import from_record
 
 
 class ReadCalls(OwnerRequests):
-    """What is recalled, listed and read of one owner's memory."""
+    """The methods that recall, list and read one owner's memory."""
 
     @call
     def recall(
@@ -82,13 +82,13 @@ class ReadCalls(OwnerRequests):
 
     @call
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Page]:
-        """One page; as it stood at a time. Raises NotFound."""
+        """Return one page, also as of a time. Raises NotFound."""
         answer = yield self._get(f"/v1/pages/{arguments.id_path(page_id, 'page')}", arguments.moment(as_of, valid_at))
         return memories.page_of(read(answer, memories.PageItem))
 
     @call
     def utterance(self, utterance_id: str) -> Steps[Utterance]:
-        """One utterance. Raises NotFound."""
+        """Return one utterance. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{arguments.id_path(utterance_id, 'utterance')}")
         return from_record(Utterance, read(answer, memories.UtteranceMemory))
 
@@ -101,12 +101,12 @@ class ReadCalls(OwnerRequests):
 
     @call
     def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Steps[Segment]:
-        """One segment, of mid-term memory or of the archive; as it stood at a time. Raises NotFound."""
+        """Return one segment, of mid-term memory or of the archive, also as of a time. Raises NotFound."""
         return from_record(Segment, (yield from self._segment(segment_id, arguments.moment(as_of, valid_at))))
 
     @call
     def heat(self, segment: Segment) -> Steps[float]:
-        """The segment's heat now (paper, Eq. 3)."""
+        """Return the segment's heat now (paper, Eq. 3)."""
         return (yield from self._segment(segment.id, {})).heat
 
     @call
@@ -134,8 +134,8 @@ class ReadCalls(OwnerRequests):
 
     @call
     def past_facts(self, *, as_of: At = None) -> Steps[tuple[Fact, ...]]:
-        """Facts that no longer hold: superseded or retired, with the time until which they were true; or no longer held
-        at a time."""
+        """Return facts that have ended, superseded or retired, with the time until which they were true; also as of
+        a time."""
         return (yield from self._facts(None, "past", arguments.moment(as_of, None)))
 
     @call
@@ -153,12 +153,12 @@ class ReadCalls(OwnerRequests):
 
     @call
     def profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
-        """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
+        """Return the user's profile; as known `as_of` a time, or true at `valid_at`."""
         return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.USER)
 
     @call
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
-        """The agent's profile; as `profile`."""
+        """Return the agent's profile; as `profile`."""
         return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.AGENT)
 
     @call
@@ -171,7 +171,7 @@ class ReadCalls(OwnerRequests):
 
     @call
     def change(self, no: int) -> Steps[Change]:
-        """One change by its number. Raises NotFound."""
+        """Return one change by its number. Raises NotFound."""
         found = yield from self.changes(messages.whole(no, "no", 1) - 1, limit=1)
         if not found or found[0].no != no:
             raise NotFound(f"there is no change {no}")
@@ -185,7 +185,7 @@ class ReadCalls(OwnerRequests):
 
     @call
     def stats(self) -> Steps[OwnerStats]:
-        """Counts of this memory."""
+        """Return counts of this memory."""
         return read((yield self._get("/v1/stats")), OwnerStats)
 
     def _segment(self, segment_id: str, then: Mapping[str, str]) -> Steps[memories.SegmentItem]:

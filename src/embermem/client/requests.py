@@ -1,4 +1,4 @@
-"""How the calls of one owner are sent: requests that name the owner, and lists that come in parts."""
+"""Requests that name an owner, and paginated lists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Part(Protocol[_Result]):
 
 
 class OwnerRequests(Handle):
-    """Requests of one owner's memory behind the HTTP API. `new_key` makes a key that nobody else has."""
+    """Requests for one owner's memory over the HTTP API. `new_key` returns a unique idempotency key."""
 
     def __init__(self, owner: Owner, new_key: Callable[[], str]) -> None:
         self.owner = owner
@@ -80,5 +80,5 @@ def _listed(
 
 
 def fact_of(answer: bytes) -> Fact:
-    """The fact of an answer that is one."""
+    """The fact in an answer that is a fact."""
     return from_record(Fact, read(answer, memories.FactItem))

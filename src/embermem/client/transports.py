@@ -215,7 +215,7 @@ def _settings(url: str, key: str | None, timeout_s: float) -> dict[str, Any]:
     if address.scheme not in ("http", "https") or not address.hostname:
         raise refusal
     if address.username is not None or address.password is not None:
-        raise ConfigError("the url must not hold a user or password; give key")
+        raise ConfigError("the url must not contain a user or password; give key")
     if key is not None and not (key and key.isascii() and key.isprintable()):
         raise ConfigError("key is empty, or holds a character that no header may hold")
     headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})

@@ -1,8 +1,8 @@
-"""The vocabulary of facts: each attribute, whether it holds one value at a time, and whether it stands. How it reads is
-said by each language (`Language.statement`).
+"""The vocabulary of facts: each attribute, whether it has one value at a time, and whether it is a goal or limit. Each
+language defines its wording (`Language.statement`).
 
-What stands is weighed at every recall, also when no word of the query agrees: a goal until it is reached or given up,
-a limit (an allergy, what is not eaten, what cannot be done) as long as it holds.
+Goals and limits are considered at every recall, even if no word of the query matches: a goal until it is reached or
+given up, a limit (an allergy, food or activities that are excluded) as long as it is true.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Standing = Literal["goal", "limit"]
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute: whether it holds one value at a time; whether it is a goal or a limit, or neither (`standing`);
-    the field of the user's profile that it is also kept as, or none."""
+    """One attribute: whether it has one value at a time; whether it is a goal, a limit, or neither (`standing`); the
+    field of the user's profile that it is also stored as, or None."""
 
     name: str
     single: bool
@@ -84,7 +84,7 @@ FAVORITE_PREFIX = "favorite_"
 
 @cache
 def attributes() -> dict[str, Attribute]:
-    """The table by name."""
+    """Return the table by name."""
     return {a.name: a for a in _TABLE}
 
 

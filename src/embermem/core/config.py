@@ -1,4 +1,4 @@
-"""Every number, with its source beside it; and where a setting came from.
+"""Every number with its source, and how settings are loaded.
 
 A setting is taken from the first of: an argument, the environment (`EMBERMEM_<NAME>`), a TOML file
 (`EMBERMEM_CONFIG`, else `embermem.toml` in the working folder), the preset. Presets are `default` and `paper`.
@@ -23,17 +23,17 @@ logger = logging.getLogger(__name__)
 ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
 _SECRETS = frozenset({"embedder_key", "model_key", "proxy_key"})
-"""The settings whose values no message shows."""
+"""Settings whose values are never shown in a message."""
 
 Preset = Literal["default", "paper"]
 
 _LONGEST_S = 1e9
-"""No wait is longer (31 years): a time that it is added to must stay a time."""
+"""The longest wait (31 years), so that adding it to a time does not overflow."""
 
 _FITTED = (
-    "set near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/retrieval.md"
+    "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
 )
-_CALIBRATED = "set near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/retrieval.md, Confidence"
+_CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Confidence"
 
 
 def _number(
@@ -67,75 +67,89 @@ class Settings:
     # Mid-term memory
     mid_term_segments: int = _number(200, "paper §3.3, §4.1: at most 200 segments", low=1, high=100_000)
     theta: float | None = _number(
-        None, "paper §3.3: 0.6; `default` is calibrated for the embedder, see THETA", low=-1.0, high=2.0
+        None, "paper §3.3: 0.6; `default` uses a value calibrated for the embedder, see THETA", low=-1.0, high=2.0
     )
     alpha: float = _number(1.0, "paper Eq. 3, §4.1: α = 1", low=0.0)
     beta: float = _number(1.0, "paper Eq. 3, §4.1: β = 1", low=0.0)
     gamma: float = _number(1.0, "paper Eq. 3, §4.1: γ = 1", low=0.0)
     mu: float = _number(1e7, "paper §3.3: time constant of 10⁷ s", above=0.0)
     tau: float = _number(5.0, "paper §3.3, §4.1: promotion above heat 5", low=0.0)
-    min_new: int = _number(5, "pages not yet analysed before a promotion; the paper's trigger is 1", low=1)
+    min_new: int = _number(5, "pages not yet analysed that a promotion needs; 1 in the paper", low=1)
     promote_every: int = _number(
-        64, "pages placed between two looks for hot segments; the paper looks after each", low=1
+        64, "pages placed between two checks for hot segments; the paper checks after each page", low=1
     )
-    segment_keywords: int = _number(24, "keywords kept on a segment, most frequent first", low=1, high=1000)
-    segment_summary_chars: int = _number(1200, "length of a segment's summary made of its chains'", low=80)
+    segment_keywords: int = _number(24, "keywords of a segment, the most frequent ones", low=1, high=1000)
+    segment_summary_chars: int = _number(
+        1200, "characters of a segment's summary, made of its chains' summaries", low=80
+    )
 
     # Long-term memory
     user_facts: int = _number(100, "paper §3.3: user knowledge base of 100, FIFO", low=1)
     agent_facts: int = _number(100, "paper §3.3: agent traits of 100, FIFO", low=1)
     facts_when: Literal["read", "promoted"] = _choice(
         "read",
-        "the paper learns at promotion; `default` takes what is stated outright as soon as its page is read",
+        "when facts are learnt: at promotion in the paper; as soon as their page is analysed in `default`",
         "read",
         "promoted",
     )
 
     # Consolidation
-    batch_pages: int = _number(8, "pages a consolidation takes at once; the paper takes 1", low=1, high=64)
+    batch_pages: int = _number(8, "pages that one consolidation processes; 1 in the paper", low=1, high=64)
     batch_wait_s: float = _number(
-        600.0, "the oldest pending page waits no longer for a full batch", low=0.0, high=_LONGEST_S
+        600.0, "the longest time that a pending page waits for a full batch", low=0.0, high=_LONGEST_S
     )
-    attempts: int = _number(5, "tries of the configured analyst before the extractive one takes over", low=1)
-    retry_base_s: float = _number(30.0, "first pause after a failure; doubles with each", above=0.0, high=_LONGEST_S)
-    retry_max_s: float = _number(3600.0, "longest pause between tries", above=0.0, high=_LONGEST_S)
-    lease_s: float = _number(60.0, "a worker's claim on an owner without a sign of life", above=0.0, high=_LONGEST_S)
+    attempts: int = _number(5, "attempts of the configured analyst before the extractive analyst is used", low=1)
+    retry_base_s: float = _number(
+        30.0, "pause after the first failure; doubled after each further one", above=0.0, high=_LONGEST_S
+    )
+    retry_max_s: float = _number(3600.0, "longest pause between attempts", above=0.0, high=_LONGEST_S)
+    lease_s: float = _number(
+        60.0, "how long a worker's claim on an owner lasts without renewal", above=0.0, high=_LONGEST_S
+    )
     slice_pages: int = _number(
         32,
-        "pages of one owner that a worker places before others have their turn: as many as are embedded at once",
+        "pages of one owner that a worker places in one turn",
         low=1,
     )
     slice_s: float = _number(
-        5.0, "seconds of one owner before others have their turn: a batch or two of a model", above=0.0, high=_LONGEST_S
+        5.0,
+        "seconds that a worker spends on one owner in one turn: one or two batches with a model",
+        above=0.0,
+        high=_LONGEST_S,
     )
     worker_threads: int = _number(
         4,
-        "owners that one `embermem worker` works on at once: as many as ask the model; docs/workers.md",
+        "owners that one `embermem worker` processes at the same time; docs/operations/workers.md",
         low=1,
         high=256,
     )
-    background: bool = _plain(True, "a thread of this process embeds and consolidates what it added")
+    background: bool = _plain(True, "whether a background thread of this process embeds and consolidates new pages")
     pause_s: float = _number(
-        0.2, "how long the background thread waits after an add, so that it hinders no answer", low=0.0, high=60.0
+        0.2,
+        "how long the background thread waits after an add, so that it does not delay an answer",
+        low=0.0,
+        high=60.0,
     )
     poll_s: float = _number(
-        5.0, "how often the background thread and the worker look for due owners", above=0.0, high=_LONGEST_S
+        5.0, "how often the background thread and workers check for due owners", above=0.0, high=_LONGEST_S
     )
-    embed_batch: int = _number(64, "texts given to the embedder at once", low=1, high=4096)
+    embed_batch: int = _number(64, "texts per call of the embedder", low=1, high=4096)
 
     # Recall
     top_m: int = _number(5, "paper §3.4, §4.1: m = 5 segments", low=1)
     top_k: int = _number(10, "paper §4.1: k = 10 pages on LoCoMo (5 on GVD)", low=1)
     top_facts: int = _number(10, "paper §3.4: 10 facts of each kind", low=0)
-    hits: int = _number(50, "how many ranked utterances a Context names", low=1, high=1000)
-    budget: int = _number(1200, "tokens of a context when the caller names no budget", low=1)
+    hits: int = _number(50, "ranked utterances in a Context", low=1, high=1000)
+    budget: int = _number(1200, "tokens of a context if the caller gives no budget", low=1)
     token_counter: Literal["approx", "words"] = _choice(
-        "approx", "how Context.tokens is counted; see index/tokens.py", "approx", "words"
+        "approx", "how tokens are counted; docs/concepts/recall.md", "approx", "words"
     )
-    recall_embed_limit: int = _number(32, "utterances without a vector embedded at recall", low=0)
+    recall_embed_limit: int = _number(32, "utterances without a vector that recall embeds", low=0)
     k_1: float = _number(1.2, "BM25's k₁, the usual value", low=0.0)
     b: float = _number(0.75, "BM25's b, the usual value", low=0.0, high=1.0)
-    query_terms: int = _number(64, "rarest words of a query that BM25 looks for; a pasted page has hundreds", low=1)
+    query_terms: int = _number(
+        64, "words of a query that BM25 searches for, the rarest ones; a pasted page has hundreds", low=1
+    )
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
     recall_dense: float = _number(0.35, _FITTED)
@@ -144,7 +158,8 @@ class Settings:
     recall_late: float = _number(0.45, _FITTED)
     recall_late_window: float = _number(0.2, _FITTED)
     recall_noted: float = _number(
-        1.0, "near the fit on facts of a model, bench/scripts/fit_recall.sh FILE --analyst recorded; docs/retrieval.md"
+        1.0,
+        "near the fit on facts of a model: bench/scripts/fit_recall.sh FILE --analyst recorded",
     )
     recall_near: float = _number(0.1, _FITTED, low=0.0)
     recall_answer: float = _number(0.3, _FITTED, low=0.0)
@@ -153,23 +168,25 @@ class Settings:
     recall_kind: float = _number(0.9, _FITTED)
     recall_segment: float = _number(0.15, _FITTED)
     recall_question: float = _number(-0.2, _FITTED)
-    recall_hop: float = _number(0.2, "a second hop where several things are asked for; docs/retrieval.md has the table")
-    recall_links: float = _number(
-        0.0, "what is linked to one of the first three found; 0: no link is followed", low=0.0
+    recall_hop: float = _number(
+        0.2, "weight of a second hop for queries that ask for several things; docs/research/recall.md"
     )
-    late_candidates: int = _number(192, "best rows by the other channels on which late interaction is measured", low=1)
+    recall_links: float = _number(
+        0.0, "weight of items linked to the first three results; 0: links are not followed", low=0.0
+    )
+    late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(
-        2.0, "taken off for ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
+        2.0, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
     recall_unread: float = _number(
         0.1,
-        "share of their weight that channels of vectors keep where the embedder does not read the query's writing; "
-        "0 to 0.3 alike on tests/memoryos/recall/data/recall_zh.json, by halves in docs/retrieval.md",
+        "share of their weight that vector channels keep for a script that the embedder does not read; "
+        "0 to 0.3 give the same on tests/memoryos/recall/data/recall_zh.json",
         low=0.0,
         high=1.0,
     )
-    recall_fact: float = _number(1.0, "added to a fact's score for each share of the query's words in its text")
+    recall_fact: float = _number(1.0, "added to a fact's score, times the share of the query's words in its text")
 
     confidence_base: float = _number(-9.1, _CALIBRATED)
     confidence_words: float = _number(2.7, _CALIBRATED)
@@ -178,45 +195,50 @@ class Settings:
     confidence_length: float = _number(1.4, _CALIBRATED)
     confidence_whose: float = _number(17.0, _CALIBRATED)
     confidence_tau: float = _number(
-        0.08, "how soft the nearest of eight utterances is: 0.05 to 0.15 are alike", above=0.0
+        0.08, "temperature of the soft maximum over eight utterances; 0.05 to 0.15 give the same", above=0.0
     )
-    confidence_as_cosine: float = _number(0.5, "cosine that all words found are worth, without vectors")
+    confidence_as_cosine: float = _number(0.5, "cosine assumed without vectors if all words are found")
     confidence_unlike: float = _number(
-        0.3, "nearness of a word that does not stand there, without token vectors", low=0.0, high=1.0
+        0.3, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
     )
 
-    # Packing, preset `default`: docs/retrieval.md
-    pack_candidates: int = _number(300, "best utterances that compete for the budget", low=1)
-    pack_token_floor: float = _number(6.0, "tokens every line is taken to cost besides its own", low=0.0)
+    # Packing, preset `default`: docs/concepts/recall.md
+    pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)
+    pack_token_floor: float = _number(6.0, "tokens added to the cost of every line", low=0.0)
     pack_least_share: float = _number(
-        0.01, "of the evidence, expected in the next 1,000 tokens, or packing ends: docs/retrieval.md", low=0.0
+        0.01,
+        "packing ends when the next 1,000 tokens are expected to add less than this share of the evidence",
+        low=0.0,
     )
-    pack_least_lines: int = _number(14, "utterances and facts that are packed before packing may end so", low=0)
+    pack_least_lines: int = _number(14, "utterances and facts that are packed before this rule applies", low=0)
     pack_exchange_share: float = _number(
-        0.1, "of the tokens used, which may go to questions and answers that complete what is packed", low=0.0
+        0.1, "share of the used tokens for questions and answers that complete packed ones", low=0.0
     )
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
-    pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget has them", low=1)
+    pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget allows", low=1)
     standing_facts: int = _number(
-        3, "goals and limits of the user that are packed at every recall; 0: none; docs/retrieval.md", low=0, high=20
+        3,
+        "goals and limits of the user packed at every recall; 0: none; docs/concepts/recall.md",
+        low=0,
+        high=20,
     )
     standing_share: float = _number(
-        0.06, "share of the budget that they may take; the first alone may take twice that", low=0.0, high=0.5
+        0.06, "share of the budget for goals and limits; the first alone may take twice that", low=0.0, high=0.5
     )
     standing_goal_days: float = _number(
-        365.0, "a goal that was not said again for so long no longer stands; limits always do", above=0.0
+        365.0, "days after which a goal lapses if it is not said again; limits never lapse", above=0.0
     )
     standing_theme: float = _number(
-        0.3, "what it counts beside nearness that a fact bears on the query's theme (themes.py)", low=0.0
+        0.3, "added to a goal's or limit's similarity if it matches the query's theme (themes.py)", low=0.0
     )
-    standing_recency: float = _number(0.1, "what newness counts beside nearness in [−1, 1]", low=0.0)
-    standing_recency_days: float = _number(90.0, "after so long newness counts 1/e", above=0.0)
+    standing_recency: float = _number(0.1, "added to a goal's or limit's similarity, times its recency", low=0.0)
+    standing_recency_days: float = _number(90.0, "days after which recency is 1/e", above=0.0)
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Ablation
     without: Literal["nothing", "mid_term", "long_term", "chain"] = _choice(
         "nothing",
-        "MemoryOS paper, Figure 2: what a memory is measured without; docs/studies.md",
+        "MemoryOS paper, Figure 2: the part that an ablation leaves out; docs/research/studies.md",
         "nothing",
         "mid_term",
         "long_term",
@@ -224,113 +246,111 @@ class Settings:
     )
 
     # Input
-    timezone: str = _plain("UTC", "zone of a time that comes without one")
-    max_text_chars: int = _number(1_000_000, "longest text of one message", low=1)
+    timezone: str = _plain("UTC", "zone of times given without one")
+    max_text_chars: int = _number(1_000_000, "characters of the longest message", low=1)
     redact: Literal["none", "secrets"] = _choice(
-        "none", "what is taken out of a text before it is stored; docs/sensitive.md", "none", "secrets"
+        "none", "what is removed from a text before it is stored; docs/guides/sensitive.md", "none", "secrets"
     )
 
     # Retention
-    retention: bool = _plain(False, "whether what is neither recalled nor said again fades; docs/retention.md")
+    retention: bool = _plain(
+        False, "whether memories that are not used fade into the archive; docs/concepts/retention.md"
+    )
     retention_strength_days: float = _number(
-        30.0, "S of MemoryBank §2.3 before the first recall; the paper counts days from S = 1", above=0.0, high=36_500
+        30.0, "S of MemoryBank §2.3 before the first recall; 1 in the paper", above=0.0, high=36_500
     )
     retention_floor: float = _number(
-        0.05, "R below which a memory fades: with S = 30 days after 90 days (ours)", low=0.0, high=1.0
+        0.05, "R below which a memory fades: after 90 days with S = 30 (ours)", low=0.0, high=1.0
     )
     retention_every_s: float = _number(
-        86_400.0, "how often consolidation looks for what fades, per owner", above=0.0, high=_LONGEST_S
+        86_400.0, "how often consolidation checks an owner for faded memories", above=0.0, high=_LONGEST_S
     )
 
     # Parts
     embedder: str = _plain("auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
     embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
-    embedder_key: str = field(default="", repr=False, metadata={"source": "its key; better set by the environment"})
+    embedder_key: str = field(default="", repr=False, metadata={"source": "its key; set it in the environment"})
     model: str = _plain(
-        "", "the language model: a name for an OpenAI-compatible endpoint, or `anthropic:NAME`, `google:NAME`; none: ''"
+        "",
+        "the language model: a name at an OpenAI-compatible endpoint, `anthropic:NAME` or `google:NAME`; empty: none",
     )
     model_url: str = _plain("", "base URL of the endpoint; else OPENAI_BASE_URL, else OpenAI's")
     model_key: str = field(default="", repr=False, metadata={"source": "its key; else OPENAI_API_KEY"})
-    model_timeout_s: float = _number(60.0, "a model's answer is awaited no longer", above=0.0, high=3600.0)
-    model_retries: int = _number(
-        2, "further requests after one that failed on the way (timeout, 429, 5xx)", low=0, high=10
-    )
+    model_timeout_s: float = _number(60.0, "the longest wait for a model's answer", above=0.0, high=3600.0)
+    model_retries: int = _number(2, "retries after a timeout, 429 or 5xx", low=0, high=10)
     model_retry_max_s: float = _number(
-        20.0, "longest pause before such a request; a server that asks for more is asked later", low=0.0, high=3600.0
+        20.0, "longest pause before a retry; if the server asks for more, the work waits", low=0.0, high=3600.0
     )
-    model_breaker_failures: int = _number(5, "requests that failed in a row, after which the model rests", low=1)
-    model_breaker_s: float = _number(60.0, "how long it rests", above=0.0, high=_LONGEST_S)
+    model_breaker_failures: int = _number(5, "consecutive failures that open the circuit breaker", low=1)
+    model_breaker_s: float = _number(60.0, "how long the circuit breaker stays open", above=0.0, high=_LONGEST_S)
     model_concurrency: int = _number(
-        4, "questions that one process asks the model at once, replies of chat not counted", low=1, high=10_000
+        4, "simultaneous model requests of one process, without replies of chat", low=1, high=10_000
     )
-    model_answer_tokens: int = _number(4000, "tokens that one structured answer may have", low=64, high=200_000)
-    model_chat_tokens: int = _number(2000, "tokens that one reply of chat may have", low=16, high=200_000)
+    model_answer_tokens: int = _number(4000, "most tokens of one structured answer", low=64, high=200_000)
+    model_chat_tokens: int = _number(2000, "most tokens of one reply of chat", low=16, high=200_000)
     chat_turn_tokens: int = _number(
-        1500, "tokens of the conversation's newest turns that chat shows beside the memory", low=0, high=1_000_000
+        1500, "most tokens of the newest turns that chat adds to the prompt", low=0, high=1_000_000
     )
     model_cache: str = _plain(
-        "", "a file outside the store that keeps whole requests and replies, for benches and tests"
+        "", "a file outside the store that records whole requests and replies, for benchmarks and tests"
     )
-    calls_per_day: int | None = _number(None, "model calls a day (UTC) for all owners; None: no limit", low=0)
-    tokens_per_day: int | None = _number(None, "model tokens a day for all owners", low=0)
-    owner_calls_per_day: int | None = _number(None, "model calls a day for one owner", low=0)
-    owner_tokens_per_day: int | None = _number(None, "model tokens a day for one owner", low=0)
-    busy_timeout_s: float = _number(60.0, "how long a write waits for others on the store", low=0.0, high=86_400.0)
+    calls_per_day: int | None = _number(None, "model calls per day (UTC) for all owners; None: no limit", low=0)
+    tokens_per_day: int | None = _number(None, "model tokens per day for all owners; None: no limit", low=0)
+    owner_calls_per_day: int | None = _number(None, "model calls per day for one owner; None: no limit", low=0)
+    owner_tokens_per_day: int | None = _number(None, "model tokens per day for one owner; None: no limit", low=0)
+    busy_timeout_s: float = _number(60.0, "how long a write waits for other writers", low=0.0, high=86_400.0)
     forgotten_key_file: str = _plain(
-        "", "with PostgreSQL: the file with the key of forgotten values, the same on every machine; docs/forgetting.md"
+        "",
+        "with PostgreSQL: the file with the key of forgotten values; docs/operations/postgresql.md",
     )
-    resident_bytes: int = _number(512 * 2**20, "memory for the owners' indexes; least recently used leave", low=0)
+    resident_bytes: int = _number(
+        512 * 2**20, "memory for the owners' indexes; the least recently used are dropped", low=0
+    )
 
     # The service
     http_body_bytes: int = _number(4 * 2**20, "largest body of a request", low=1024)
-    http_answer_bytes: int = _number(
-        8 * 2**20, "largest part of a list that is answered at once; one item alone may be larger", low=1024
-    )
+    http_answer_bytes: int = _number(8 * 2**20, "largest page of a list; a single item may be larger", low=1024)
     http_import_bytes: int = _number(64 * 2**20, "largest file that the inspector imports", low=1024)
     http_threads: int = _number(
-        8, "requests worked on at once: 50 clients on two cores are served a third faster than by 40 threads", low=1
+        8, "threads for requests: with 50 clients on two cores a third faster than 40 threads", low=1
     )
-    http_rate_per_minute: int = _number(600, "requests a minute for each key; 0: no limit", low=0)
+    http_rate_per_minute: int = _number(600, "requests per minute for each key; 0: no limit", low=0)
     http_connections: int = _number(
-        1000, "connections held at once: 500 streams of events, and as many other clients", low=10, high=1_000_000
+        1000, "open connections: 500 event streams and as many other clients", low=10, high=1_000_000
     )
     http_request_s: float = _number(
         20.0,
-        "how long the head of a request may take to arrive, as Apache's mod_reqtimeout has it",
+        "how long the head of a request may take to arrive, as in Apache's mod_reqtimeout",
         above=0.0,
         high=3600.0,
     )
     http_least_rate: int = _number(
-        500, "bytes a second that a request's body and an answer's reader must keep up, also mod_reqtimeout's", low=1
+        500, "least bytes per second for request bodies and for reading answers, as in mod_reqtimeout", low=1
     )
     http_trusted_proxies: str = _plain(
-        "", "addresses and networks of reverse proxies whose X-Forwarded-For and -Proto are believed, with commas"
+        "", "addresses and networks of trusted reverse proxies (X-Forwarded-For, -Proto), separated by commas"
     )
-    http_stop_s: float = _number(
-        10.0, "how long a server that is told to stop waits for requests in flight", low=0.0, high=600.0
-    )
-    trace_text: bool = _plain(False, "whether spans of OpenTelemetry carry the text of queries")
+    http_stop_s: float = _number(10.0, "how long a stopping server waits for requests in progress", low=0.0, high=600.0)
+    trace_text: bool = _plain(False, "whether OpenTelemetry spans contain the text of queries")
     proxy_url: str = _plain(
-        "", "base URL that the proxy asks, such as https://api.openai.com/v1; else model_url, else OPENAI_BASE_URL"
+        "", "the proxy's upstream base URL, such as https://api.openai.com/v1; else model_url, else OPENAI_BASE_URL"
     )
     proxy_key: str = field(
         default="",
         repr=False,
-        metadata={"source": "its key; else model_key or OPENAI_API_KEY where they are for the same host"},
+        metadata={"source": "its key; else model_key or OPENAI_API_KEY, if they are for the same host"},
     )
     proxy_budget: int = _number(1200, "tokens of memory that the proxy adds to a request", low=1)
     proxy_timeout_s: float = _number(
         600.0,
-        "how long the proxy awaits the head of upstream's answer, then a whole body or a stream's next bytes; "
-        "as OpenAI's clients do",
+        "how long the proxy waits for the head of the upstream answer, then for a whole body or the next bytes of a "
+        "stream; as in OpenAI's clients",
         above=0.0,
         high=86_400.0,
     )
-    proxy_answer_bytes: int = _number(
-        32 * 2**20, "largest answer of upstream's that is held in memory, as the largest request is", low=1024
-    )
-    proxy_body_bytes: int = _number(32 * 2**20, "largest body of a chat request: images travel in it", low=1024)
-    proxy_known: int = _number(200_000, "messages whose marks the proxy keeps at hand, about 300 bytes each", low=0)
+    proxy_answer_bytes: int = _number(32 * 2**20, "largest upstream answer that is held in memory", low=1024)
+    proxy_body_bytes: int = _number(32 * 2**20, "largest body of a chat request; it may contain images", low=1024)
+    proxy_known: int = _number(200_000, "message hashes that the proxy caches, about 300 bytes each", low=0)
 
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
@@ -346,8 +366,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
     },
 }
 
-# θ of Eq. 1 by embedder, where none is set. The paper's 0.6 compares summaries; a page against the mean of a
-# segment's pages needs its own: `bench/scripts/calibrate_theta.sh`, figures in docs/how-it-works.md.
+# θ of Eq. 1 by embedder, if none is set. The paper's 0.6 is for two summaries; a page and the mean of a segment's pages
+# need another value: `bench/scripts/calibrate_theta.sh`, figures in docs/concepts/how-it-works.md.
 THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
 THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
 
@@ -357,16 +377,16 @@ class ExtractiveSettings:
     """Limits and thresholds. All lengths are in characters unless the name says otherwise.
 
     The continuity weights were set by hand; the two `continue_at` lie where neighbouring pages of one thread and pages
-    of different threads part best, with vectors of all-MiniLM-L6-v2; `docs/extractive.md` has the figures. Another
-    embedder wants its own.
+    of different threads part best, with vectors of all-MiniLM-L6-v2; `docs/concepts/extractive.md` has the figures.
+    Another embedder needs its own values.
     """
 
     max_chars: int = 20_000
-    """Of each utterance only so much is read for facts, keywords and summaries."""
+    """The part of each utterance that is read for facts, keywords and summaries."""
     max_facts: int = 40
-    """Facts taken from one utterance at most: more is a list or pasted text."""
+    """Most facts from one utterance; more indicates a list or pasted text."""
     keywords: int = 8
-    """Keywords of a page; the paper's Jaccard term needs few and telling ones."""
+    """Keywords of a page; the Jaccard term of the paper needs few and specific ones."""
 
     summary_chars: int = 320
     summary_sentences: int = 3
@@ -376,37 +396,37 @@ class ExtractiveSettings:
     segment_sentences: int = 6
 
     break_after_s: float = 6 * 3600.0
-    """A silence longer than this ends the chain: the talk was taken up anew."""
+    """A longer silence ends the chain."""
     cosine_weight: float = 0.6
     cohesion_weight: float = 0.7
     cue_bonus: float = 0.05
-    """For a page that opens with a word that points back ("that", "it", 那), or that answers a question."""
+    """For a page that begins with a reference to the previous one ("that", "it", 那) or answers a question."""
     shift_penalty: float = 0.45
-    """For a page that opens with a word that turns away ("by the way", "anyway", 对了)."""
+    """For a page that begins with a change of topic ("by the way", "anyway", 对了)."""
     continue_at: float = 0.35
     """The page continues its chain if the score reaches this."""
     continue_at_lexical: float = 0.12
-    """The same where either page has no vector: only words and cues speak."""
+    """The same if a page has no vector, by words and cues alone."""
     few_terms: int = 2
-    """A page of so few content words ("yes, sure!") says no topic of its own: it continues unless a cue turns away."""
+    """A page with so few content words ("yes, sure!") continues, unless it begins with a change of topic."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkNumbers:
-    """Links between memories, and what a newer one makes of an older segment (all ours). Lengths are in characters."""
+    """Links between memories, and how they change older segments (all ours). Lengths are in characters."""
 
     neighbours: int = 3
-    """Segments shown to a model at a promotion, each for some 30 tokens; A-MEM shows 10 notes in calls of their own."""
+    """Segments shown to a model at a promotion, about 30 tokens each; A-MEM shows 10 notes in separate calls."""
     neighbour_chars: int = 70
-    """Of a shown segment's context or summary, and of its words."""
+    """The shown part of a segment's context or summary, and of its words."""
     neighbour_keywords: int = 5
     links: int = 8
-    """Links made by one promotion at most; more would be a list of likenesses."""
+    """Most links created by one promotion."""
     segments_by_name: int = 2
-    """Segments that a fact is linked to because they tell of its subject: the newest. Of facts it is one, the last
-    before it, from which the next one can be reached."""
+    """Segments about its subject that a fact is linked to, the newest ones. It is linked to one fact, the previous one
+    about the subject, so that the earlier ones can be reached from it."""
     sources: int = 8
-    """Utterances that a link names at most: the newest."""
+    """Most source utterances of a link, the newest ones."""
     reason_chars: int = 120
     context_chars: int = 200
     keywords: int = 6
@@ -417,38 +437,38 @@ class LinkNumbers:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelReadingSettings:
     """What a language model is shown of a batch, and what is kept of its answers (all ours). Lengths are in characters;
-    a longer text is cut, a longer value is not believed."""
+    longer texts are cut, longer values are dropped."""
 
     utterance_chars: int = 2_000
-    """Of each utterance; a page that teaches something says it in less."""
+    """The shown part of each utterance."""
     annotate_chars: int = 40_000
-    """Of all pages of one batch: about 10,000 tokens. The longest utterances give way first."""
+    """The shown part of one batch, about 10,000 tokens. The longest utterances are cut first."""
     profile_chars: int = 40_000
     tail_chars: int = 160
-    """Of each utterance of the page before a batch: enough to see whether the talk goes on."""
+    """The shown part of each utterance of the page before a batch, to decide whether the topic continues."""
     tail_utterances: int = 2
     speaker_chars: int = 40
     known_facts: int = 25
-    """Known facts shown at a promotion: those that the pages may confirm, change or end."""
+    """Known facts shown at a promotion, those that the pages may confirm, change or end."""
 
     keywords: int = 8
-    """As the extractive analyst keeps."""
+    """As many as the extractive analyst keeps."""
     chain_chars: int = 480
-    """Of a chain's summary; 40 words are asked for."""
+    """Of a chain's summary; the prompt asks for 40 words."""
     segment_chars: int = 900
-    """Of a segment's summary; 100 words are asked for."""
+    """Of a segment's summary; the prompt asks for 100 words."""
     summary_sources: int = 64
-    """Utterances that a summary names at most: the newest."""
+    """Most source utterances of a summary, the newest ones."""
     fact_chars: int = 200
     value_chars: int = 100
     subject_chars: int = 60
     attribute_chars: int = 40
     field_chars: int = 60
     evidence: int = 8
-    """Utterances that one item names at most."""
+    """Most source utterances of one item."""
     facts: int = 24
     traits: int = 12
-    """Facts and traits kept of one answer, the first ones."""
+    """Most facts and traits kept from one answer, the first ones."""
 
 
 def load(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Settings:
@@ -484,7 +504,9 @@ def _from_environment() -> dict[str, tuple[object, str]]:
     for key, value in os.environ.items():
         name = key.removeprefix(ENV_PREFIX).lower()
         if key.startswith(ENV_PREFIX) and name not in known and (meant := get_close_matches(name, known, 1, 0.8)):
-            logger.warning("the environment variable %s is no setting; %s%s is", key, ENV_PREFIX, meant[0].upper())
+            logger.warning(
+                "unknown setting in the environment: %s; did you mean %s%s?", key, ENV_PREFIX, meant[0].upper()
+            )
         if key.startswith(ENV_PREFIX) and name in known and value != "":
             found[name] = (value, f"environment variable {key}")
     return found
@@ -500,7 +522,7 @@ def _from_file(config: str | Path | None) -> dict[str, tuple[object, str]]:
     except OSError as error:
         raise ConfigError(f"cannot read the configuration file {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the configuration file {path} is not TOML: {error}") from error
+        raise ConfigError(f"the configuration file {path} is not valid TOML: {error}") from error
     return {name: (value, f"file {path}") for name, value in content.items()}
 
 

@@ -2,41 +2,41 @@
 
 EmberError
 ├── ConfigError            a setting is unknown or out of range (also a ValueError)
-├── InputError             what the caller gave cannot be stored or asked (also a ValueError)
-│   └── KeyReused          an idempotency key came back with other content
-├── NotFound               no such page, segment or fact of this owner (also a LookupError)
-├── StoreError             the database could not do what it was asked
-│   ├── StoreBusy          others held the store longer than we wait
-│   │   └── StoreConflict      others wrote the same at the same time, again and again
-│   ├── StoreFull          no room left on the disk
-│   ├── StoreReadOnly      the file or folder may not be written
-│   ├── StoreCorrupt       not a database of ours, or damaged
+├── InputError             invalid input from the caller (also a ValueError)
+│   └── KeyReused          an idempotency key was used again with other content
+├── NotFound               this owner has no such page, segment or fact (also a LookupError)
+├── StoreError             a database operation failed
+│   ├── StoreBusy          other processes held the store for longer than `busy_timeout_s`
+│   │   └── StoreConflict      concurrent writes conflicted, also when retried
+│   ├── StoreFull          the disk is full
+│   ├── StoreReadOnly      the store cannot be written
+│   ├── StoreCorrupt       not an Ember store, or damaged
 │   ├── StoreMoved         the file was deleted, renamed or replaced while it was open
-│   ├── StoreUnreachable   the database server cannot be reached, or broke off
+│   ├── StoreUnreachable   the database server cannot be reached, or the connection was lost
 │   ├── StoreClosed        used after close()
-│   ├── ForgottenKeyLost   the key of what was forgotten is missing, or is another one's
+│   ├── ForgottenKeyLost   the key of forgotten values is missing, or belongs to another store
 │   ├── SchemaMismatch     made by a newer Ember
-│   ├── StaleLease         the work was taken over by another worker; its result is refused
-│   └── RevisionMoved      another change came first; read again and decide again
+│   ├── StaleLease         another worker took over; this result is refused
+│   └── RevisionMoved      another change was applied first; read and decide again
 ├── EmbedderError          an embedder failed
-│   ├── EmbedderMissing    its weights or endpoint are not there
-│   └── EmbedderMismatch   the store's vectors are of another embedder
-├── ServerError            a server of Ember, asked by its client, did not do it
-│   ├── ServerUnreachable  it cannot be reached, or broke off
-│   ├── ServerTimeout      no answer in time
-│   ├── ServerBusy         it asks to wait (429, 503); `retry_after_s` says how long, if it did
-│   └── AccessRefused      the key is missing, does not hold, or does not reach so far (401, 403)
-└── AnalystError           an analyst failed; the pages stay pending
+│   ├── EmbedderMissing    its weights or endpoint are missing
+│   └── EmbedderMismatch   the store's vectors are from another embedder
+├── ServerError            an Ember server did not complete a client's request
+│   ├── ServerUnreachable  it cannot be reached, or the connection was lost
+│   ├── ServerTimeout      it did not answer in time
+│   ├── ServerBusy         it asks to wait (429, 503); `retry_after_s` is the time, if given
+│   └── AccessRefused      the key is missing, invalid or not sufficient (401, 403)
+└── AnalystError           an analyst failed; its pages stay pending
     ├── ModelError         a language model gave no usable answer
     │   ├── ModelMissing       no model is set, or its package is not installed (also a ConfigError)
-    │   ├── ModelTimeout       no answer in time
+    │   ├── ModelTimeout       it did not answer in time
     │   ├── ModelUnreachable   the server cannot be reached, or failed (5xx)
-    │   ├── ModelBusy          the server asks to wait (429); `retry_after_s` says how long, if it did
+    │   ├── ModelBusy          the server asks to wait (429); `retry_after_s` is the time, if given
     │   ├── ModelRefused       the server refuses the request: key, name, size (4xx)
-    │   └── ModelReplyError    the answer cannot be read, after a repair round; `raw` keeps it
-    └── ModelWait          not asked: the work waits until `retry_at`, and no try is counted
+    │   └── ModelReplyError    the answer is invalid, also after a repair round; `raw` contains it
+    └── ModelWait          no request was sent: the work waits until `retry_at`; not counted as an attempt
         ├── BudgetSpent        a limit on calls or tokens is reached
-        └── ModelResting       the breaker is open: the server failed too often just now
+        └── ModelResting       the circuit breaker is open after repeated failures
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ from typing import Any, ClassVar
 
 
 class EmberError(Exception):
-    """The root: catch this to catch all of ours. Errors can be pickled, and so cross from one process to another.
+    """The base class of all errors of Ember. Errors can be pickled, so they can be passed between processes.
 
-    `tag` is what an error is called over HTTP, where its class is not known; one that has none has its parent's.
+    `tag` is the name of the error over HTTP. A class without a tag has its parent's.
     """
 
     tag: ClassVar[str] = "ember-error"
 
     def __reduce__(self) -> tuple[Callable[..., EmberError], tuple[Any, ...], dict[str, Any]]:
-        """Made again without calling `__init__`, whose parameters differ from class to class."""
+        """Rebuild without calling `__init__`, whose parameters differ from class to class."""
         return _made_again, (type(self), *self.args), self.__dict__
 
 
 def kind(error: BaseException) -> str:
-    """What a log may hold of an error: its kind, and the place that raised it. Its words may quote what was said."""
+    """What a log may contain of an error: its class and where it was raised. Its message may quote a conversation."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}{where}"
@@ -73,13 +73,13 @@ def _made_again(kind: type[EmberError], *args: object) -> EmberError:
 
 
 class ConfigError(EmberError, ValueError):
-    """A setting is unknown or out of range; the message names it, what is allowed, and where it came from."""
+    """A setting is unknown or out of range; the message names it, the allowed values and its origin."""
 
     tag = "config-error"
 
 
 class InputError(EmberError, ValueError):
-    """The caller's input cannot be stored or asked; the message says where and what to do."""
+    """The caller's input is invalid; the message says where, and what to do."""
 
     tag = "input-error"
 
@@ -97,31 +97,31 @@ class NotFound(EmberError, LookupError):
 
 
 class StoreError(EmberError):
-    """The database could not do what it was asked; nothing was half done."""
+    """A database operation failed; it was not partly applied."""
 
     tag = "store-error"
 
 
 class StoreBusy(StoreError):
-    """Other processes held the store longer than `busy_timeout_s`."""
+    """Other processes held the store for longer than `busy_timeout_s`."""
 
     tag = "store-busy"
 
 
 class StoreConflict(StoreBusy):
-    """Others wrote the same at the same time, and the database server undid this one; also when it was tried again."""
+    """The database server rolled this transaction back because of concurrent writes, also when it was retried."""
 
     tag = "store-conflict"
 
 
 class StoreFull(StoreError):
-    """There is no room left on the disk; what was acknowledged is kept."""
+    """The disk is full; acknowledged content is kept."""
 
     tag = "store-full"
 
 
 class StoreReadOnly(StoreError):
-    """The store's file or folder may not be written."""
+    """The store's file or folder cannot be written."""
 
     tag = "store-read-only"
 
@@ -135,17 +135,17 @@ class StoreCorrupt(StoreError):
 class StoreMoved(StoreError):
     """The store's file, or its WAL, was deleted, renamed or replaced while it was open; nothing was written.
 
-    The memory that raised it goes on raising it, unless the file comes back; open a new one on the file that is meant.
+    The memory keeps raising it until the file is back; otherwise open a new memory on the right file.
     """
 
     tag = "store-moved"
 
 
 class StoreUnreachable(StoreError):
-    """The database server cannot be reached, or broke off.
+    """The database server cannot be reached, or the connection was lost.
 
-    `undone`: nothing was written. Else it broke off at the very end, and what was sent may be there or not: send it
-    again under its key.
+    `undone`: nothing was written. Otherwise the connection was lost during the commit, and the content may be stored or
+    not: repeat the call with the same key.
     """
 
     tag = "store-unreachable"
@@ -159,8 +159,8 @@ class StoreClosed(StoreError):
 
 
 class ForgottenKeyLost(StoreError):
-    """The key that the store's hashes of forgotten values were made with is missing, or another lies in its place. What
-    needs it is refused; reading and adding go on."""
+    """The key of the store's hashes of forgotten values is missing, or was replaced by another. Calls that need it are
+    refused; reads and `add` still work."""
 
     tag = "forgotten-key-lost"
 
@@ -172,25 +172,25 @@ class SchemaMismatch(StoreError):
 
 
 class StaleLease(StoreError):
-    """Another worker took the owner over; this result is refused."""
+    """Another worker claimed the owner; this result is refused."""
 
     tag = "stale-lease"
 
 
 class RevisionMoved(StoreError):
-    """Another change of this owner came first; the caller reads again and decides again."""
+    """Another change of this owner was applied first; the caller reads and decides again."""
 
     tag = "revision-moved"
 
 
 class EmbedderError(EmberError):
-    """An embedder failed; the texts stay searchable by words."""
+    """An embedder failed; its texts can still be found by words."""
 
     tag = "embedder-error"
 
 
 class EmbedderMissing(EmbedderError):
-    """The embedder's weights or endpoint are not there."""
+    """The embedder's weights or endpoint are missing."""
 
     tag = "embedder-missing"
 
@@ -202,7 +202,7 @@ class EmbedderMismatch(EmbedderError):
 
 
 class ServerError(EmberError):
-    """A server of Ember did not do what its client asked. `status` is its HTTP status, None if it did not answer."""
+    """An Ember server did not complete a client's request. `status` is the HTTP status, None without an answer."""
 
     tag = "server-error"
 
@@ -212,19 +212,19 @@ class ServerError(EmberError):
 
 
 class ServerUnreachable(ServerError):
-    """The server cannot be reached, or broke off; where it broke off, what was asked may have been done."""
+    """The server cannot be reached, or the connection was lost; then the request may have been completed."""
 
     tag = "server-unreachable"
 
 
 class ServerTimeout(ServerError):
-    """The server did not answer in time; what was asked may have been done."""
+    """The server did not answer in time; the request may have been completed."""
 
     tag = "server-timeout"
 
 
 class ServerBusy(ServerError):
-    """The server asks to wait (HTTP 429, 503). `retry_after_s` is how long, None if it did not say."""
+    """The server asks to wait (HTTP 429, 503). `retry_after_s` is the time, None if not given."""
 
     tag = "server-busy"
 
@@ -234,22 +234,22 @@ class ServerBusy(ServerError):
 
 
 class AccessRefused(ServerError):
-    """The key is missing or does not hold (HTTP 401), or does not reach this owner or allow this (403)."""
+    """The key is missing or invalid (HTTP 401), or does not permit this owner or operation (403)."""
 
     tag = "access-refused"
 
 
 class AnalystError(EmberError):
-    """An analyst failed; its pages stay pending and are tried again.
+    """An analyst failed; its pages stay pending and are retried.
 
-    Messages of this error and of those below are our own words: a server's text never stands in them.
+    Messages of this error and its subclasses never contain text from a server.
     """
 
     tag = "analyst-error"
 
 
 class ModelError(AnalystError):
-    """A language model gave no usable answer. `outcome` is its word in the ledger."""
+    """A language model gave no usable answer. `outcome` is its value in the usage log."""
 
     tag = "model-error"
     outcome = "failed"
@@ -277,7 +277,7 @@ class ModelUnreachable(ModelError):
 
 
 class ModelBusy(ModelError):
-    """The model's server asks to wait (HTTP 429). `retry_after_s` is how long, None if it did not say."""
+    """The model's server asks to wait (HTTP 429). `retry_after_s` is the time, None if not given."""
 
     tag = "model-busy"
     outcome = "busy"
@@ -288,14 +288,14 @@ class ModelBusy(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The model's server refuses the request (another HTTP 4xx): a wrong key, model name or size."""
+    """The model's server refuses the request (another HTTP 4xx), for example for a wrong key, model name or size."""
 
     tag = "model-refused"
     outcome = "refused"
 
 
 class ModelReplyError(ModelError):
-    """The model's answer cannot be read, after a repair round too. `raw` is the last answer, as it came."""
+    """The model's answer is invalid, also after a repair round. `raw` is the last answer, unchanged."""
 
     tag = "model-reply-error"
     outcome = "bad reply"
@@ -306,7 +306,7 @@ class ModelReplyError(ModelError):
 
 
 class ModelWait(AnalystError):
-    """The model was not asked. The work waits until `retry_at`; this counts as no try."""
+    """No request was sent. The work waits until `retry_at`; this does not count as an attempt."""
 
     tag = "model-wait"
 
@@ -316,12 +316,12 @@ class ModelWait(AnalystError):
 
 
 class BudgetSpent(ModelWait):
-    """A limit on calls or tokens is reached; work that needs the model waits for the next day (UTC)."""
+    """A limit on calls or tokens is reached; work that needs the model waits until the next day (UTC)."""
 
     tag = "budget-spent"
 
 
 class ModelResting(ModelWait):
-    """The model's server failed too often just now; it is asked again later."""
+    """The model's server failed repeatedly; requests are paused and resume later."""
 
     tag = "model-resting"

@@ -123,7 +123,7 @@ class Inbox:
         else:
             ends = self.moment(expires_at, where)
         if ends <= self.now:
-            raise InputError(f"{where} = {ends.isoformat()} is over already: it would be gone at once")
+            raise InputError(f"{where} = {ends.isoformat()} is in the past")
         return ends
 
     def moment(self, at: At, where: str) -> datetime:

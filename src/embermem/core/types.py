@@ -1,8 +1,8 @@
-"""The words of Ember as types: frozen, keyword-only, and free of any database.
+"""The data types of Ember: frozen, keyword-only, independent of any database.
 
-Ids are strings made by the client. `seq` is an owner's arrival order of utterances, from 1, without gaps.
-Two times stand everywhere: `said_at` (when it was said or true, given by the caller, with a zone) and
-`recorded_at` (when Ember wrote it).
+Ids are strings created by the client. `seq` is an owner's arrival order of utterances, from 1, without gaps. There are
+two kinds of time: `said_at` (when something was said or true, given by the caller, with a zone) and `recorded_at` (when
+Ember wrote it).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ItemId = FactId | SegmentId
 
 
 class Role(StrEnum):
-    """Who an utterance belongs to, in OpenAI's words."""
+    """The speaker's role, with OpenAI's names."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -174,9 +174,9 @@ class Added:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redaction:
-    """What the filter of sensitive texts took out before anything was stored: no word of it. `message` counts the
-    messages of the call from 0; [start, end) are the characters of what now stands in its place, in the message's text
-    or, where `where` is "name", in its speaker's name."""
+    """What the filter of sensitive texts removed before storing, without the removed text. `message` is the index of
+    the message in the call, from 0; [start, end) are the characters of the replacement, in the message's text or, if
+    `where` is "name", in its speaker's name."""
 
     message: int
     kind: str
@@ -190,7 +190,7 @@ class Redaction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Where a derived item comes from: an utterance, and the characters [start, end) if extracted."""
+    """The source of a derived item: an utterance, and the characters [start, end) if extracted."""
 
     seq: int
     utterance_id: UtteranceId
@@ -213,11 +213,9 @@ class Chain:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """Pages of one topic, over all threads (paper §3.2, mid-term memory).
-
-    `unanalysed` is L_interaction; `visits` is N_visit; `last_access` the later of the newest page's arrival
-    and the last visit. Heat is computed from them when it is needed and never stored.
-    """
+    """Pages of one topic, over all threads (paper §3.2, mid-term memory). `unanalysed` is L_interaction; `visits` is
+    N_visit; `last_access` is the later of the newest page's arrival and the last visit. Heat is computed from these
+    when needed and never stored."""
 
     id: SegmentId
     summary: str
@@ -239,13 +237,11 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """One entry of the user knowledge base or of the agent traits.
-
-    `subject` is "user", "agent", or the name or kin word of another ("sister Ana"); `attribute` says what is
-    told of the subject ("lives_in"); a fact whose attribute holds one value at a time supersedes the older one.
-    `valid_from`/`valid_to` say when it was true, `recorded_at`/`retired_at` when Ember held it. `conflicts` are facts
-    that are held and cannot be so beside it; `expires_at` is when it ends by itself.
-    """
+    """One entry of the user knowledge base or of the agent traits. `subject` is "user", "agent", or the name or kin
+    word of another person ("sister Ana"); `attribute` is the property of the subject ("lives_in"); a fact whose
+    attribute has one value at a time supersedes the older one. `valid_from`/`valid_to` are when it was true,
+    `recorded_at`/`retired_at` when Ember knew it. `conflicts` are ids of current facts that contradict it;
+    `expires_at` is when it ends by itself."""
 
     id: FactId
     about: About
@@ -267,7 +263,7 @@ class Fact:
 
     @property
     def current(self) -> bool:
-        """Neither superseded or retired, nor moved to the archive by the cap."""
+        """Neither superseded, retired nor archived by the cap."""
         return self.retired_at is None and not self.archived
 
 
@@ -304,7 +300,7 @@ class ProfileField:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """Two memories, facts or segments, that have to do with each other, and why. It stands while both do."""
+    """Two related memories, facts or segments, with the reason. It is visible while both exist."""
 
     id: LinkId
     from_id: ItemId
@@ -319,7 +315,7 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conflict:
-    """Two facts, both held, that cannot both be so; `older` was known first."""
+    """Two current facts that cannot both be true; `older` was known first."""
 
     older: Fact
     newer: Fact
@@ -341,12 +337,10 @@ class Persona:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diff:
-    """What came to be known of an owner from one time to another, without what was forgotten since.
-
-    `changes` are the numbers of those between. A fact that came and ended between is in `facts_added` and in
-    `facts_ended`; `facts_changed` were said again, pinned, archived, given an end, or hold again. Pairs are (before,
-    after), with None where there is none. `segments_rewritten` say something else now.
-    """
+    """What changed for an owner between two times, without what was forgotten since. `changes` are the numbers of
+    the changes in between. A fact that was added and ended in between is in `facts_added` and in `facts_ended`;
+    `facts_changed` were said again, pinned, archived, given an end, or made current again. Pairs are (before,
+    after), with None for no value. `segments_rewritten` have a new summary, keywords, tags or context."""
 
     earlier: datetime
     later: datetime
@@ -410,17 +404,18 @@ def _moved(old: tuple[str, str] | None, new: tuple[str, str] | None) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
-    """What `forget` took away, or with `dry_run` would take: ids and names, no word of it.
+    """What `forget` removed, or with `dry_run` would remove: ids and names, without text.
 
     `facts` are current, archived and past ones; `traits` are dimensions, `profile` names such as "user.home".
-    `rewritten` are the segments and chains that stay, whose text was made anew from what is left. `change_no` is None
-    for a dry run, and where the whole memory went. `scrubbed`: whether the file holds no byte of it any more; False
-    for a dry run, and while another reader keeps the old text in the WAL until a later checkpoint. `sha256` is over
-    the sorted ids of all pages, utterances, facts, segments and chains that went, one a line. `marks` are keyed hashes
-    of the texts that went and that nothing else says, and of the facts that were to go; `backups` are files, as far as
-    the store knows them, that still hold what went. `key_mark` tells the key of the marks from another, and says
-    nothing of it. It is also the receipt that `verify` checks later: as JSON it can be kept anywhere, since it says no
-    word of what went.
+    `rewritten` are the remaining segments and chains whose text was made again. `change_no` is None for a dry run, and
+    if the whole memory was removed. `scrubbed`: whether no byte of it is left in the file; False for a dry run, and
+    while another reader keeps the old text in the WAL until a later checkpoint. `sha256` is over the sorted ids of all
+    removed pages, utterances, facts, segments and chains, one per line. `marks` are keyed hashes of the removed texts
+    that occur nowhere else, and of the forgotten facts; `backups` are files known to the store that still contain the
+    content. `key_mark` identifies the key of the marks without revealing it.
+
+    It is also the receipt that `verify` checks later: its JSON can be kept anywhere, because it contains no removed
+    text.
     """
 
     dry_run: bool
@@ -442,7 +437,7 @@ class Forgotten:
 
     @property
     def scrub_pending(self) -> bool:
-        """Whether the disk may still hold bytes of what went, until a later scrub."""
+        """Whether the disk may still contain bytes of the removed content, until a later scrub."""
         return not self.dry_run and not self.scrubbed
 
     def to_json(self) -> str:
@@ -453,22 +448,21 @@ class Forgotten:
 
     @classmethod
     def from_json(cls, text: str) -> Forgotten:
-        """The receipt of `to_json`. Raises ValueError for what is none."""
+        """The receipt from the output of `to_json`. Raises ValueError if it is invalid."""
         import msgspec
 
         try:
             return msgspec.json.decode(text, type=cls, strict=False)
         except msgspec.MsgspecError as error:
-            raise ValueError(f"this is no receipt of a forgetting: {error}") from error
+            raise ValueError(f"this is not a receipt of forgetting: {error}") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verified:
-    """Whether what a receipt says is gone is gone. `found` are ids and marks of it that stand in a table, in a log or
-    in the bytes of a file; `scrubbed`, whether a scrub followed that left no byte of what was deleted; `backups` are
-    files that hold what went. `unchecked` says why the marks could not be compared ("": they were). `ok`: all was
-    checked, nothing was found, and the store is scrubbed. Backups are not the store: they are named, and not counted.
-    """
+    """Whether the content named by a receipt is gone. `found` are ids and marks of it that are in a table, in a log
+    or in the bytes of a file; `scrubbed`: whether a scrub has overwritten the deleted bytes; `backups` are files
+    that contain the content. `unchecked` is the reason why the marks could not be compared ("": they were). `ok`:
+    everything was checked, nothing was found, and the store is scrubbed. Backups are listed but do not affect `ok`."""
 
     ok: bool
     found: tuple[str, ...]
@@ -504,7 +498,7 @@ class OwnerStats:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quote:
-    """What was said that something rests on: an utterance, and its characters [start, end) where it was extracted."""
+    """The words that something rests on: an utterance, and its characters [start, end) if extracted."""
 
     utterance: Utterance
     start: int | None = None
@@ -529,13 +523,10 @@ class MadeBy:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Why:
     """Why something is remembered. `kind` is fact, segment, chain, link, trait or profile; inside `behind` also
-    evolution.
-
-    `quotes` are the words said that it rests on, oldest first; `changes` those that made it. `behind` are the facts
-    behind a line or trait, both ends of a link, or what a newer memory made of a segment. `replaced` is what it took
-    the place of, the oldest last; `replaced_by` what took its place, up to what holds. `conflicts` are facts that
-    cannot be so beside it. `left_out` counts quotes and changes beyond those told.
-    """
+    evolution. `quotes` are the words it rests on, oldest first; `changes` are those that made it. `behind` are the
+    facts behind a profile line or trait, both ends of a link, or the changes that links made to a segment.
+    `replaced` is what it replaced, the oldest last; `replaced_by` is what replaced it, up to the current item.
+    `conflicts` are facts that contradict it. `left_out` counts quotes and changes beyond those returned."""
 
     item_id: str
     kind: str
@@ -599,12 +590,9 @@ def _seen(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Retention:
-    """How much of a held fact or of a segment is retained (MemoryBank, arXiv 2305.10250, §2.3): R = exp(−t/S), in
-    [0, 1]. `t` are days since it was last recalled or said again, `S` its strength, in days; it grows with each recall.
-
-    `kind` is "fact" or "segment"; `archives`: whether it leaves for the archive now, and `reason` says why it does or
-    stays.
-    """
+    """How much of a current fact or of a segment is retained (MemoryBank, arXiv 2305.10250, §2.3): R = exp(−t/S), in
+    [0, 1]. `t` is the number of days since it was last recalled or said again, `S` its strength in days, which grows
+    with each recall. `kind` is "fact" or "segment"; `archives`: whether it would be archived now, with the `reason`."""
 
     item_id: ItemId
     kind: str
@@ -618,8 +606,8 @@ class Retention:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Faded:
-    """What left for the archive because it was not used, or with `dry_run` would. `change_no` is that of the change
-    that says so, whose undo restores the facts; None where nothing left."""
+    """What was archived because it was not used, or with `dry_run` would be. `change_no` is the number of the
+    change, whose undo restores the facts; None if nothing was archived."""
 
     dry_run: bool
     facts: tuple[FactId, ...]
@@ -633,7 +621,7 @@ class Faded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageView:
-    """A page with its embedding, as an analyst and the placing see it."""
+    """A page with its embedding, as used by an analyst and for placing."""
 
     page: Page
     vector: Vector | None = field(default=None, compare=False)
@@ -652,7 +640,7 @@ class ChainTail:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactProposal:
-    """A fact as an analyst found it. `single` marks an attribute that holds one value at a time."""
+    """A fact found by an analyst. `single` marks an attribute with one value at a time."""
 
     about: About
     subject: str
@@ -689,8 +677,8 @@ class ProfileProposal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkProposal:
-    """A link as an analyst found it: of a memory that was shown (`from_id`), or of a fact that it proposes beside
-    (`from_fact`), to one that was shown."""
+    """A link found by an analyst: from a shown memory (`from_id`), or from a fact proposed in the same answer
+    (`from_fact`), to a shown memory."""
 
     from_id: ItemId | None
     from_fact: FactProposal | None
@@ -701,7 +689,7 @@ class LinkProposal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvolutionProposal:
-    """What new pages teach of an older segment that was shown: what it is to be found by, and a line of context."""
+    """A change to an older segment that was shown: additional keywords and tags, and a sentence of context."""
 
     segment_id: SegmentId
     keywords: tuple[str, ...]
@@ -713,10 +701,8 @@ class EvolutionProposal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Annotation:
-    """What an analyst says of one page: does it continue the page before, its chain's summary, its keywords.
-
-    `summary_sources` are the utterances the chain's summary was taken from.
-    """
+    """An analyst's result for one page: whether it continues the previous page, its chain's summary, its keywords.
+    `summary_sources` are the source utterances of the summary."""
 
     page_id: PageId
     continues: bool
@@ -746,10 +732,8 @@ class PersonaChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChannelScore:
-    """One channel's say about a hit: as measured, and normalised over the candidates; `weight` as fused.
-
-    `rank_without` is the hit's place by score, from 1, had the channel nothing to say (None: not known).
-    """
+    """One channel's contribution to a hit: the raw value, the value normalised over the candidates, and the
+    `weight`. `rank_without` is the hit's rank by score, from 1, without this channel (None: not known)."""
 
     raw: float
     normalised: float
@@ -771,7 +755,7 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOut:
-    """Something that was found and not packed, and why."""
+    """Something that was found but not packed, with the reason."""
 
     what: str
     score: float
@@ -807,13 +791,11 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """What `recall` hands back: text ready for a prompt, within the budget, and what it is made of.
-
-    `tokens` is the length of `text` by the counter named in `counter`. `packed` are the hits whose text is in
-    `text`; `hits` are all that were ranked high, best first. `partial` says that some utterances had no vector
-    yet and were ranked by words alone. `confidence` in [0, 1]. `rests_on` are the utterances that something in `text`
-    rests on: those in `packed`, and those that it tells in other words (facts, gists, notes).
-    """
+    """The result of `recall`: text for a prompt, within the budget, and its parts. `tokens` is the length of `text`
+    by the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits,
+    best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is in [0,
+    1]. `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists and
+    notes in it."""
 
     text: str
     hits: tuple[Hit, ...]

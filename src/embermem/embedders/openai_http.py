@@ -76,9 +76,9 @@ class OpenAIEmbedder:
         if address.scheme not in ("http", "https") or not address.hostname:
             raise ConfigError("base_url must be an http:// or https:// address, such as https://api.openai.com/v1")
         if address.username is not None or address.password is not None:
-            raise ConfigError("base_url must not hold a user or password; give api_key")
+            raise ConfigError("base_url must not contain a user or password; give api_key")
         if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigError("api_key holds a line break or another character that no header may hold")
+            raise ConfigError("api_key contains a line break or another character that is not allowed in a header")
         for setting, value in (("batch_size", batch_size), ("max_chars", max_chars), ("dimensions", dimensions)):
             if value is not None and value < 1:
                 raise ConfigError(f"{setting} must be at least 1, not {value}")
@@ -136,7 +136,7 @@ class OpenAIEmbedder:
                 self._dim = vectors.shape[1]
             expected = self._dim
         if vectors.shape[1] != expected:
-            raise EmbedderError(f"{self._shown} gave vectors of {vectors.shape[1]} numbers, not of {expected}")
+            raise EmbedderError(f"{self._shown} returned vectors of {vectors.shape[1]} numbers, expected {expected}")
         return vectors
 
     def _post_with_retries(self, body: bytes) -> bytes:
@@ -170,7 +170,7 @@ class OpenAIEmbedder:
                 if len(reply) > MAX_REPLY_BYTES:
                     raise EmbedderError(f"{self._shown} gave more than {MAX_REPLY_BYTES} bytes")
                 if time.monotonic() > deadline:
-                    raise TimeoutError(f"no whole reply within {self._timeout} s")
+                    raise TimeoutError(f"no complete reply within {self._timeout} s")
             # read1, unlike read, ends quietly when the connection is lost; `length` is what is still to come.
             if response.length:
                 raise http.client.IncompleteRead(bytes(reply), response.length)

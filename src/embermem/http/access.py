@@ -38,9 +38,9 @@ class Access:
         """
         owner = self._memory.of(user, agent)
         if self._memory.read_only and right is Right.WRITE:
-            raise Forbidden("this server only reads: send what changes something to one that writes")
+            raise Forbidden("this server is read-only: send changes to another server")
         if not self.may(owner.owner, right):
-            raise Forbidden("this key does not hold this user and agent, or may only read")
+            raise Forbidden("this key does not grant access to this user and agent, or is read-only")
         return owner
 
     def may(self, owner: Owner, right: Right = Right.READ) -> bool:
@@ -76,7 +76,7 @@ def access_uncounted(connection: HTTPConnection) -> Access:
         return Access(serving.memory)
     key = api_keys.verified(given, serving.memory.keys)
     if key is None:
-        raise Unauthorized("this key is not known here, or was revoked")
+        raise Unauthorized("this key is unknown or was revoked")
     return Access(serving.memory, key)
 
 

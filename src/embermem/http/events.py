@@ -116,7 +116,7 @@ class Feeds:
         """Raises TooManyRequests where this key (None: none was given), or all together, hold as many streams as they
         may."""
         if (holder is not None and self._open[holder] >= STREAMS_OF_A_KEY) or self._open.total() >= STREAMS:
-            raise TooManyRequests("too many streams of events are open; close some, or come again", _WAIT_S)
+            raise TooManyRequests("too many event streams are open; close some, or try again later", _WAIT_S)
 
     @contextmanager
     def opened(self, holder: str | None) -> Iterator[None]:

@@ -42,7 +42,7 @@ class BodyLimit(HttpMiddleware):
         try:
             if length > STRANGERS_BYTES and await run_in_threadpool(is_stranger, HTTPConnection(scope)):
                 if length != math.inf:
-                    raise Unauthorized("a body of this size is read only with a key that holds")
+                    raise Unauthorized("a body of this size requires a valid key")
                 most = min(most, STRANGERS_BYTES)
         except EmberError as error:
             await answer(scope, error)(scope, receive, send)

@@ -156,7 +156,7 @@ def _only(names: Set[str | None] | Set[str], what: str, header: str) -> str:
     """The one name that a key holds. Raises InputError for several, or any."""
     first = next(iter(names))
     if first is None or len(names) > 1:
-        raise InputError(f"this key holds several {what}: name one with the header {header}")
+        raise InputError(f"this key grants access to several {what}: name one with the header {header}")
     return first
 
 

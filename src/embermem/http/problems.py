@@ -149,13 +149,13 @@ _STATUS: Mapping[type[EmberError], int] = {
 """The status of each error; the nearest class counts. A ConfigError in a request is of a value that it gave."""
 
 _SAID: Mapping[type[EmberError], str] = {
-    errors.StoreBusy: "others held the store too long; nothing was stored; try again",
-    errors.StoreFull: "the server's disk is full; what was acknowledged is kept",
-    errors.StoreReadOnly: "the server may not write its store",
-    errors.StoreUnreachable: "the server's database cannot be reached, or broke off: send it again, under its key",
+    errors.StoreBusy: "the store was locked for too long; nothing was stored; try again",
+    errors.StoreFull: "the server's disk is full; acknowledged content is kept",
+    errors.StoreReadOnly: "the server cannot write its store",
+    errors.StoreUnreachable: "the server's database cannot be reached: repeat the request with its key",
     errors.StoreClosed: "the server is stopping",
-    errors.RevisionMoved: "another change came first; read again and decide again",
-    errors.StaleLease: "the work was taken over by another worker; try again",
+    errors.RevisionMoved: "another change was applied first; read and decide again",
+    errors.StaleLease: "another worker took over; try again",
     errors.StoreError: "the store failed; nothing was half done; the server's log says more",
     errors.EmbedderError: "the embedder failed; the server's log says more",
 }

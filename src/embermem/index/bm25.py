@@ -142,7 +142,7 @@ class Links:
         self._lengths: tuple[Floats, float] | None = None
 
     def lengths(self, words: Postings) -> tuple[Floats, float]:
-        """Terms of each window, and their mean (1 at least); kept, because every query asks for the same."""
+        """Return the number of terms of each window, and their mean (at least 1); cached for all queries."""
         if self._lengths is None:
             lengths = self.window_sum(words.lengths(self.n).astype(np.float64))
             self._lengths = lengths, max(1.0, float(lengths.sum()) / self.n)

@@ -1,6 +1,6 @@
 """The channels: each says one thing about every row at once. index/fusion.py normalises and adds them up.
 
-Recency and heat are not among them. docs/retrieval.md says what each is worth; the weights stand in config.py.
+Recency and heat are not among them. docs/research/recall.md says what each is worth; the weights stand in config.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The languages that Ember understands without a model: one folder each, found by its `LANGUAGE`.
 
-Nothing outside this room knows a language. What depends on one is asked of the `Language` (`of`, `by_signs`, `named`),
-of the words of a text (`embermem.languages.words`), of its dates (`embermem.languages.dates.engine`), or of a pattern
-that holds the words of all languages (`either`, `alternatives`), because one text may be written in several.
+No code outside this package depends on a language. It uses a `Language` (`of`, `by_signs`, `named`), the words of a
+text (`embermem.languages.words`), its dates (`embermem.languages.dates.engine`), or a pattern with the words of all
+languages (`either`, `alternatives`), because a text may contain several languages.
 """
 
 from embermem.languages.language import Language

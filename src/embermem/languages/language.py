@@ -1,4 +1,4 @@
-"""What a language is to Ember, and what holds where nothing is known of it."""
+"""The definition of a language, and the defaults for what is not known of it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _ENOUGH = 0.25
 
 
 class Language:
-    """One language. What a subclass does not set is what can be done without knowing it: words are compared without
-    accents, dates are ISO 8601, no fact is read. An instance holds nothing that changes."""
+    """One language. The defaults need no knowledge of it: words are compared without accents, dates are ISO 8601, and
+    no fact is extracted. Instances are immutable."""
 
     code: ClassVar[str]
     """ISO 639, and the name of its folder."""
@@ -34,9 +34,9 @@ class Language:
     """The class of characters that only this language is written with, as in a regular expression without its
     brackets; empty for one that shares the letters of others."""
     spaced: ClassVar[bool] = True
-    """Whether spaces part its words. If not, a character says about as much as a short word."""
+    """Whether spaces separate its words. If not, a character carries about as much as a short word."""
     density: ClassVar[float] = 1.0
-    """How much a character says, beside one of English."""
+    """How much a character carries, relative to one of English."""
 
     stop_words: ClassVar[frozenset[str]] = frozenset()
     """Function words, folded: they carry grammar, not topic."""
@@ -44,13 +44,13 @@ class Language:
     """A pattern of abbreviations whose full stop ends no sentence, without it."""
     full_stop: ClassVar[str] = "."
     assistant: ClassVar[str] = "Assistant"
-    """What an assistant without a name is called."""
+    """The name of an assistant without a name."""
     sentence_end: ClassVar[str] = r"(?<=[.!?…])[\"'”’)\]]*\s+"
-    """A pattern of what stands between two sentences."""
+    """A pattern of the text between two sentences."""
     weekdays: ClassVar[tuple[str, ...]] = ("1", "2", "3", "4", "5", "6", "7")
     """Short names of the days of a week, from Monday."""
     speaks_of: ClassVar[str] = "speaks of"
-    """The relation of a speaker to what they told of."""
+    """The relation of a speaker to the content of a message."""
     longest_piece: ClassVar[int] = 300
     """Characters after which a sentence is taken apart: a transcript without full stops has parts too."""
 
@@ -60,13 +60,13 @@ class Language:
     screening: ClassVar[Screening] = Screening()
     guards: ClassVar[Guards] = Guards()
     themes: ClassVar[Mapping[str, ThemeWords]] = {}
-    """Words of the themes on which a standing goal bears on a query, by the theme's name."""
+    """Words of the themes for which a goal or limit is relevant to a query, by the theme's name."""
     temperaments: ClassVar[Mapping[str, float]] = {}
     """Words for a temperament: from introverted (−1) to extroverted (+1)."""
     secrets: ClassVar[SecretWords] = SecretWords()
     values: ClassVar[Values] = Values()
     full_width: ClassVar[str] = ""
-    """The class of its punctuation that is as wide as its signs."""
+    """The class of its punctuation that is as wide as its characters."""
 
     # ------------------------------------------------------------------------------------------------------ words
 
@@ -75,15 +75,15 @@ class Language:
         return () if run in self.stop_words else (bare(run),)
 
     def terms_to_match(self, run: str) -> tuple[str, ...]:
-        """The same where nothing that is meant may be missed: without accents, in full case folding."""
+        """The same for uses that must not miss a match: without accents, in full case folding."""
         return self.terms_of(run)
 
     def stem(self, word: str) -> str:
-        """The stem of a lower-cased word; itself, if nothing is known of it."""
+        """The stem of a lower-cased word; the word itself if the stem is unknown."""
         return word
 
     def singular(self, word: str) -> str:
-        """The singular of a lower-cased noun; itself, if it is none."""
+        """The singular of a lower-cased noun; any other word unchanged."""
         return word
 
     def inflected(self, one: str, other: str, *, counted: bool) -> bool:
@@ -101,7 +101,7 @@ class Language:
         return bool(words) and sum(word in self.stop_words for word in words) >= _ENOUGH * len(words)
 
     def name_for(self, text: str, words: Sequence[str]) -> str | None:
-        """What to call the language of a text to a model that is to answer in it; None for another language. `words`
+        """The name of a text's language for a model that has to answer in it; None for another language. `words`
         are those of its words that are spelled in letters, folded."""
         return self.name if self.is_written_in(words) else None
 
@@ -112,12 +112,12 @@ class Language:
         return ()
 
     def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        """What an assistant says of itself in a screened text: its name, its role, what it cannot do."""
+        """Statements of an assistant about itself in a screened text: its name, its role, what it cannot do."""
         return ()
 
     @property
     def interests(self) -> Mapping[str, str]:
-        """The dimension of traits that a word, folded and in the singular, speaks for."""
+        """The dimension of traits that a word, folded and in the singular, indicates."""
         return {}
 
     # ---------------------------------------------------------------------------------------------------- phrases
@@ -127,16 +127,16 @@ class Language:
         return f"{attribute.replace('_', ' ')}: {value}"
 
     def no_longer(self, attribute: str, value: str) -> str:
-        """The statement taken back; without a value, the whole attribute."""
+        """The retraction of a statement; without a value, of the whole attribute."""
         told = self.statement(attribute, value) if value else f"{attribute.replace('_', ' ')} anything"
         return f"no longer: {told}"
 
     def dated(self, label: str, *, since: bool) -> str:
-        """What follows a statement that was so in a time, or since then."""
+        """The suffix of a statement that was true in a period, or is true since a time."""
         return f" (since {label})" if since else f" ({label})"
 
     def until(self, moment: datetime) -> str:
-        """What follows a statement that is no longer so: the day on which it ended."""
+        """The suffix of a statement that is no longer true: the day on which it ended."""
         return f" (until {moment.date()})"
 
     def day(self, moment: datetime) -> str:
@@ -152,11 +152,11 @@ class Language:
         return f"{subject}{' ' if self.spaced else ''}{statement}"
 
     def said_by(self, speaker: str, text: str) -> str:
-        """What somebody said: "Ana: I live in Lyon"."""
+        """A message with its speaker: "Ana: I live in Lyon"."""
         return f"{speaker}: {text}"
 
     def both_about(self, name: str) -> str:
-        """Why two memories that tell of somebody are linked."""
+        """The reason of a link between two memories about the same person."""
         return f"both are about {name}"
 
 

@@ -32,7 +32,7 @@ def asks_for_several(query: str) -> bool:
 
 
 def asks_of_the_past(query: str) -> bool:
-    """What was, which a goal of now does not bear on?"""
+    """Whether a query asks about the past, for which current goals are not relevant."""
     return asks(query.rstrip()) and _PAST.search(query) is not None
 
 

@@ -1,6 +1,6 @@
-"""Which languages there are, and which of them a text is written in.
+"""The available languages, and the detection of a text's language.
 
-A folder beside this module that is named by a language's code and holds a `LANGUAGE` is one; nothing else lists them.
+Each folder next to this module that is named by a language code and defines `LANGUAGE` is one; there is no other list.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 DEFAULT: Final = "en"
-"""The language of what none claims."""
+"""The default language, for text that no other language claims."""
 _CODE = re.compile("[a-z]{2,3}")
 _LATIN = re.compile("[A-Za-z]")
 _LOOKS_AT = 2_000
@@ -53,7 +53,7 @@ def all() -> tuple[Language, ...]:
 
 
 def named(code: str) -> Language:
-    """The language of that code. Raises LookupError for one that is not there."""
+    """The language with this code. Raises LookupError for an unknown one."""
     for language in all():
         if language.code == code:
             return language
@@ -62,12 +62,12 @@ def named(code: str) -> Language:
 
 
 def default() -> Language:
-    """The language of what none claims."""
+    """The default language, for text that no other language claims."""
     return all()[0]
 
 
 def of(text: str) -> Language:
-    """The language in which a text is mostly written; a sign of a language's own counts as two letters."""
+    """The language in which a text is mostly written; a character of only one language counts as two letters."""
     if not text.isascii():
         for language, signs in signed():
             if 2 * len(signs.findall(text)) > len(_LATIN.findall(text)):
@@ -102,28 +102,28 @@ def readable(text: str, code: str) -> float:
 
 
 def alternatives(part: Callable[[Language], str]) -> str:
-    """What all languages have there, as the alternatives of a pattern."""
+    """The patterns of all languages for a field, joined as alternatives."""
     found = dict.fromkeys(pattern for language in all() if (pattern := part(language)) != NEVER)
     return "|".join(found) or NEVER
 
 
 def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """The pattern of that."""
+    """The compiled pattern of these alternatives."""
     return re.compile(alternatives(part), flags)
 
 
 def merged(part: Callable[[Language], Mapping[str, _Value]]) -> dict[str, _Value]:
-    """What all languages have there, by the same keys; what comes first stays."""
+    """The entries of all languages for a field, by key; the first language with a key wins."""
     return {key: value for language in reversed(all()) for key, value in part(language).items()}
 
 
 def gender(word: str) -> str | None:
-    """What a word for a gender says: "female" or "male"; None for any other."""
+    """The gender that a word names: "female" or "male"; None for any other word."""
     return _genders().get(word.strip().lower())
 
 
 def secret_words() -> SecretWords:
-    """What names a secret in any language."""
+    """The names of secrets in all languages."""
     return SecretWords(
         password=alternatives(lambda one: one.secrets.password),
         key=alternatives(lambda one: one.secrets.key),
@@ -145,5 +145,5 @@ def _sharing() -> tuple[Language, ...]:
 
 @cache
 def signed() -> tuple[tuple[Language, re.Pattern[str]], ...]:
-    """The languages that have signs of their own, each with the pattern of one sign."""
+    """The languages with characters of their own, each with the pattern of one character."""
     return tuple((language, re.compile(f"[{language.signs}]")) for language in all() if language.signs)

@@ -1,7 +1,7 @@
-"""Words and sentences: the one place where text is cut up.
+"""Splits text into words and sentences.
 
-A run of signs that one language alone is written with is cut by that language, every other word by the language that
-its text is spelled in.
+A run of characters that only one language uses is split by that language, every other word by the language of its
+text.
 """
 
 from __future__ import annotations
@@ -114,22 +114,22 @@ def _append_trimmed(spans: list[tuple[int, int]], text: str, start: int, end: in
 
 
 def unspaced(text: str) -> int:
-    """How many signs of languages that know no spaces stand in a text."""
+    """The number of characters of languages without spaces in a text."""
     return 0 if text.isascii() else len(_UNSPACED.findall(text))
 
 
 def wide(text: str) -> int:
-    """The same with the punctuation that is as wide."""
+    """The same, including punctuation of the same width."""
     return 0 if text.isascii() else len(_WIDE.findall(text))
 
 
 def asks(text: str) -> bool:
-    """Whether a text ends as a question does."""
+    """Whether a text ends like a question."""
     return text.endswith(_QUESTION_MARKS)
 
 
 def name_of(text: str) -> str | None:
-    """What to call the language of a text to a model that is to answer in it; None for one that is not known."""
+    """The name of a text's language for a model that has to answer in it; None for an unknown one."""
     words = [fold(run) for run, _, _ in runs(text) if language_of_run(run, default()).signs == ""]
     names = (name for language, _ in signed() if (name := language.name_for(text, words)))
     return next(names, None) or spelled(text).name_for(text, words)

@@ -45,7 +45,7 @@ class Breaker:
             # A clock that was set back must not make the rest longer.
             if self._until - self._rest <= now < self._until:
                 raise ModelResting(
-                    f"the model failed {self._failed} times in a row; it rests until {self._until:%H:%M:%S %Z}",
+                    f"the model failed {self._failed} times in a row; requests pause until {self._until:%H:%M:%S %Z}",
                     self._until,
                 )
             self._until = now + self._rest

@@ -76,9 +76,9 @@ class OpenAIChat:
         if address.scheme not in ("http", "https") or not address.hostname:
             raise ConfigError("model_url must be an http:// or https:// address, such as https://api.openai.com/v1")
         if address.username is not None or address.password is not None:
-            raise ConfigError("model_url must not hold a user or password; give model_key")
+            raise ConfigError("model_url must not contain a user or password; give model_key")
         if api_key and not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigError("model_key holds a line break or another character that no header may hold")
+            raise ConfigError("model_key contains a line break or another character that is not allowed in a header")
         if importlib.util.find_spec("openai") is None:
             raise ModelMissing("a language model needs the package openai: pip install 'embermem[openai]'")
         self._model = model
@@ -135,7 +135,7 @@ class OpenAIChat:
                         pieces.append(piece)
                         yield piece
         if not done and finish is None:
-            raise ModelUnreachable(f"{self._shown} broke its answer off")
+            raise ModelUnreachable(f"{self._shown} stopped in the middle of its answer")
         if rest := thinking.rest():
             pieces.append(rest)
             yield rest
@@ -175,7 +175,7 @@ class OpenAIChat:
         except (APIConnectionError, *transport) as error:
             if "Timeout" in type(error).__name__:
                 raise self._late() from error
-            raise ModelUnreachable(f"{self._shown} cannot be reached, or broke off") from error
+            raise ModelUnreachable(f"{self._shown} cannot be reached, or the connection was lost") from error
         except APIError as error:
             raise ModelUnreachable(f"{self._shown} failed") from error
 
@@ -256,7 +256,7 @@ class OpenAIChat:
                 "gave no JSON of the form of a chat completion", data.encode(errors="replace")
             ) from error
         if chunk.error is not None:
-            raise ModelUnreachable(f"{self._shown} failed amid its answer")
+            raise ModelUnreachable(f"{self._shown} failed during its answer")
         return chunk
 
     # --------------------------------------------------------------------------------------------------------- errors
@@ -280,7 +280,9 @@ class OpenAIChat:
         if status >= 500:
             return ModelUnreachable(f"{said} failed")
         if status < 400:
-            return ModelRefused(f"{said} sends to another address, which is not followed; set model_url to that one")
+            return ModelRefused(
+                f"{said} redirects to another address; redirects are not followed, set model_url to that address"
+            )
         return ModelRefused(f"{said} refuses: {_REASONS.get(error.code or '') or _STATUSES.get(status, 'the request')}")
 
 

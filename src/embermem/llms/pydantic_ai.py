@@ -196,7 +196,7 @@ class PydanticAIChat:
             case theirs.ModelAPIError():
                 mapped = ModelUnreachable(f"{said} failed")
             case theirs.UnexpectedModelBehavior():
-                mapped = ModelReplyError(f"{said} gave an answer that cannot be read", "")
+                mapped = ModelReplyError(f"{said} gave an unreadable answer", "")
             case theirs.UserError():
                 mapped = ModelRefused(f"{said} cannot be asked so")
             case _:

@@ -84,7 +84,9 @@ class RecordedModel:
 
     def _model_asked(self) -> LanguageModel:
         if self._inner is None:
-            raise ModelMissing(f"{self._file} holds no reply of {self._name} to this request, and nobody may be asked")
+            raise ModelMissing(
+                f"{self._file} contains no reply of {self._name} to this request, and no requests are allowed"
+            )
         return self._inner
 
     def _load(self) -> list[_Recording]:

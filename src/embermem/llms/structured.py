@@ -54,7 +54,7 @@ def _made(answer: type[Any]) -> ReplySchema:
     whole = msgspec.json.schema(answer)
     schema = _closed(whole, whole.get("$defs", {}), ())
     if schema.get("type") != "object":
-        raise TypeError(f"{answer.__name__} is no dataclass or Struct")
+        raise TypeError(f"{answer.__name__} is not a dataclass or Struct")
     name = re.sub(r"\W", "_", vars(answer).get("schema_name", answer.__name__), flags=re.ASCII)[:_NAME_CHARS]
     return ReplySchema(name=name, schema=schema)
 
@@ -85,7 +85,7 @@ def _closed(node: Mapping[str, Json], defs: Mapping[str, Json], inside: tuple[st
         closed = _closed(named, defs, (*inside, reference))
         return {**closed, "description": node["description"]} if "description" in node else closed
     if "prefixItems" in node or not any(key in node for key in ("type", "enum", "const", "anyOf")):
-        raise TypeError("an answer may hold no Any and no tuple of fixed length")
+        raise TypeError("an answer type must not contain Any or a tuple of fixed length")
     kept = {key: node[key] for key in _KEPT if key in node}
     if "const" in kept:
         kept["enum"] = [kept.pop("const")]
@@ -93,13 +93,13 @@ def _closed(node: Mapping[str, Json], defs: Mapping[str, Json], inside: tuple[st
         kept["type"] = _types_of(kept["enum"])
     if kept.get("type") == "array":
         if not kept.get("items"):
-            raise TypeError("an answer may hold no Any and no tuple of fixed length")
+            raise TypeError("an answer type must not contain Any or a tuple of fixed length")
         kept["items"] = _closed(kept["items"], defs, inside)
     if "anyOf" in kept:
         kept.update(_either([_closed(one, defs, inside) for one in kept.pop("anyOf")]))
     if kept.get("type") == "object":
         if "properties" not in kept:
-            raise TypeError("an answer may hold no dict: its keys would be open")
+            raise TypeError("an answer type must not contain a dict")
         kept["properties"] = {key: _closed(value, defs, inside) for key, value in kept["properties"].items()}
         kept["required"] = list(kept["properties"])
         kept["additionalProperties"] = False
@@ -142,7 +142,7 @@ def read_answer(text: str, answer: type[Answer]) -> Answer:
             if read not in found:
                 found.append(read)
     if len(found) > 1:
-        raise WrongAnswer("The reply holds several answers; it must hold one JSON object.")
+        raise WrongAnswer("The reply contains several answers; it must contain one JSON object.")
     if not found:
         raise problem or WrongAnswer("The reply holds no JSON object.")
     return found[0]
@@ -157,7 +157,7 @@ def _read(value: Json, answer: type[Answer], schema: Mapping[str, Json]) -> Answ
     if names and not any(name in value for name in names):
         raise WrongAnswer(f"The object has none of the keys {', '.join(names)}.")
     for where, missing, unknown in _mismatches(value, schema, "$"):
-        raise WrongAnswer(f"At {where}: the key {missing!r} is missing, and {unknown!r} is no key of this object.")
+        raise WrongAnswer(f"At {where}: the key {missing!r} is missing, and {unknown!r} is not a key of this object.")
     try:
         return msgspec.convert(value, answer)
     except msgspec.ValidationError as error:
@@ -196,7 +196,7 @@ def _values(text: str) -> Iterator[Json]:
             value, end = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
             if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
-                raise WrongAnswer("The JSON ends too early.") from error
+                raise WrongAnswer("The JSON is incomplete.") from error
             near = text[max(at, error.pos - 20) : error.pos + 20]
             raise WrongAnswer(f"The JSON is not well formed near {near!r}: {error.msg}.") from error
         except RecursionError as error:
@@ -212,12 +212,12 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     if len(made) != len(pairs):
         names = [key for key, _ in pairs]
         twice = next(key for key in names if names.count(key) > 1)
-        raise WrongAnswer(f"The key {twice!r} stands twice in one object.")
+        raise WrongAnswer(f"The key {twice!r} occurs twice in one object.")
     return made
 
 
 def _refuse_constant(name: str) -> Json:
-    raise WrongAnswer(f"{name} is no JSON.")
+    raise WrongAnswer(f"{name} is not JSON.")
 
 
 def _refuse_half_characters(value: Json) -> None:

@@ -1,4 +1,4 @@
-"""The resources: profile and topics, which a client may put before a model by itself."""
+"""The resources: profile and topics, which a client may give to a model on its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_resources(server: MCPServer[Any], memory: Memory, reach: Reach, says: Ca
     def told(value: object) -> str:
         return f"{prompts.load('recalled').fill()}\n\n{memory.marked(shapes.as_json(value))}"
 
-    @server.resource("ember://profile", name="profile", title="Who the user is", mime_type=kind)
+    @server.resource("ember://profile", name="profile", title="User profile", mime_type=kind)
     def profile() -> str:
         """The user's profile, traits and facts, as data between two markers."""
         with _read(says):

@@ -96,14 +96,14 @@ def server_of(
 
 
 _READS: dict[str, Any] = {"readOnlyHint": True, "openWorldHint": False}
-"""Counting a visit is no change that a user could see."""
+"""Counting a visit is not a change that a user could see."""
 _ADDS: dict[str, Any] = {
     "readOnlyHint": False,
     "destructiveHint": False,
     "idempotentHint": False,
     "openWorldHint": False,
 }
-"""A correction too: the old fact stays answerable, so nothing is destroyed."""
+"""Includes corrections: the old fact can still be read, so nothing is destroyed."""
 _FORGETS: dict[str, Any] = {**_ADDS, "destructiveHint": True, "idempotentHint": True}
 
 
@@ -118,17 +118,17 @@ def _tools() -> tuple[Tool, ...]:
             ("add_memory", "Remember an exchange", _ADDS),
             ("retrieve_memory", "Recall", _READS),
             ("search_memory", "Search the memory", _READS),
-            ("get_user_profile", "Who the user is", _READS),
+            ("get_user_profile", "Read the user's profile", _READS),
             ("correct_memory", "Correct a fact", _ADDS),
             ("forget_memory", "Forget", _FORGETS),
-            ("why", "Where a memory comes from", _READS),
-            ("memory_stats", "How much is remembered", _READS),
+            ("why", "Explain a memory", _READS),
+            ("memory_stats", "Count memories", _READS),
         )
     )
 
 
 class _Server(MCPServer[Any]):
-    """Tells a model what was wrong in one line: our words, or which argument does not fit and why."""
+    """Reports a failure to the model in one line: our message, or the invalid argument and the reason."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -149,7 +149,7 @@ class _Server(MCPServer[Any]):
 
 
 class _Calls:
-    """What the tools call. A method's docstring is what a model reads of it."""
+    """The methods behind the tools. A method's docstring is the tool's description for the model."""
 
     def __init__(self, memory: Memory, reach: Reach, says: Callable[[EmberError], str]) -> None:
         self._memory = memory
@@ -163,10 +163,10 @@ class _Calls:
         timestamp: Timestamp = "",
         thread: Thread = "main",
     ) -> shapes.Stored:
-        """Remember one exchange: what the user said and what you answered, both word for word.
+        """Remember one exchange: what the user said and what you answered, both literally.
 
-        Call it once after each exchange, also when nothing in it seems important: what matters is found out later.
-        When it returns, the exchange is stored and can be recalled. Do not give it what retrieve_memory returned.
+        Call it once after each exchange, even if nothing in it seems important: importance is decided later.
+        When it returns, the exchange is stored and can be recalled. Do not pass it the output of retrieve_memory.
         """
         with self._told():
             page_id = self._reach(Right.WRITE).add(
@@ -177,11 +177,11 @@ class _Calls:
     def retrieve_memory(
         self, query: Query, budget: Budget = 0, thread: AskedIn = "", as_of: AsOf = "", valid_at: ValidAt = ""
     ) -> Annotated[CallToolResult, shapes.Recalled]:
-        """Recall what matters for a question: who the user is, facts, and what was said on which day.
+        """Recall what is relevant to a question: the user's profile, facts, and what was said on which day.
 
         Call it before you answer whenever earlier conversations may help, and at the start of a conversation. A low
-        confidence means that the memory hardly speaks of it. For what was so on an earlier day ("where did I live in
-        March?") give valid_at. For a list of ids use search_memory instead.
+        confidence means that the memory probably does not contain the answer. For what was true on an earlier day
+        ("where did I live in March?") pass valid_at. For a list of ids use search_memory instead.
         """
         with self._told():
             owner = self._reach(Right.READ)
@@ -205,10 +205,10 @@ class _Calls:
     def search_memory(
         self, query: Query, k: K = 10, as_of: AsOf = "", valid_at: ValidAt = ""
     ) -> Annotated[CallToolResult, shapes.Found]:
-        """Find single utterances, with their ids, best first; each is cut to its first words.
+        """Find single utterances with their ids, best first; each is cut to its first words.
 
-        Call it to find what to forget or to ask `why` about, or to look for exact words. To answer a question use
-        retrieve_memory, which also knows facts and the profile.
+        Call it to find something to forget or to explain with `why`, or to look for exact words. To answer a question
+        use retrieve_memory, which also returns facts and the profile.
         """
         with self._told():
             found = self._reach(Right.READ).search(query, k, as_of=as_of or None, valid_at=valid_at or None)
@@ -224,9 +224,9 @@ class _Calls:
         as_of: AsOf = "",
         valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.ProfileShown]:
-        """Who the user is: profile, traits of character, and the facts that are known, with their ids.
+        """Read the user's profile, character traits and known facts, with their ids.
 
-        Call it to greet somebody you know, to fit your manner to them, or to find a fact that is to be corrected.
+        Call it to greet a known user, to adapt your tone, or to find a fact that has to be corrected.
         """
         with self._told():
             owner = self._reach(Right.READ)
@@ -243,9 +243,9 @@ class _Calls:
             return self._wrapped(shown)
 
     def correct_memory(self, fact_id: FactId, text: NewText) -> Annotated[CallToolResult, shapes.Corrected]:
-        """Put right a fact that is wrong or no longer so. The new text takes its place; the old is kept as past.
+        """Correct a fact that is wrong or no longer true. The new text replaces it; the old one is kept as a past fact.
 
-        Call it when the user says that something you know of them is not right. What was said stays as it was said.
+        Call it when the user says that something you know about them is wrong. The original messages do not change.
         """
         with self._told():
             fact = self._reach(Right.WRITE).correct(fact_id, text)
@@ -254,10 +254,10 @@ class _Calls:
             )
 
     def forget_memory(self, id: Id, confirm: Confirm = False) -> Annotated[CallToolResult, shapes.ForgottenShown]:
-        """Forget a page, a fact or a segment for good, with all that rests on it alone.
+        """Forget a page, a fact or a segment permanently, with everything that is derived from it alone.
 
-        Call it first without `confirm`: nothing changes, and it shows what would go. Show that to the user, and call
-        it again with confirm=true only after they agree. The id of an utterance stands for its whole page.
+        Call it first without `confirm`: nothing changes, and it shows what would be removed. Show that to the user,
+        and call it again with confirm=true only after they agree. The id of an utterance means its whole page.
         """
         with self._told():
             owner = self._reach(Right.WRITE)
@@ -275,17 +275,17 @@ class _Calls:
             return self._wrapped(shown)
 
     def why(self, id: IdOrName) -> Annotated[CallToolResult, shapes.Origin]:
-        """Say where a memory comes from: who said it and when, what was made of it, and what it replaced.
+        """Explain where a memory comes from: who said it and when, what was derived from it, and what it replaced.
 
-        Call it when the user asks how you know something, or before you rely on a fact that matters.
+        Call it when the user asks how you know something, or before you rely on an important fact.
         """
         with self._told():
             return self._wrapped(origins.origin(self._reach(Right.READ), id, self._notice()))
 
     def memory_stats(self) -> shapes.Counted:
-        """Count what is remembered of this user: pages in each tier, segments, facts, traits.
+        """Count what is remembered about this user: pages in each tier, segments, facts, traits.
 
-        Call it when the user asks how much you remember, or to see whether understanding lags behind (`pending`).
+        Call it when the user asks how much you remember, or to see how many pages are still unprocessed (`pending`).
         """
         with self._told():
             owner = self._reach(Right.READ)
@@ -295,7 +295,7 @@ class _Calls:
         return to_record(shapes.Counted, counts, **names, embedder=self._memory.embedder_name, model=model)
 
     def _count_visit(self, context: types.Context) -> None:
-        """Count a visit where that can be done and may be: an answer does not fail for a counter."""
+        """Count a visit if that is possible and allowed. An answer does not fail because of a counter."""
         try:
             self._reach(Right.WRITE).visit(context)
         except StoreError as error:
@@ -305,7 +305,7 @@ class _Calls:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Our own failures are told to the model in our words; the SDK tells of any other without its text."""
+        """Report our own errors to the model with our messages; the SDK reports any other without its text."""
         try:
             yield
         except EmberError as error:

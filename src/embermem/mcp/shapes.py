@@ -1,6 +1,6 @@
-"""What the tools answer: one record for each, from which its output schema is made. Times are ISO 8601 with a zone.
+"""The results of the tools: one record for each, which defines its output schema. Times are ISO 8601 with a zone.
 
-Most are shorter than those of `embermem.wire`: what a model reads costs tokens.
+Most are shorter than those of `embermem.wire`, because a model's input costs tokens.
 """
 
 from __future__ import annotations
@@ -235,12 +235,12 @@ def profile(lines: tuple[ProfileField, ...]) -> dict[str, str]:
 
 
 def facts(known: Iterable[Fact]) -> list[FactShown]:
-    """Facts, each with the times of its truth."""
+    """Facts, each with the time in which it is true."""
     return [to_record(FactShown, fact) for fact in known]
 
 
 def recalled(context: Context, notice: str, text: str) -> Recalled:
-    """A context whose words are `text`, as it is told to a model; what it rests on, in the order of arrival."""
+    """A context with the given `text` for a model, and its sources in order of arrival."""
     packed = sorted(context.packed, key=lambda hit: hit.utterance.seq)
     sources = [to_record(SourceShown, hit) for hit in packed]
     return to_record(Recalled, context, notice=notice, text=text, sources=sources, facts=facts(context.facts))

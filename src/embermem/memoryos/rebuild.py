@@ -130,7 +130,7 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
                 raise
         else:
             return change.no
-    raise AssertionError("a loop that returns or raises")
+    raise AssertionError("unreachable: the loop returns or raises")
 
 
 def _set_by_callers(persona: Persona) -> list[Decision]:

@@ -70,11 +70,11 @@ class MemoryOS:
 
     @property
     def resident_bytes(self) -> int:
-        """What the owners' indexes hold in memory now."""
+        """Bytes of memory used by the owners' indexes now."""
         return self._residents.nbytes
 
     def is_resident(self, owner_id: OwnerId) -> bool:
-        """Whether an owner's index is in memory now."""
+        """Whether an owner's index is in memory."""
         return owner_id in self._residents
 
     @property
@@ -122,7 +122,7 @@ class MemoryOS:
             if stands != seen:
                 seen, until = stands, time.monotonic() + patience_s
             elif time.monotonic() > until:
-                raise StoreBusy(f"another worker holds {owner.user}/{owner.agent} and does not go on; try again")
+                raise StoreBusy(f"another worker holds {owner.user}/{owner.agent} and makes no progress; try again")
             time.sleep(_CLAIM_PAUSE_S)
 
     def work(
@@ -209,7 +209,7 @@ class MemoryOS:
                     parts, owner, lease, whole=whole, progress=progress, stopping=lambda: held.lost or stopping()
                 )
             if held.lost:
-                raise StaleLease(f"the lease of {owner.user}/{owner.agent} was lost while its pages were read")
+                raise StaleLease(f"the lease of {owner.user}/{owner.agent} was lost while its pages were processed")
             at = parts.clock() if done.cut else due_at(parts, owner, began, done)
         except StaleLease:
             raise

@@ -33,7 +33,7 @@ _LONGEST_KEY = 256
 
 @checked
 class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
-    """One owner's memory. It reaches no other owner's."""
+    """One owner's memory. No call reaches another owner's."""
 
     @telemetry.spanned(telemetry.CREATE, "add")
     def add(
@@ -46,20 +46,20 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         key: str | None = None,
         expires_at: Expiry = None,
     ) -> PageId:
-        """Add an exchange; the id of its page. When it returns, the page is on disk and can be recalled.
+        """Add an exchange; returns the id of its page. When it returns, the page is on disk and can be recalled.
 
-        `at` is when it was said (a datetime or ISO 8601; now by default). A side that is None is missing: a response
-        alone joins the newest page of its thread. The same `key` given twice stores one page, and what was forgotten
-        is not stored again. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now.
-        Raises InputError, of which KeyReused for a key of other content, or of what was forgotten.
+        `at` is when it was said (a datetime or ISO 8601; default: now). A side may be None: a response alone joins the
+        newest page of its thread. Repeated with the same `key`, the call stores nothing, also if the content was
+        forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now. Raises
+        InputError, and KeyReused if the key was used with other content or its content was forgotten.
         """
         inbox = self._inbox()
         given = inbox.exchange(query, response, at, thread)
         added = self._observe(given, key, fresh=query is not None, expires_at=inbox.expiry(expires_at))
         if not added.page_ids and key is None:
-            raise InputError("these words, said then, were forgotten; they are not stored again")
+            raise InputError("this message was forgotten and is not stored again")
         if not added.page_ids:
-            raise KeyReused(f"what was stored under the key {key!r} was forgotten; it is not stored again")
+            raise KeyReused(f"the content stored under the key {key!r} was forgotten and is not stored again")
         return added.page_ids[-1]
 
     @telemetry.spanned(telemetry.CREATE, "add_messages")
@@ -73,24 +73,24 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         fresh: bool = False,
         expires_at: Expiry = None,
     ) -> Added:
-        """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
+        """Add messages in OpenAI's format in one transaction. Each may have a `name` and an `at`.
 
-        They may come one at a time and in separate calls: the pages are the same. With `fresh`, the first that the user
-        says begins a page of its own, as `add` does. With a `key` given before, what of it was forgotten since is not
-        stored again, nor named; nor are messages that were forgotten with their page, said of the same time.
-        `expires_at` is when the pages that they make or join are forgotten by themselves. `redactions` of the answer
-        say what was taken out before (docs/sensitive.md). Raises InputError.
+        They may be added one at a time in separate calls: the pages are the same. With `fresh`, the first user message
+        starts a new page, as `add` does. Repeated with the same `key`, the call neither stores nor returns what was
+        forgotten since; messages that were forgotten with their page are not stored again for the same time.
+        `expires_at` is when the pages that the messages create or join are forgotten by themselves. `redactions` of the
+        result says what was removed before storing (docs/guides/sensitive.md). Raises InputError.
         """
         inbox = self._inbox()
         given = inbox.openai(messages, at, thread)
         return self._observe(given, key, fresh=bool(fresh), expires_at=inbox.expiry(expires_at))
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Understand what is pending, now; the number of pages placed into segments.
+        """Process what is pending, now; returns the number of pages placed into segments.
 
-        With a model, what was understood by extraction before it was set is read again too. Where the model fails or
-        its budget is spent, pages stay pending and are tried later: `stats().failed` counts them, `page.error` says
-        why. Raises EmbedderError, StoreError.
+        With a model, pages that were analysed by extraction before it was set are analysed again too. If the model
+        fails or its budget is spent, pages stay pending and are retried later: `stats().failed` counts them,
+        `page.error` has the reason. Raises EmbedderError, StoreError.
         """
         self._parts.renew_embedder()
         return self._parts.system.settle(self.owner, progress)
@@ -98,10 +98,10 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
     def understand_anew(
         self, *, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> Difference:
-        """Read every page again with the present analyst, and say what came of it: see `rebuilding.understand_anew`.
+        """Analyse every page again with the current analyst; returns the difference.
 
-        What callers set stays. With `dry_run` that happens in a copy of this owner's memory, which is held in memory
-        and written to no file: here nothing changes, but for the ledger, since a model's calls are made, and count.
+        What callers set stays. With `dry_run` this happens in a copy of this owner's memory within the process, and no
+        file is written: nothing changes here except the usage log, because model calls are made and counted.
         """
         from embermem.memoryos import rebuild
 
@@ -160,13 +160,14 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         budget: int | None = None,
         stream: bool = False,
     ) -> ChatReply | ChatStream:
-        """The model's reply to what the user says, with the memory of what was known before; both are stored.
+        """Return the model's reply to a message, with the memory of what was known before; both are stored.
 
-        The user's message is stored first: if the model fails, its page stays open, and what is said next joins it.
-        `system` takes the place of our system prompt, `style` says how to reply ("short, warm"), `budget` is that of
-        `recall`. With `stream` the reply comes piece by piece, and is stored when it was taken to its end.
+        The user's message is stored first: if the model fails, its page stays open, and the next message joins it.
+        `system` replaces the default system prompt, `style` says how to reply ("short, warm"), `budget` is that of
+        `recall`. With `stream` the reply is returned piece by piece, and stored when it was read to its end.
 
-        Raises ModelMissing without a model and InputError, before anything is stored; then ModelError, ModelWait.
+        Raises ModelMissing without a model, and InputError, before anything is stored; after that ModelError,
+        ModelWait.
         """
         from embermem import chat as chatting
         from embermem.protocols import Purpose, Scope
@@ -184,7 +185,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
             raise InputError("query is empty: there is nothing to reply to")
         added = self.add_messages([{"role": "user", "content": query}], thread=thread, at=at)
         if not added.page_ids:
-            raise InputError("these words, said then, were forgotten; they are not stored again")
+            raise InputError("this message was forgotten and is not stored again")
         page = self.page(added.page_ids[-1])
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))

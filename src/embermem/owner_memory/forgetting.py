@@ -1,4 +1,4 @@
-"""What of one owner's memory goes for good."""
+"""Forgetting within one owner's memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from embermem.owner_memory.handle import Handle
 
 @checked
 class Forgetting(Handle):
-    """Pages, facts, or the whole memory, taken out of every table and the file."""
+    """Remove pages, facts or the whole memory from every table and the file."""
 
     @telemetry.spanned(telemetry.DELETE, "forget")
     def forget(
@@ -32,47 +32,48 @@ class Forgetting(Handle):
         limit: int | None = None,
         dry_run: bool = False,
     ) -> Forgotten:
-        """Take a page, a fact, or many pages out of every table and the file, for good: all of a segment or a thread,
-        all that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a
-        `limit` also so many of those that search finds for it: look at these with `dry_run` first. Words match in
-        every form, case and accent; the names of speakers count, but for the owner's and the agent's own.
+        """Remove a page, a fact, or several pages from every table and the file, for good: all pages of a segment or a
+        thread, all that were said entirely `before` a time, or all that contain every word of a query (`matching`), and
+        with a `limit` also the pages of that many search results: check these with `dry_run` first. Words match in
+        every inflection, case and accent; names of speakers count, except the owner's and the agent's own.
 
-        With a page go its utterances and all that rests on them alone; what rests on others too keeps those. Summaries
-        are made again from what is left. With a fact goes every word of it, but not what was said: that does not teach
-        it again. With `dry_run` nothing changes: the answer says what would go. It cannot be undone. The answer is a
-        receipt, which `verify` takes.
+        With a page, its utterances and everything that rests on them alone are removed; what also rests on others keeps
+        those. Summaries are made again from the rest. With a fact, its wording is removed, but not the messages, which
+        do not teach it again. With `dry_run` nothing changes: the result says what would be removed. Forgetting cannot
+        be undone. The result is a receipt for `verify`.
 
-        Raises InputError unless exactly one is named, NotFound for none such (where one thing is named), StoreError.
+        Raises InputError unless exactly one is given, NotFound for an unknown item, StoreError.
         """
         named = _one(page=page, fact=fact, segment=segment, thread=thread, before=before, matching=matching)
         return self._forget(named if matching is None else self._matching(matching, limit), dry_run=dry_run)
 
     @telemetry.spanned(telemetry.DELETE, "forget_pages")
     def forget_pages(self, pages: Iterable[str], *, dry_run: bool = False) -> Forgotten:
-        """Forget several pages at once, as `forget` does one; those that are not there are passed over."""
+        """Forget several pages at once, as `forget` does one; unknown ids are skipped."""
         return self._forget({"pages": frozenset(pages)}, dry_run=dry_run)
 
     @telemetry.spanned(telemetry.DELETE, "forget_owner")
     def forget_owner(self, *, dry_run: bool = False) -> Forgotten:
-        """Take all of this memory away, for good: every row of this owner. With `dry_run`, say what would go.
+        """Remove this whole memory, for good: every row of this owner. With `dry_run`, return what would be removed.
 
-        Keyed hashes of the messages and of the keys of `add` are kept, so that a retry brings nothing back. What is
-        said anew, at another time, is stored and learnt from. `readmit` throws the hashes away.
+        Keyed hashes of the messages and of idempotency keys are kept, so that a retry stores nothing. What is said
+        again at another time is stored and learnt from. `readmit` discards the hashes.
         """
         from embermem.memoryos.forget import forgetting
 
         return forgetting.forget_owner(self._store, self.owner, now=self._parts.clock(), dry_run=dry_run)
 
     def readmit(self) -> int:
-        """Let messages and keys of `add` be stored again that went with `forget_owner`: throw away the keyed hashes
-        that it kept of them, and say how many. What was forgotten with a page or a fact since then stays barred."""
+        """Discard the keyed hashes of `forget_owner`, so that the same messages and idempotency keys are stored
+        again; returns how many there were. What was forgotten with a page or a fact since then stays barred."""
         return self._parts.admin.readmit(self.owner.id)
 
     def verify(self, receipt: Forgotten | str) -> Verified:
-        """Whether what a receipt says is gone is gone: in no table, log or text, nor a byte of it in the store's files.
+        """Check that what a receipt names is gone: from all tables, the log and texts, and from the bytes of the
+        store's files.
 
-        The receipt is what `forget` and `forget_owner` gave, or its JSON. Raises InputError for one of a dry run,
-        and for what is none.
+        The receipt is the result of `forget` or `forget_owner`, or its JSON. Raises InputError if it is invalid or of a
+        dry run.
         """
         from embermem.memoryos.forget import forgetting
 
@@ -128,5 +129,5 @@ def _one(**named: Any) -> Mapping[str, Any]:
     """The one thing that is named. Raises InputError for none or several."""
     given = {name: one for name, one in named.items() if one is not None}
     if len(given) != 1:
-        raise InputError("name exactly one of page, fact, segment, thread, before and matching")
+        raise InputError("give exactly one of page, fact, segment, thread, before and matching")
     return given

@@ -1,4 +1,4 @@
-"""What every part of an owner's memory stands on: the owner, the store, and how a change by the caller is made."""
+"""What the parts of an owner's memory share: the owner, the store, and how a caller's change is made."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _TRIES = 16
 
 @dataclass(kw_only=True, slots=True)
 class Parts:
-    """What a memory works with: one object, which the memory and all of its handles share, since a reindex puts another
-    `system` in place. `admin` is the same store for those who run it. `added` lets the background thread know of work;
-    `copied` gives a store and a system that hold a copy of one owner's memory and write to no file; `renew_embedder`
-    puts another `system` in place where the store has another embedder by now, or is to have a better one."""
+    """What a memory works with. The memory and all of its handles share one object, because a reindex replaces
+    `system`. `admin` is the same store with the methods for its operator. `added` tells the background thread about
+    new work; `copied` returns a store and a system with a copy of one owner's memory that writes to no file;
+    `renew_embedder` replaces `system` if the store has another embedder by now, or is to get a better one."""
 
     settings: Settings
     read_only: bool
@@ -125,7 +125,7 @@ class Handle:
             except RevisionMoved:
                 if attempt == _TRIES - 1:
                     raise
-        raise AssertionError("a loop that returns or raises")
+        raise AssertionError("unreachable: the loop returns or raises")
 
 
 def zone_of(name: str) -> ZoneInfo:

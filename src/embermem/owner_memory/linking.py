@@ -1,4 +1,4 @@
-"""Links of one owner's memory, and why something is remembered."""
+"""Links in one owner's memory, and why something is remembered."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _LONGEST_REASON = 500
 
 @checked
 class Linking(Reading):
-    """Links between facts and segments: made by promotions and by callers, and taken back."""
+    """Links between facts and segments, created by promotions and by callers."""
 
     def links(self, item_id: str | None = None, *, as_of: At = None) -> tuple[Link, ...]:
-        """The links that stand, oldest first; those of one fact or segment. A link stands while both of its ends do: a
-        fact that is held or in the archive, a segment that is there. `as_of` a time: those that stood then.
+        """Return the links, oldest first; those of one fact or segment. A link is visible while both ends exist: a fact
+        that is current or archived, an existing segment. `as_of` a time: the links at that time.
 
-        Raises InputError, and NotFound for no such fact or segment.
+        Raises InputError, and NotFound for an unknown fact or segment.
         """
         moment = self._moment(as_of)
         if item_id is not None:
@@ -32,18 +32,18 @@ class Linking(Reading):
 
     @telemetry.spanned(telemetry.UPDATE, "link")
     def link(self, from_id: str, to_id: str, reason: str) -> Link:
-        """Link two memories, facts or segments, and say why. `unlink` takes it back.
+        """Link two memories, facts or segments, with a reason. `unlink` removes the link.
 
-        Raises NotFound, and InputError for a memory and itself, for two that are linked, and for a fact that no longer
-        holds.
+        Raises NotFound, and InputError for two equal ids, for two that are already linked, and for a fact that has
+        ended.
         """
         from embermem.core.changes import Cause, Decision, Linked
 
         why = " ".join(messages.checked(reason, "reason", _LONGEST_REASON).split())
         if not why:
-            raise InputError("reason is empty; say in a few words what the two have to do with each other")
+            raise InputError("reason is empty; give the relation of the two in a few words")
         if from_id == to_id:
-            raise InputError(f"{from_id!r} is not linked to itself")
+            raise InputError(f"{from_id!r} cannot be linked to itself")
         (why,) = self._clean(reason=why)
 
         def decided(no: int, seq: int) -> list[Decision]:
@@ -60,22 +60,22 @@ class Linking(Reading):
 
     @telemetry.spanned(telemetry.UPDATE, "unlink")
     def unlink(self, link_id: str) -> Link:
-        """Take a link back; the link as it was. No analyst makes it again between the same two. Raises NotFound, and
-        InputError for one that was taken back before."""
+        """Remove a link; returns it. No analyst creates it again. Raises NotFound, and InputError if it was removed
+        before."""
         from embermem.core.changes import Cause, Decision, Unlinked
 
         def decided(no: int, seq: int) -> list[Decision]:
             link = self._link(link_id)
             if link.retired_at is not None:
-                raise InputError(f"link {link_id!r} was taken back before")
+                raise InputError(f"link {link_id!r} was removed before")
             return [Unlinked(link_id=link.id)]
 
         self._changing(Cause.LINKING, decided)
         return self._link(link_id)
 
     def why(self, item_id: str) -> Why:
-        """Why something is remembered: the words said that it rests on, the changes that made it, what it replaced and
-        what replaced it, its links and conflicts. `str()` of it is for a terminal.
+        """Return why something is remembered: the words it rests on, the changes that made it, what it replaced and
+        what replaced it, its links and conflicts. `str()` formats the result for a terminal.
 
         `item_id` is that of a fact, segment, chain or link, a trait's dimension, or a profile line such as "user.home"
         or "agent.description". Raises NotFound.
@@ -97,7 +97,7 @@ class Linking(Reading):
         """The id of a fact or segment that there is."""
         for fact in self._store.facts(self.owner.id, FactSelection(ids=frozenset({FactId(item_id)}))):
             if standing and fact.retired_at is not None:
-                raise InputError(f"fact {item_id!r} no longer holds; what holds can be linked")
+                raise InputError(f"fact {item_id!r} is no longer current; only current facts can be linked")
             return fact.id
         if not self._store.segments(self.owner.id, only=SegmentId(item_id)):
             raise self._none_such("fact or segment", item_id)

@@ -1,4 +1,4 @@
-"""What is read of one owner's memory."""
+"""Reads of one owner's memory."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Reading(Handle):
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
-        """The little that matters for a query, as text within `budget` tokens, with its sources. Writes nothing.
+        """Return what matters to a query, as text within `budget` tokens, with its sources. Writes nothing.
 
-        `at` is the time of asking; `thread` the conversation in which it is asked, whose open page is always told;
-        `scope` narrows what may be found; `preset` ranks as the other preset does, to compare them.
-        `as_of`: by what was known then, as a copy of the store taken then would answer. `valid_at`: by what was true
-        then, as far as it was said by then or a fact tells of it. Where no `at` is given, it is asked at that time.
+        `at` is the time of the query; `thread` is the current thread, whose open page is always included; `scope`
+        limits what may be found; `preset` ranks with the other preset, for comparison. `as_of` uses what was known at a
+        time, as a copy of the store from that time would. `valid_at` uses what was true at a time, as far as it was
+        said by then or a fact covers it. Without `at`, that time is also the time of the query.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -89,8 +89,8 @@ class Reading(Handle):
     def search(
         self, query: str, k: int = 10, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
     ) -> tuple[Hit, ...]:
-        """The best `k` utterances for a query; by what was known `as_of` a time, or what was true at `valid_at`. Writes
-        nothing."""
+        """Return the best `k` utterances for a query, with what was known `as_of` a time or true at `valid_at`.
+        Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
         asked, moment = _first_given(valid_at, as_of), self._moment(as_of, valid_at)
@@ -104,13 +104,13 @@ class Reading(Handle):
         )
 
     def visit(self, hits: Context | Iterable[Hit]) -> None:
-        """Count a context, or hits, as visits: the heat of the segments that gave them grows; of a context, the
-        strength of its facts too (docs/retention.md). The one write of a read; where the memory is read only, nothing.
+        """Count a context, or hits, as visits: the heat of their segments grows, and with a context the strength of its
+        facts too (docs/concepts/retention.md). Reads write nothing else. Does nothing where the memory is read-only.
         """
         facts = hits.facts if isinstance(hits, Context) else ()
         seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)
         if not all(isinstance(hit, Hit) for hit in seen):
-            raise InputError("visit takes a context, or hits such as those of context.packed")
+            raise InputError("visit takes a context, or hits such as context.packed")
         if not self._parts.read_only:
             self._parts.system.visit(self.owner, seen, facts)
 
@@ -124,8 +124,8 @@ class Reading(Handle):
         as_of: At = None,
         valid_at: At = None,
     ) -> tuple[Page, ...]:
-        """Pages in order of arrival; of one tier; of one thread; the newest `limit` with a number below `before`. At
-        a time: as they stood `as_of` it; what was said by `valid_at`."""
+        """Return pages in order of arrival, of one tier or thread; the newest `limit` with a number below `before`.
+        `as_of` a time: as they were known then; `valid_at`: what was said by then."""
         if tier is not None:
             try:
                 tier = Tier(tier)
@@ -148,7 +148,7 @@ class Reading(Handle):
         return (*rest, *shown)
 
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
-        """One page; as it stood at a time. Raises NotFound."""
+        """Return one page, also as of a time. Raises NotFound."""
         short, moment = self._parts.settings.short_term_pages, self._moment(as_of, valid_at)
         found = self._store.pages(self.owner.id, short, moment=moment, ids=[PageId(page_id)])
         if not found or found[0].id in self._hidden().pages:
@@ -156,14 +156,14 @@ class Reading(Handle):
         return found[0]
 
     def utterance(self, utterance_id: str) -> Utterance:
-        """One utterance. Raises NotFound."""
+        """Return one utterance. Raises NotFound."""
         found = self._store.utterances(self.owner.id, ids=[UtteranceId(utterance_id)])
         if not found or found[0].page_id in self._hidden().pages:
             raise self._none_such("utterance", utterance_id)
         return found[0]
 
     def utterances(self, after_seq: int = 0, *, limit: int | None = None) -> tuple[Utterance, ...]:
-        """What was said, in order of arrival: the next `limit` utterances after a seq, or all of them."""
+        """Return what was said in order of arrival: the next `limit` utterances after a seq, or all of them."""
         messages.whole(after_seq, "after_seq", 0)
         if limit is not None:
             messages.whole(limit, "limit", 1)
@@ -175,31 +175,30 @@ class Reading(Handle):
         return (*shown, *self.utterances(found[-1].seq, limit=limit - len(shown)))
 
     def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> tuple[Segment, ...]:
-        """The segments of mid-term memory, or of the archive, oldest first. At a time: as they stood `as_of` it,
-        without visits; those of which something was said by `valid_at`, with what was told of it by then."""
+        """Return the segments of mid-term memory, or of the archive, oldest first. `as_of` a time: as they were
+        then, without visits; `valid_at`: those with something said by then, with only that part."""
         return self._segments(archived, None, as_of, valid_at)
 
     def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Segment:
-        """One segment, of mid-term memory or of the archive; as it stood at a time. Raises NotFound."""
+        """Return one segment, of mid-term memory or of the archive, also as of a time. Raises NotFound."""
         found = self._segments(None, SegmentId(segment_id), as_of, valid_at)
         if not found:
             raise self._none_such("segment", segment_id)
         return found[0]
 
     def heat(self, segment: Segment) -> float:
-        """The segment's heat now (paper, Eq. 3)."""
+        """Return the segment's heat now (paper, Eq. 3)."""
         from embermem.memoryos.ingest.mid_term import heat_of
 
         return heat_of(segment, self._parts.clock(), self._parts.settings)
 
     def chains(self, *, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
-        """The dialogue chains; as they stood at a time."""
+        """Return the dialogue chains, also as of a time."""
         found = self._store.chains(self.owner.id, moment=self._moment(as_of, valid_at))
         return self._hidden().shown_chains(found)
 
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Persona:
-        """Profiles, traits and current facts, as stored; as they were known `as_of` a time, or were true `valid_at`
-        one."""
+        """Return profiles, traits and current facts, as stored; or as known `as_of` a time, or true at `valid_at`."""
         moment = self._moment(as_of, valid_at)
         found = self._store.persona(self.owner.id, moment)
         if moment.valid_at is not None:
@@ -213,10 +212,10 @@ class Reading(Handle):
     def facts(
         self, about: About | str | None = None, archived: bool = False, *, as_of: At = None, valid_at: At = None
     ) -> tuple[Fact, ...]:
-        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive.
+        """Return current facts about the user and the agent, oldest first; or those that the cap of 100 archived.
 
         `as_of` a time: what was known then. `valid_at` a time: what was true then, by what is known now (or was known
-        `as_of`), whether it was superseded since or not; what was corrected or undone never was.
+        `as_of`), including facts superseded since; facts that were corrected or undone were never true.
         """
         if about is not None:
             try:
@@ -228,12 +227,12 @@ class Reading(Handle):
         return self._hidden(as_of, valid_at).shown_facts(found)
 
     def past_facts(self, *, as_of: At = None) -> tuple[Fact, ...]:
-        """Facts that no longer hold: superseded or retired, with the time until which they were true; or no longer held
-        at a time."""
+        """Return facts that have ended, superseded or retired, with the time until which they were true; also as of
+        a time."""
         return self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, self._moment(as_of)))
 
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
-        """One fact: current, archived or past; as it stood at a time. Raises NotFound."""
+        """Return one fact, current, archived or past; also as of a time. Raises NotFound."""
         selection = FactSelection(ids=frozenset({FactId(fact_id)}))
         found = self._store.facts(self.owner.id, selection, self._moment(as_of))
         if not found or not self._hidden().stands(found[0].sources):
@@ -241,8 +240,8 @@ class Reading(Handle):
         return found[0]
 
     def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
-        """The user's traits, out of 90; age group and gender come from the profile. Those known `as_of` a time, or true
-        `valid_at` one: the age is that of then."""
+        """Return the user's known traits, out of 90; age group and gender are derived from the profile. As known
+        `as_of` a time, or true at `valid_at`, with the age at that time."""
         from embermem.memoryos.ingest.long_term import derived_traits
 
         persona = self.persona(as_of=as_of, valid_at=valid_at)
@@ -253,11 +252,11 @@ class Reading(Handle):
         return (*derived, *(trait for trait in persona.traits if trait.dimension not in names))
 
     def profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
-        """The user's profile; as it was known `as_of` a time, or was true `valid_at` one."""
+        """Return the user's profile; as known `as_of` a time, or true at `valid_at`."""
         return self.persona(as_of=as_of, valid_at=valid_at).profile
 
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
-        """The agent's profile; as `profile`."""
+        """Return the agent's profile; as `profile`."""
         return self.persona(as_of=as_of, valid_at=valid_at).agent_profile
 
     def changes(
@@ -268,8 +267,8 @@ class Reading(Handle):
         before: int | None = None,
         cause: Cause | str | None = None,
     ) -> tuple[Change, ...]:
-        """The log of what was derived, and why, in order: the next `limit` changes after `since`, a number or a time
-        (what was recorded later), or with `before` the last `limit` with a number below it; of one cause."""
+        """Return the log of derived memory in order: the next `limit` changes after `since`, a number or a recording
+        time, or with `before` the last `limit` with a number below it; of one cause."""
         from embermem.core.changes import Cause
 
         if since is None or isinstance(since, date | str):  # a datetime is a date
@@ -288,10 +287,11 @@ class Reading(Handle):
         return self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
 
     def diff(self, earlier: At, later: At = None) -> Diff:
-        """What came to be known from one time to another, or to now: pages, facts, traits, profile lines, segments,
-        and the numbers of the changes that did it. What was forgotten since is in neither.
+        """Return what changed between two times, or until now: pages, facts, traits, profile lines, segments, and the
+        numbers of the changes. Content forgotten since is left out.
 
-        Raises InputError for times of which nothing derived is kept, and where the first is missing or not the earlier.
+        Raises InputError for times whose derived memory was discarded, and if the first time is missing or not the
+        earlier one.
         """
         from embermem.memoryos.history import diff
 
@@ -304,7 +304,7 @@ class Reading(Handle):
         return diff.diff(self._store, self.owner.id, since, until)
 
     def change(self, no: int) -> Change:
-        """One change by its number. Raises NotFound."""
+        """Return one change by its number. Raises NotFound."""
         messages.whole(no, "no", 1)
         found = self._store.changes(self.owner.id, since=no - 1, before=no + 1, limit=1)
         if not found:
@@ -312,8 +312,8 @@ class Reading(Handle):
         return found[0]
 
     def history(self, item_id: str) -> tuple[Change, ...]:
-        """How a fact, page, segment or chain came to be what it is: the changes that name it, in order, each with only
-        the decisions that do. Raises NotFound."""
+        """Return the changes that name a fact, page, segment or chain, in order, each with only the decisions that
+        do. Raises NotFound."""
         from embermem.memoryos.history import item_history
 
         found = item_history.history(self._store.changes(self.owner.id, naming=item_id), item_id)
@@ -334,11 +334,11 @@ class Reading(Handle):
         return Hidden(pages=pages, seqs=seqs, at=now if asked is None else self._inbox().moment(asked, "valid_at"))
 
     def state(self) -> OwnerState | None:
-        """How far both logs and the work on them have come; None where nothing was said yet. One indexed read."""
+        """Return the position of both logs and of the work on them; None if nothing was said yet. One indexed read."""
         return self._store.owner_state(self.owner.id)
 
     def stats(self) -> OwnerStats:
-        """Counts of this memory."""
+        """Return counts of this memory."""
         return self._parts.admin.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
 
 

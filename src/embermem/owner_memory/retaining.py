@@ -1,4 +1,4 @@
-"""How long what an owner's memory holds is kept: what fades, and what ends by itself."""
+"""Retention and expiry: what fades, and what ends at a set time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Retaining(Reading):
     """The forgetting curve, and expiry."""
 
     def retention(self, at: At = None) -> tuple[Retention, ...]:
-        """How much of each fact and segment is retained now or at another time, the least first; see docs/retention.md.
+        """The retention of each fact and segment, now or at another time, lowest first; see docs/concepts/retention.md.
 
-        Pinned facts are not told of, since they do not fade. Writes nothing.
+        Pinned facts are left out, because they do not fade. Writes nothing.
         """
         from embermem.memoryos.ingest import decay
 
@@ -31,9 +31,9 @@ class Retaining(Reading):
 
     @telemetry.spanned(telemetry.UPDATE, "fade")
     def fade(self, *, dry_run: bool = False) -> Faded:
-        """Move to the archive what is retained less than `retention_floor`, whether or not the setting `retention` lets
-        the worker do so; with `dry_run`, say what would go. `undo` restores the facts; segments stay in the archive,
-        where they are found as before."""
+        """Archive what is retained less than `retention_floor`, whether or not the setting `retention` is on; with
+        `dry_run`, return what would be archived. `undo` restores the facts; segments stay in the archive, where they
+        can still be found."""
         from embermem.core.changes import Cause, Evicted, FactArchived
         from embermem.memoryos.ingest import decay
 
@@ -57,14 +57,13 @@ class Retaining(Reading):
 
     @telemetry.spanned(telemetry.UPDATE, "expire")
     def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> None:
-        """Say when a fact or a page ends by itself: a time, or a timedelta from now; None takes that back.
+        """Set when a fact or a page ends by itself: a time, or a timedelta from now; None removes this.
 
-        From then on no read shows it. A page is then forgotten for good; a fact stands in `past_facts`. Raises
-        NotFound, and InputError unless exactly one is named, for a time that is over, and for a fact that no longer
-        holds.
+        From then on no read returns it. A page is then forgotten for good; a fact is then in `past_facts`. Raises
+        NotFound, and InputError unless exactly one is given, for a time in the past, and for a fact that has ended.
         """
         if (fact_id is None) == (page_id is None):
-            raise InputError("name exactly one of fact_id and page_id")
+            raise InputError("give exactly one of fact_id and page_id")
         ends = self._inbox().expiry(at, "at")
         if page_id is not None:
             if not self._store.expire_page(self.owner, PageId(page_id), ends, self._parts.clock()):
@@ -75,7 +74,7 @@ class Retaining(Reading):
             def decided(no: int, seq: int) -> list[Decision]:
                 fact = self.fact(fact_id)
                 if fact.retired_at is not None:
-                    raise InputError(f"fact {fact.id} no longer holds; only one that does can expire")
+                    raise InputError(f"fact {fact.id} is no longer current; only current facts can expire")
                 return [] if fact.expires_at == ends else [FactExpires(fact_id=fact.id, at=ends)]
 
             self._changing(Cause.EXPIRY, decided)

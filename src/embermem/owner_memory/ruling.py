@@ -1,4 +1,4 @@
-"""What a caller says of one owner's memory: profiles, facts, corrections, conflicts, undoing."""
+"""What a caller sets or changes in one owner's memory: profiles, facts, corrections, conflicts, undo."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _LONGEST_FACT = 2000
 
 @checked
 class Ruling(Reading):
-    """Profiles that callers set, facts that they bring, correct, pin and retire, changes that they take back."""
+    """Profiles and facts set by callers; correct, pin and retire; conflicts; undo."""
 
     def set_profile(self, /, **fields: str | int | None) -> None:
-        """Set fields of the user's profile, such as name or birth_year; None takes one away.
+        """Set fields of the user's profile, such as name or birth_year; None removes one.
 
-        What the caller sets is not overwritten by an analyst. Raises InputError.
+        No analyst overwrites what a caller set. Raises InputError.
         """
         self._set_profiles({About.USER: fields})
 
     def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> None:
-        """Set the agent's profile: a description of its role, or fields of any name; None takes one away."""
+        """Set the agent's profile: a description of its role, or fields of any name; None removes one."""
         if len(description) > 1:
-            raise InputError("give one description of the agent, and the rest as fields")
+            raise InputError("give one description of the agent, and everything else as fields")
         self._set_profiles({About.AGENT: {**dict(zip(("description",), description, strict=False)), **fields}})
 
     def set_profiles(
@@ -46,17 +46,16 @@ class Ruling(Reading):
         user: Mapping[str, str | int | None] | None = None,
         agent: Mapping[str, str | int | None] | None = None,
     ) -> None:
-        """Set fields of both profiles in one change: all of them or, where one is refused, none. Raises InputError."""
+        """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError."""
         self._set_profiles({About.USER: user or {}, About.AGENT: agent or {}})
 
     @telemetry.spanned(telemetry.UPDATE, "correct")
     def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Fact:
-        """A fact was wrong: the new one, which takes its place. `text` is the fact in words, `value` what it comes to
-        ("Lyon"); the text, if not given.
+        """Replace a wrong fact; returns the new one. `text` is the fact in words, `value` its value ("Lyon"), by
+        default the text.
 
-        The old one stands in `past_facts`, as true for no time. What was said until now neither ends the new one nor
-        teaches the old value again; what is said from now on may. Raises NotFound, and InputError for a fact that no
-        longer holds or that says just this.
+        The old fact is in `past_facts`, as never true. Earlier messages neither end the new fact nor teach the old
+        value again; later ones may. Raises NotFound, and InputError if the fact has ended or already has this text.
         """
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import correcting
@@ -64,7 +63,7 @@ class Ruling(Reading):
         says = messages.checked(text, "text", _LONGEST_FACT)
         means = says if value is None else messages.checked(value, "value", _LONGEST_FACT)
         if not says.strip() or not means.strip():
-            raise InputError("a fact's text and value are not empty; `retire` says that it no longer holds")
+            raise InputError("the text and value of a fact must not be empty; use `retire` to end a fact")
         says, means = self._clean(text=says, value=means)
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -75,8 +74,8 @@ class Ruling(Reading):
         return self.fact(f"f{no}-000")
 
     def pin(self, fact_id: str, pinned: bool = True) -> Fact:
-        """Keep a fact from the cap of 100, or no longer; the fact as it is then. One that the cap has moved to the
-        archive holds again. Raises NotFound, and InputError for a fact that no longer holds."""
+        """Exempt a fact from the cap of 100, or no longer; returns the fact. An archived fact becomes current again.
+        Raises NotFound, and InputError if the fact has ended."""
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import pinning
 
@@ -87,8 +86,8 @@ class Ruling(Reading):
         return self.fact(fact_id)
 
     def retire(self, fact_id: str) -> Fact:
-        """A fact is true no longer, from now on; it stands in `past_facts`. What was said until now does not teach it
-        again. Raises NotFound, and InputError for one that holds no longer already."""
+        """End a fact now; it is then in `past_facts`. Earlier messages do not teach it again. Raises NotFound, and
+        InputError if it has already ended."""
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import retiring
 
@@ -98,15 +97,15 @@ class Ruling(Reading):
 
     @telemetry.spanned(telemetry.UPDATE, "learn")
     def learn(self, facts: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
-        """Learn facts that the caller brings himself, in one change; what each became, in their order.
+        """Add facts provided by the caller, in one change; returns the resulting facts in the same order.
 
         Each has a `text`, and may have a `subject` ("user"), an `attribute` ("lives_in"), a `value` (the text), `about`
-        ("user" or "agent"), `valid_from` (now) and `expires_at`. They go by the rules of facts that are understood: one
-        of an attribute that holds one value takes the place of the old one, one that is known already makes that
-        stronger, the cap holds. They rest on nothing that was said, and what was said until now does not end them. A
-        value that was corrected or forgotten may be brought again: the caller's word is the newer one.
+        ("user" or "agent"), `valid_from` (now) and `expires_at`. They follow the same rules as extracted facts: for an
+        attribute with one value the new fact replaces the old one, a known fact is strengthened, and the cap applies.
+        They have no sources, and earlier messages do not end them. A value that was corrected or forgotten is accepted,
+        because the caller's statement is newer.
 
-        Raises InputError that names the place, and then learns none of them.
+        Raises InputError with the position of the invalid fact, and then adds none of them.
         """
         from embermem.core.changes import CALLER, Cause
         from embermem.memoryos.correct import fact_input
@@ -130,15 +129,15 @@ class Ruling(Reading):
         return tuple(held.get(fact_id) or self.fact(fact_id) for fact_id in became)
 
     def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
-        """Facts that are both held and cannot both be so, in the order in which that was found; those of a moment.
+        """Return pairs of current facts that cannot both be true, in the order of detection; also as of a time.
 
         A conflict ends when one of its facts is corrected, retired or superseded, or by `settle_conflict`.
         """
         return self._store.conflicts(self.owner.id, self._moment(as_of))
 
     def settle_conflict(self, fact_id: str, other_id: str) -> None:
-        """Both facts of a conflict may stand: they are not marked as one again. Raises NotFound for no such facts,
-        InputError where they are not in conflict."""
+        """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
+        facts, InputError if they are not in conflict."""
         from embermem.core.changes import Cause, ConflictSettled
         from embermem.memoryos.ingest.long_term import known_first
 
@@ -146,23 +145,23 @@ class Ruling(Reading):
             pair = sorted((self.fact(fact_id), self.fact(other_id)), key=known_first)
             if pair[1].id not in pair[0].conflicts:
                 raise InputError(
-                    f"facts {fact_id} and {other_id} are not in conflict; `conflicts()` lists those that are"
+                    f"facts {fact_id} and {other_id} are not in conflict; `conflicts()` lists the open conflicts"
                 )
             return [ConflictSettled(fact_id=pair[0].id, other_id=pair[1].id)]
 
         self._changing(Cause.CORRECTION, decided)
 
     def undo(self, change_no: int) -> int:
-        """Take back what a change taught; the number of the change that does so.
+        """Undo what a change taught; returns the number of the change that does so.
 
-        Facts that it added are retired, those that it retired, superseded or moved to the archive hold again; traits,
-        profile lines, links, conflicts and what segments evolved to get what stood there before; what it ruled out may
-        be learnt again. What a later change built on is left alone: a fact said again or superseded since, a trait or
-        line set since. Pages, chains and segments stay as they are, and what was forgotten is gone. Undoing the change
-        that this returns restores what was taken back.
+        Facts that it added are retired; facts that it retired, superseded or archived are current again; traits,
+        profile lines, links, conflicts and changes to segments get their earlier values; what it ruled out may be
+        learnt again. Items on which a later change rests are left alone: a fact said again or superseded since, a trait
+        or line set since. Pages, chains and segments stay, and forgotten content stays forgotten. Undoing the returned
+        change restores what was undone.
 
-        Raises NotFound for no such change, InputError with the reasons where nothing can be taken back, as by a second
-        undo. `undo_plan` says before what it would do and leave.
+        Raises NotFound for an unknown change, and InputError with the reasons if nothing can be undone, as for a second
+        undo. `undo_plan` returns what it would do and refuse.
         """
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.undoing import undoing
@@ -171,8 +170,8 @@ class Ruling(Reading):
         return self._changing(Cause.UNDO, lambda no, seq: undoing(self._taught(), change_no, self._parts.settings))
 
     def undo_plan(self, change_no: int) -> UndoPlan:
-        """What `undo` would decide now, and what it would leave and why; changes nothing. Raises NotFound, and
-        InputError for a change that taught nothing or is undone already."""
+        """Return what `undo` would revert now, and what it would refuse and why; changes nothing. Raises NotFound,
+        and InputError for a change that taught nothing or is already undone."""
         from embermem.memoryos.correct.undoing import undo_plan
 
         messages.whole(change_no, "change_no", 1)
@@ -201,7 +200,7 @@ class Ruling(Reading):
             _profile_set(whose, name, value, now) for whose, fields in given.items() for name, value in fields.items()
         ]
         if not decisions:
-            raise InputError("no field was named; give some, such as name='Alice'")
+            raise InputError("no field given; give at least one, such as name='Alice'")
         clean = self._clean(**{f"{place} {one.name}": one.value or "" for place, one in enumerate(decisions)})
         decisions = [
             replace(one, value=None if one.value is None else text) for one, text in zip(decisions, clean, strict=True)

@@ -50,8 +50,8 @@ class Prompt:
 
 @cache
 def load(name: str, package: str = __name__) -> Prompt:
-    """The prompt in `<name>.md` of a package's folder, by default this one. Raises InputError if there is none, or its
-    header is not whole."""
+    """The prompt in `<name>.md` of a package's folder, by default this one. Raises InputError if there is none or its
+    header is incomplete."""
     file = files(package).joinpath(f"{name}.md")
     if not _NAME.fullmatch(name) or not file.is_file():
         raise InputError(f"there is no prompt {name!r}")

@@ -1,4 +1,4 @@
-"""What an embedder, a language model, a token counter and an analyst must be able to do."""
+"""The protocols of embedders, language models, token counters and analysts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store gives and takes: frozen data, made at its edge."""
+"""The records that a store takes and returns: frozen data, created at its edge."""
 
 from __future__ import annotations
 
@@ -82,11 +82,10 @@ class Delta:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """What every read goes by. `seq` and `revision`: what was known when the logs stood there, the last utterance and
-    the last change (see ChangeLog.moment). `valid_at`: what was true then. None: as it stands now, and true at any
-    time.
+    """The point in time of a read. `seq` and `revision` select what was known after that utterance and that change
+    (see ChangeLog.moment), `valid_at` what was true then. None means the current state, and true at any time.
 
-    A read of the past gives what a copy taken then would give, without counters, and without what was forgotten since.
+    A read of the past returns what a copy taken then would return, without counters and content forgotten since.
     """
 
     seq: int | None = None
@@ -95,16 +94,16 @@ class Moment:
 
     @property
     def is_now(self) -> bool:
-        """Whether it asks for what stands now."""
+        """Whether it is the current state."""
         return self.seq is None and self.revision is None and self.valid_at is None
 
 
 NOW = Moment()
-"""As it stands now: what a read goes by that names no other moment."""
+"""The current state, the default of every read."""
 
 
 class FactState(StrEnum):
-    """Whether a fact is held: in the persona, in the archive that the cap moved it to, or no longer."""
+    """Whether a fact is in the persona, was archived by the cap, or is no longer true."""
 
     HELD = "held"
     ARCHIVED = "archived"
@@ -113,7 +112,7 @@ class FactState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactSelection:
-    """Which facts a read gives: those for which all of this holds. None: whatever it is.
+    """The filter of a read of facts: all conditions must hold; None means any value.
 
     `states` are those of the moment; at a `valid_at`, HELD and ARCHIVED mean that a fact was true then, superseded
     since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
@@ -260,12 +259,12 @@ class ReadBy:
 
 
 PagesToRead = Unread | Pending | InSegment | ReadBy
-"""Which pages a step of consolidation works on."""
+"""The pages that a step of consolidation works on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backlog:
-    """What waits of an owner's work.
+    """The pending work of an owner.
 
     `unembedded` utterances have no vector yet. `pending` pages need not wait for one that failed, the oldest of them
     since `pending_since` (when the page came that took its place in short-term memory); `retry_at` is when the first

@@ -1,4 +1,4 @@
-"""What a store must be able to do, by who asks it. At most 45 methods in all."""
+"""The protocols of a store, one for each consumer, with at most 45 methods in total."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 class StoredSettings(Protocol):
-    """What a store remembers of itself, such as its embedder. It belongs to no owner."""
+    """Settings of the store itself, such as its embedder. They belong to no owner."""
 
     def setting(self, key: str) -> str | None:
         """What the store remembers under a key, such as its embedder."""
@@ -104,11 +104,11 @@ class ConversationLog(Protocol):
         *,
         ids: Collection[UtteranceId] | None = None,
     ) -> tuple[Utterance, ...]:
-        """What was said, in order: the next `limit` after a seq; of some ids."""
+        """Utterances in order: the next `limit` after a seq, or those with some ids."""
 
 
 class ChangeLog(Protocol):
-    """The second log: what was decided, and all that it derives."""
+    """The second log: decisions, and everything that they derive."""
 
     def apply(
         self,
@@ -152,7 +152,7 @@ class ChangeLog(Protocol):
 
 
 class MemoryReads(Protocol):
-    """What is derived, now and at any moment."""
+    """Derived memory, now and at any moment."""
 
     def pages(
         self,
@@ -196,7 +196,7 @@ class MemoryReads(Protocol):
         reaches back to then says, and the facts that were true."""
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
-        """Facts, those confirmed last at the end."""
+        """Facts, the most recently confirmed last."""
 
     def links(
         self,
@@ -220,7 +220,7 @@ class MemoryReads(Protocol):
 
 
 class WorkingSetSource(Protocol):
-    """What an index holds of an owner, and what is new of it."""
+    """The data of an owner's index, and what is new since its last update."""
 
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta: ...
 
@@ -232,7 +232,7 @@ class WorkingSetSource(Protocol):
 
 
 class WorkQueue(Protocol):
-    """Whose turn it is, and who works on it."""
+    """Owners with due work, and the leases of workers."""
 
     def due(self, now: datetime, limit: int, *, lease_s: float = ...) -> tuple[Owner, ...]:
         """Owners with work to do whom no one holds, the longest waiting first. `lease_s` is how long leases are: one
@@ -256,7 +256,7 @@ class WorkQueue(Protocol):
 
 
 class PageWork(Protocol):
-    """What consolidation reads, and what it puts off."""
+    """The reads of consolidation, and pages that it postpones."""
 
     def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
         """The pages that a step works on, oldest first, with their vectors."""
@@ -298,7 +298,7 @@ class PageWork(Protocol):
 
 
 class Marks(Protocol):
-    """What is counted or set without a decision."""
+    """Counters and settings that change without a decision."""
 
     def visit(
         self,
@@ -314,7 +314,7 @@ class Marks(Protocol):
 
 
 class Forgetting(Protocol):
-    """What goes for good, and what knows it again."""
+    """Permanent deletion, and the recognition of deleted content."""
 
     def trail(
         self,
@@ -349,10 +349,10 @@ class Forgetting(Protocol):
         others up for a moment at most; else it stays due. `backups` are those that hold one of the ids."""
 
     def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
-        """Where what a receipt says is gone is found."""
+        """The places where content that a receipt names as forgotten is still found."""
 
     def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
-        """Those of the texts that were forgotten."""
+        """Those of the texts that were forgotten before."""
 
     def secret(self) -> bytes:
         """The key of what the store keeps as keyed hashes. It lies outside the database; made when it is first asked
@@ -373,7 +373,7 @@ class UsageLog(Protocol):
 
 
 class KeyStore(Protocol):
-    """The keys of the service, as requests are checked by them."""
+    """The keys of the service, as far as requests need them."""
 
     def key(self, key_id: str) -> ApiKey | None:
         """One key of the service, by one indexed read; they belong to no owner."""
@@ -384,8 +384,8 @@ class History(ConversationLog, ChangeLog, MemoryReads, Protocol):
 
 
 class Store(History, WorkingSetSource, WorkQueue, PageWork, Marks, Forgetting, Protocol):
-    """Where MemoryOS keeps both logs and what is derived from them.
+    """The store of MemoryOS, with both logs and everything derived from them.
 
     Every method names one owner, but for `due` and `wipe`. Each call is one transaction. Every failure is a StoreError.
-    What those who run a store ask of it is in `embermem.store.admin`.
+    Methods for its operator are in `embermem.store.admin`.
     """

@@ -1,4 +1,4 @@
-"""What a memory system must be able to do."""
+"""The protocol of a memory system."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MemorySystem(Protocol):
         digest: str = "",
         fresh: bool = False,
     ) -> Added:
-        """Keep messages; see ConversationLog.append."""
+        """Store messages; see ConversationLog.append."""
 
     def settle(self, owner: Owner, progress: Callable[[int, int], None] | None = None) -> int:
         """Understand all that is pending; the number of pages placed."""

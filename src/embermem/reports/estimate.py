@@ -20,7 +20,7 @@ from embermem.transfer.formats import BadLine, Entry, Item
 
 PAGES_A_PROMOTION = 3.0
 """Pages for each promotion, in units of the least that one needs: 2.4 to 4.5 on four LoCoMo conversations with the
-extractive analyst (docs/cli.md)."""
+extractive analyst (docs/reference/cli.md)."""
 ANALYSED_SHARE = 0.8
 """Of the pages placed, those that a promotion reads: pages of small segments wait."""
 LINE_TOKENS = 8

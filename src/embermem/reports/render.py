@@ -70,7 +70,7 @@ def print_text(text: str) -> None:
 
 
 def answer(as_json: bool, value: object, text: str, beside: str = "") -> None:
-    """What a command comes to: the value as JSON, or the text, with a note beside it on stderr."""
+    """Print the result of a command: the value as JSON, or the text, with a note on stderr."""
     if as_json:
         print_json(value)
         return
@@ -80,8 +80,7 @@ def answer(as_json: bool, value: object, text: str, beside: str = "") -> None:
 
 
 def listed(as_json: bool, value: object, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """What a command lists: the value as JSON, or a table. `rows` are made only for the table, if they are a
-    generator."""
+    """Print what a command lists: the value as JSON, or a table of the rows."""
     if as_json:
         print_json(value)
     else:

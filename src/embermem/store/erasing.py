@@ -227,7 +227,7 @@ class Erasing(Transactions):
             if known is None and _marked(c):  # by an Ember that kept no mark of the key
                 raise lost(file)
         if known is None and self._database.read_only:
-            raise StoreReadOnly(f"{self._database.place}: opened to be read only; no key is made here")
+            raise StoreReadOnly(f"{self._database.place}: the store is open read-only; no key can be created")
         key = known or new_key(file)
         if not mark and not self._database.read_only:
             with self._write() as c:

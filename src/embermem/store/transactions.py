@@ -211,7 +211,7 @@ class Transactions:
     def _write(self) -> Transaction:
         """A transaction that writes. What it decides by, it reads after it holds the owner's row (`locked_owner`)."""
         if self._database.read_only:
-            raise StoreReadOnly(f"{self._database.place}: opened to be read only; nothing is written here")
+            raise StoreReadOnly(f"{self._database.place}: the store is open read-only")
         return self._transaction(writes=True)
 
     def _transaction(self, *, writes: bool) -> Transaction:

@@ -1,1 +1,1 @@
-"""Helpers for tests of programs that use Ember; see docs/testing.md."""
+"""Helpers for tests of programs that use Ember; see docs/guides/scripted-model.md."""

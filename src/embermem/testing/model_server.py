@@ -109,7 +109,7 @@ class ModelServer:
     def fail_next(self, kind: str, times: int = 1, after: int = 0, **detail: Any) -> None:
         """Queue a fault for the next `times` requests, when what is queued and then `after` good answers have gone.
 
-        docs/testing.md lists kinds and details. Raises InputError for one that there is not.
+        docs/guides/scripted-model.md lists kinds and details. Raises InputError for one that there is not.
         """
         fault = faults.make(kind, detail)
         with self._changed:

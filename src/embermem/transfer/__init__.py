@@ -1,1 +1,1 @@
-"""Owners in and out as JSON lines; docs/moving.md has the format."""
+"""Owners in and out as JSON lines; docs/operations/moving.md has the format."""

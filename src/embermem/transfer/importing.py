@@ -137,10 +137,10 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
 def _header(lines: Iterator[tuple[int, Line]]) -> Header:
     _, header = next(lines)
     if not isinstance(header, Header):
-        raise InputError("line 1: this is no export of Ember; `embermem ingest` reads conversations")
+        raise InputError("line 1: this is not an export of Ember; `embermem ingest` reads conversations")
     if header.version != VERSION:
         raise InputError(
-            f"line 1: the file is of format {header.version}, this Ember reads {VERSION}: upgrade embermem"
+            f"line 1: the file has format {header.version}; this version of Ember reads {VERSION}: upgrade embermem"
         )
     return header
 
@@ -241,7 +241,7 @@ def _owner(parts: Parts, line: int) -> Owner:
     except InputError as error:
         raise InputError(f"line {line}: {error}") from error
     except (ValueError, OSError, KeyError) as error:  # KeyError: no such zone
-        raise InputError(f"line {line}: there is no zone {part.timezone!r}") from error
+        raise InputError(f"line {line}: unknown time zone {part.timezone!r}") from error
     return Owner(id=ids.owner_id(user, agent), user=user, agent=agent)
 
 

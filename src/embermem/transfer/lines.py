@@ -120,10 +120,10 @@ def read(text: bytes) -> Line:
     try:
         told = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise InputError(f"it is no JSON ({error})") from error
+        raise InputError(f"it is not JSON ({error})") from error
     kind = told.pop("kind", None) if isinstance(told, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"it is no object with a kind; one of: {', '.join(KINDS)}")
+        raise InputError(f"it is not an object with a kind; one of: {', '.join(KINDS)}")
     if unknown := sorted(set(told) - _FIELDS[kind]):
         raise InputError(f"a line of the kind {kind} has no field {unknown[0][:40]!r}")
     _check(told, kind)

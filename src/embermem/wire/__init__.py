@@ -1,1 +1,1 @@
-"""The records that leave the process: the JSON of the HTTP API, of the client, of MCP's tools and of `--json`."""
+"""The records that leave the process: JSON of the HTTP API, the client, the tools of MCP and `--json`."""

@@ -1,4 +1,4 @@
-"""The answers of the HTTP API that hold records: lists, whole or in parts, and what a request did."""
+"""The answers of the HTTP API that contain records: complete and paginated lists, and results of requests."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, Seg
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """A part of a list; each list says of what."""
+    """A page of a list; subclasses define its items."""
 
     results: tuple[Any, ...]
-    next_cursor: Annotated[str | None, Doc("Give it as `cursor` for what follows; null at the end.")]
+    next_cursor: Annotated[str | None, Doc("Pass it as `cursor` for the next page; null at the end.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,7 +123,7 @@ class BatchRefused:
     """An item that is not kept, and why."""
 
     status: int
-    problem: Annotated[dict[str, Any], Doc("As a failed request would have it.")]
+    problem: Annotated[dict[str, Any], Doc("The problem, in the form of a failed request.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,6 +180,6 @@ class OperationItem:
     user_id: Annotated[str, From("owner.user")]
     agent_id: Annotated[str, From("owner.agent")]
     done: int
-    total: Annotated[int | None, Doc("Null until it is known.")]
+    total: Annotated[int | None, Doc("Null until known.")]
     result: dict[str, int] | None = None
     error: Annotated[dict[str, Any] | None, Doc("A problem, as a failed request would have it.")] = None

@@ -1,7 +1,7 @@
-"""Converts types of the core to records, and back, by what the fields of a record declare.
+"""Converts types of the core to records and back, according to the annotations of a record's fields.
 
-A field takes the attribute of its own name unless `From` in its annotation says otherwise, so that a record's
-declaration is the only place that spells its fields.
+A field takes the attribute of its own name unless `From` in its annotation names another, so a record's declaration
+is the only place that lists its fields.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class From:
-    """Which attribute a field holds, by its dotted path: that of the field's own name for None, the source itself for
-    "". `by` converts it; such a field is not read back."""
+    """The attribute that a field takes, as a dotted path: None means the field's own name, "" the source itself. `by`
+    converts it; such a field is not read back."""
 
     path: str | None = None
     by: Callable[[Any], object] | None = None
 
 
 WHOLE = From("")
-"""Marks a field that is a record made of the same source as the record that it is in."""
+"""Marks a field that is a record of the same source as the record that contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """The description of a field in the OpenAPI description."""
+    """The description of a field in the OpenAPI document."""
 
     text: str
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Called by pydantic, and so by FastAPI, alone."""
+        """Called only by pydantic, and through it by FastAPI."""
         return {**handler(schema), "description": self.text}
 
 
 def to_record(kind: type[_T], source: object, **given: object) -> _T:
-    """The record of a source. `given` are fields that the source lacks; records made of the same source get them too.
-    Raises TypeError for a required field that neither gives, and for one given that the record does not have."""
+    """The record of a source. `given` are fields that the source lacks; nested records of the same source get them too.
+    Raises TypeError for a required field that neither has, and for a given field that the record does not have."""
     steps = _plan(cast("Hashable", kind), cast("Hashable", type(source)), frozenset(given))
     return kind(**_values(steps, source, given))
 
 
 def from_record(kind: type[_T], record: object, **given: object) -> _T:
-    """The core's type that a record was made of. `given` are fields that the record lacks, or that go before its own.
-    Raises TypeError for a required field that neither gives."""
+    """The type of the core that a record was made from. `given` are fields that the record lacks, or that override its
+    own. Raises TypeError for a required field that neither has."""
     values = dict(given)
     for name, get, leaf in _steps_back(cast("Hashable", kind), cast("Hashable", type(record)), frozenset(given)):
         values[name] = get(record) if leaf is None else _converted(get(record), leaf, from_record)
@@ -57,7 +57,7 @@ def from_record(kind: type[_T], record: object, **given: object) -> _T:
 
 
 def with_nulls(hint: Any, value: Any) -> Any:
-    """A value of JSON that tells of records, with null for what may be null and is absent: both say the same."""
+    """A JSON value of records, with null for absent fields that may be null: both mean the same."""
     base = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     leaf = _leaf(base)
     if leaf is None or not isinstance(value, (list, dict)):
@@ -74,8 +74,8 @@ def with_nulls(hint: Any, value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Step:
-    """How one field is filled: from what is given (`get` is None), or from the source. `whole` are the type and the
-    steps of a record made of the same source, `leaf` is the type of the records in the attribute."""
+    """How one field is filled: from the given values (`get` is None), or from the source. `whole` has the type and the
+    steps of a record of the same source, `leaf` is the type of the records in the attribute."""
 
     name: str
     get: Callable[[Any], object] | None = None
@@ -123,7 +123,7 @@ def _steps(kind: type[Any], source: type[Any], given: frozenset[str]) -> tuple[_
 
 
 def _taken(steps: tuple[_Step, ...]) -> Iterator[str]:
-    """The names of the fields that are filled from what is given."""
+    """The names of the fields that are filled from the given values."""
     for step in steps:
         if step.whole is not None:
             yield from _taken(step.whole[1])
@@ -148,7 +148,7 @@ def _steps_back(
 
 
 def _places(record: type[Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Each attribute of the source that a record holds as it is, and the path to it in the record."""
+    """Each attribute of the source that a record contains unchanged, and its path in the record."""
     for field, hint in _hints(cast("Hashable", record)):
         (path, by), leaf = _origin(field.name, hint), _leaf(hint)
         if by is not None:
@@ -166,7 +166,7 @@ def _hints(kind: type[Any]) -> tuple[tuple[Field[Any], Any], ...]:
 
 
 def _origin(name: str, hint: Any) -> tuple[str, Callable[[Any], object] | None]:
-    """The path of a field's attribute, and what converts it."""
+    """The path of a field's attribute, and its converter."""
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     origin = next((note for note in notes if isinstance(note, From)), From())
     return name if origin.path is None else origin.path, origin.by
@@ -182,7 +182,7 @@ def _itself(source: object) -> object:
 
 
 def _leaf(hint: Any) -> type[Any] | None:
-    """The one dataclass in a type: itself, or what it holds or may be."""
+    """The only dataclass in a type: the type itself, its items, or a member of a union."""
     if isinstance(hint, type) and is_dataclass(hint):
         return hint
     parts = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)

@@ -1,5 +1,5 @@
-"""What was said and what is known, as the HTTP API answers it: one record for pages, utterances and facts, whose
-`metadata` differs, and records for segments, traits, profiles, changes and what a recall found."""
+"""Records of memories in the HTTP API: one for pages, utterances and facts, with different `metadata`, and records
+for segments, traits, profiles, changes and the results of a recall."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SourceItem:
     """Where something was taken from: an utterance, and the characters [start, end) of it where they are known."""
 
     id: Annotated[UtteranceId, From("utterance_id")]
-    seq: Annotated[int, Doc("The owner's order of arrival.")]
+    seq: Annotated[int, Doc("Position in the owner's order of arrival.")]
     start: int | None
     end: int | None
 
@@ -61,11 +61,11 @@ class SourceItem:
 class _Item:
     id: str
     memory: Annotated[str, From("text"), Doc("Its text.")]
-    score: Annotated[float | None, Doc("How well it answers, within this answer only.")] = None
+    score: Annotated[float | None, Doc("Score, comparable within this answer only.")] = None
     user_id: str
     agent_id: str
     run_id: Annotated[ThreadId | None, From("thread")] = None
-    created_at: Annotated[datetime, From("said_at"), Doc("When it was said, or since when it holds.")]
+    created_at: Annotated[datetime, From("said_at"), Doc("When it was said, or since when it is true.")]
     updated_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
 
 
@@ -74,7 +74,7 @@ class UtteranceItem:
     """A message inside a page."""
 
     id: UtteranceId
-    seq: Annotated[int, Doc("The owner's order of arrival.")]
+    seq: Annotated[int, Doc("Position in the owner's order of arrival.")]
     role: Role
     speaker: str
     text: str
@@ -92,8 +92,8 @@ class PageData:
     chain_id: ChainId | None
     keywords: tuple[str, ...]
     utterances: tuple[UtteranceItem, ...]
-    error: Annotated[str | None, Doc("Why it is not understood yet, where that failed.")]
-    expires_at: Annotated[datetime | None, Doc("When it is forgotten by itself.")]
+    error: Annotated[str | None, Doc("Why processing failed, if it did.")]
+    expires_at: Annotated[datetime | None, Doc("When the page expires.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,17 +116,17 @@ class FactData:
     subject: str
     attribute: str
     value: str
-    sources: Annotated[SourceIds, Doc("The ids of the utterances that it rests on.")]
-    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("Where in those utterances it stands.")]
-    change_no: Annotated[int, Doc("The change that made it.")]
+    sources: Annotated[SourceIds, Doc("Ids of the source utterances.")]
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("The source characters in those utterances.")]
+    change_no: Annotated[int, Doc("Number of the change that made it.")]
     valid_from: datetime | None
     valid_to: datetime | None
     retired_at: datetime | None
     superseded_by: FactId | None
     pinned: bool
     archived: bool
-    expires_at: Annotated[datetime | None, Doc("Until when it holds, where it has an end.")]
-    conflicts: Annotated[tuple[FactId, ...], Doc("Facts that cannot be so beside it.")]
+    expires_at: Annotated[datetime | None, Doc("Until when it is true, if it has an end.")]
+    conflicts: Annotated[tuple[FactId, ...], Doc("Ids of facts in conflict with it.")]
 
 
 def _lines(page: Page) -> str:
@@ -166,7 +166,7 @@ class FactItem(_Item):
     created_at: Annotated[
         datetime,
         From("", _since),
-        Doc("When it was said, or since when it holds."),
+        Doc("When it was said, or since when it is true."),
     ]
     kind: Literal["fact"] = "fact"
     metadata: Annotated[FactData, WHOLE]
@@ -178,7 +178,7 @@ def page_item(owner: Owner, page: Page) -> PageItem:
 
 
 def page_of(item: PageItem) -> Page:
-    """The page that an item tells of."""
+    """The page that an item describes."""
     where = {"page_id": item.id, "thread": item.run_id}
     said = tuple(from_record(Utterance, one, **where) for one in item.metadata.utterances)
     return from_record(Page, item, utterances=said)
@@ -228,7 +228,7 @@ class Added:
     results: tuple[Addition, ...]
     page_ids: tuple[PageId, ...]
     redactions: Annotated[
-        tuple[Redaction, ...], Doc("What the filter of sensitive texts took out before, without its words.")
+        tuple[Redaction, ...], Doc("What the filter of sensitive texts removed, without the removed words.")
     ] = field(default_factory=tuple)
 
 
@@ -255,11 +255,11 @@ class ContextAnswer:
     text: str
     tokens: Annotated[int, Doc("The length of `text` by `counter`.")]
     counter: str
-    confidence: Annotated[float, Doc("How likely it holds what was asked, from 0 to 1.")]
-    partial: Annotated[bool, Doc("Some of it was ranked by words alone.")]
+    confidence: Annotated[float, Doc("Probability, from 0 to 1, that it contains what was asked.")]
+    partial: Annotated[bool, Doc("Some utterances were ranked by words alone.")]
     preset: str
-    results: Annotated[tuple[UtteranceMemory, ...], Doc("The utterances that `text` holds.")]
-    facts: Annotated[tuple[FactItem, ...], Doc("The facts that `text` holds.")]
+    results: Annotated[tuple[UtteranceMemory, ...], Doc("The utterances in `text`.")]
+    facts: Annotated[tuple[FactItem, ...], Doc("The facts in `text`.")]
     left_out: tuple[LeftOutItem, ...] | None = None
     notes: tuple[str, ...] | None = None
 
@@ -274,7 +274,7 @@ def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextA
 
 
 def context_of(answer: ContextAnswer, query: str) -> Context:
-    """The context that an answer tells of: `hits` are those that were packed, and the persona is empty."""
+    """The context that an answer describes: `hits` are the packed ones, and the persona is empty."""
     packed = hits_of(answer.results)
     return from_record(
         Context,
@@ -289,7 +289,7 @@ def context_of(answer: ContextAnswer, query: str) -> Context:
 
 
 def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
-    """The hits that items tell of, in their order, ranked by their scores."""
+    """The hits that items describe, in their order, with ranks by score."""
     best = sorted(range(len(items)), key=lambda place: -(items[place].score or 0.0))
     ranks = {place: rank for rank, place in enumerate(best, 1)}
     return tuple(
@@ -312,7 +312,7 @@ class ProfileValue:
     """One line of a profile."""
 
     value: str
-    set_by: Annotated[str, Doc("`caller`, or the analyst that read it.")]
+    set_by: Annotated[str, Doc("`caller`, or the analyst.")]
     sources: SourceIds
     rests_on: Annotated[tuple[SourceItem, ...], From("sources")]
     change_no: int
@@ -339,7 +339,7 @@ def _values(lines: Sequence[ProfileField]) -> dict[str, ProfileValue]:
 
 
 def lines_of(told: Profile, whose: About) -> tuple[ProfileField, ...]:
-    """The lines of one of the profiles."""
+    """The fields of one of the profiles."""
     values = told.user if whose is About.USER else told.agent
     return tuple(from_record(ProfileField, value, whose=whose, name=name) for name, value in values.items())
 
@@ -370,13 +370,13 @@ class SegmentItem:
     keywords: tuple[str, ...]
     heat: float
     visits: int
-    unanalysed: Annotated[int, Doc("Pages not yet read for the persona.")]
+    unanalysed: Annotated[int, Doc("Pages not yet analysed for the persona.")]
     last_access: datetime
     archived: bool
     said_from: datetime
     said_to: datetime
     page_ids: tuple[PageId, ...]
-    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("What its summary was taken from.")]
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("Sources of its summary.")]
     change_no: Annotated[int, Doc("The change that wrote its summary.")]
     recorded_at: Annotated[datetime, Doc("When that was.")]
     tags: tuple[str, ...]
@@ -408,17 +408,17 @@ class ChangeItem:
     decisions: Annotated[
         tuple[dict[str, Any], ...],
         From(by=_decisions),
-        Doc("Each with its `kind` and what it says."),
+        Doc("Each with its `kind` and fields."),
     ]
 
 
 def change_of(item: ChangeItem) -> Change:
-    """The change that an item tells of. Raises ValueError for a cause or decision that this version does not know."""
+    """The change that an item describes. Raises ValueError for a cause or decision that this version does not know."""
     try:
         decisions = tuple(_decision_of(one) for one in item.decisions)
         return from_record(Change, item, cause=Cause(item.cause), decisions=decisions)
     except (msgspec.ValidationError, KeyError) as error:
-        raise ValueError(f"change {item.change_no} has a decision that is not known here: {error}") from error
+        raise ValueError(f"change {item.change_no} has a decision that this version does not know: {error}") from error
 
 
 def _decision_of(told: Mapping[str, Any]) -> Decision:

@@ -1,4 +1,4 @@
-"""Types of the core as values of JSON, whole and under their own names: what `--json` of the command line prints."""
+"""Types of the core as JSON values with all fields under their own names, as `--json` prints them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from embermem.core.types import Page
 
 
 def plain_values(value: object) -> Any:
-    """A type of the core as what JSON knows, field by field: times in ISO form, enums by value, vectors left out."""
+    """A type of the core as a JSON value, field by field: times in ISO form, enums by value, without vectors."""
     if is_dataclass(value) and not isinstance(value, type):
         named = {f.name: plain_values(getattr(value, f.name)) for f in fields(value) if f.name != "embedding"}
         if isinstance(value, Page):

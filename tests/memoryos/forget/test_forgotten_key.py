@@ -67,7 +67,7 @@ def test_what_needs_the_key_is_refused_and_reads_and_adds_go_on(
     assert "heron" in alice.recall("What was on the lake?").text
     assert alice.facts() == ()
     wrong = [finding for finding in memory.check() if finding.level == "error"]
-    assert any("what was forgotten cannot be known again" in finding.what for finding in wrong)
+    assert any("forgotten content cannot be recognised" in finding.what for finding in wrong)
     assert (file.read_bytes() if file.exists() else None) == before
     file.with_name(f"{file.name}.away").replace(file)
     alice.settle()
@@ -92,7 +92,9 @@ def test_a_key_that_is_lost_for_good_is_replaced_on_demand_only(alice: OwnerMemo
     assert file.with_name(f"{file.name}.other").read_text() == "00" * 32
     found = alice.verify(receipt)
     assert not found.ok
-    assert found.unchecked == "cannot be checked: the receipt was made with another key than the store has now"
+    assert (
+        found.unchecked == "cannot be checked: the receipt was made with another key than the current one of the store"
+    )
     again = alice.add_messages(SAID, at=AT)
     assert len(again.utterance_ids) == 2
     alice.settle()

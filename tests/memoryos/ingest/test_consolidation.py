@@ -125,7 +125,7 @@ def test_an_analyst_that_answers_for_other_pages_has_failed(bench: Maker) -> Non
         one = bench(analyst, short_term_pages=1)
         one.add(*LINES)
         one.system.settle(ALICE)
-        assert "answered for other pages" in str(one.pages(Tier.PENDING)[0].error)
+        assert "answered for pages that were not in the request" in str(one.pages(Tier.PENDING)[0].error)
 
 
 def test_what_an_analyst_makes_up_without_a_source_is_not_kept(bench: Maker) -> None:
@@ -286,7 +286,7 @@ def test_why_pages_wait_is_told_by_the_check_of_the_store(bench: Maker) -> None:
     one.system.settle(ALICE)
     assert one.store.owner_stats(ALICE.id, 3).failed == 2
     (warned,) = [finding for finding in one.store.check() if finding.level == "warning"]
-    assert warned.what == "2 pages wait for another try: Error: the model is overloaded"
+    assert warned.what == "2 pages wait for a retry: Error: the model is overloaded"
 
 
 def test_a_large_segment_is_shown_to_a_model_in_parts(bench: Maker) -> None:

@@ -33,32 +33,32 @@ PAGE, FACT, PLACED = first("page", "page_id"), first("fact", "fact_id"), first("
 MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     "a page's roll-up": (
         (f"UPDATE page SET answered = NOT answered, first_seq = first_seq + 1 WHERE {PAGE}",),
-        "pages that are not what their utterances make them",
+        "pages that disagree with their utterances",
     ),
-    "a page's thread": ((f"UPDATE page SET thread = 'x' WHERE {PAGE}",), "pages that are not what their utterances"),
+    "a page's thread": ((f"UPDATE page SET thread = 'x' WHERE {PAGE}",), "pages that disagree with their utterances"),
     "a page's arrival": (
         (f"UPDATE page SET recorded_at = 7 WHERE {PAGE}",),
-        "pages that are not what their utterances",
+        "pages that disagree with their utterances",
     ),
-    "how far a page was read": ((f"UPDATE page SET analysed_seq = 99999 WHERE {PAGE}",), "pages read further than"),
-    "where a page is": ((f"UPDATE page SET segment_id = NULL WHERE {PLACED}",), "pages that are not where they were"),
+    "how far a page was read": ((f"UPDATE page SET analysed_seq = 99999 WHERE {PAGE}",), "pages analysed beyond"),
+    "where a page is": ((f"UPDATE page SET segment_id = NULL WHERE {PLACED}",), "pages that are not in their segment"),
     "where a page is not": (
         (f"UPDATE page SET segment_id = 'nowhere' WHERE {PLACED}",),
-        "pages in a segment that is not there",
+        "pages in a missing segment",
     ),
     "a page in two segments": (
         (
             "INSERT INTO membership SELECT owner_id, page_id, change_no + 1, 'two', f_score, recorded_at, NULL, NULL "
             f"FROM membership WHERE {first('membership', 'page_id')}",
         ),
-        "versions in `membership` that do not end where the next begins",
+        "versions in `membership` that do not end where the next one begins",
     ),
-    "a segment's count": (("UPDATE segment SET pages = pages + 1",), "segments that miscount their pages"),
+    "a segment's count": (("UPDATE segment SET pages = pages + 1",), "segments with a wrong count of pages"),
     "a segment's text": (("DELETE FROM segment_text",), "segments without a text"),
-    "a segment's times": (("UPDATE segment_text SET said_from = said_to + 1",), "texts of segments that are not there"),
+    "a segment's times": (("UPDATE segment_text SET said_from = said_to + 1",), "texts of missing segments"),
     "a note without its page": (
         (f"UPDATE note SET page_id = 'none' WHERE {first('note', 'page_id')}",),
-        "rows of `note` whose page is not there",
+        "rows of `note` whose page is missing",
     ),
     "a version's end": (
         ("UPDATE chain SET retired_no = change_no, retired_at = recorded_at + 1",),
@@ -66,45 +66,48 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a version that ends before it begins": (
         ("UPDATE chain SET retired_no = 0, retired_at = 0",),
-        "versions in `chain` that do not end where the next begins",
+        "versions in `chain` that do not end where the next one begins",
     ),
     "a version's time": (
         ("UPDATE profile SET recorded_at = recorded_at + 1",),
         "rows of `profile` whose change is not in the log",
     ),
-    "a change that was not yet": (("UPDATE segment SET touched_no = 99999",), "rows of `segment` of a change that was"),
-    "a fact's value": ((f"UPDATE fact SET value = 'Paris' WHERE {FACT}",), "not what the log gives: fact"),
+    "a change that was not yet": (("UPDATE segment SET touched_no = 99999",), "rows of `segment` with a change beyond"),
+    "a fact's value": ((f"UPDATE fact SET value = 'Paris' WHERE {FACT}",), "differs from the log: fact"),
     "a fact's pin": (
         (f"UPDATE fact SET pinned = NOT pinned WHERE {FACT}",),
-        "facts that are not what their last change left",
+        "facts that disagree with their last change",
     ),
-    "who superseded a fact": (("UPDATE fact SET superseded_by = 'none'",), "facts superseded by none that is there"),
-    "states of facts": (("DELETE FROM fact_state",), "facts that are not what their last change left"),
+    "who superseded a fact": (("UPDATE fact SET superseded_by = 'none'",), "facts superseded by a missing fact"),
+    "states of facts": (("DELETE FROM fact_state",), "facts that disagree with their last change"),
     "a state without its fact": (
         (f"UPDATE fact_state SET fact_id = 'none' WHERE {first('fact_state', 'fact_id')}",),
-        "states of facts that are not there",
+        "states of missing facts",
     ),
-    "a link's end": (("UPDATE link SET to_id = 'none'",), "links to what is not there"),
-    "a link that is gone": (("DELETE FROM link",), "not what the log gives: link"),
-    "a conflict's other side": (("UPDATE conflict SET other_id = 'none'",), "conflicts of facts that are not there"),
-    "an evolution": (("UPDATE evolution SET segment_id = 'none'",), "evolutions of segments that are not there"),
-    "a mark": (("UPDATE barred SET change_no = 99999",), "marks of forgotten texts that no change made"),
-    "a mark that is gone": (("DELETE FROM barred",), "not what the log gives: barred"),
-    "a source": (("UPDATE source SET seq = 99999",), "sources that were never said"),
-    "a source's characters": (('UPDATE source SET start = 0, "end" = 99999',), "sources that end beyond what was said"),
+    "a link's end": (("UPDATE link SET to_id = 'none'",), "links to missing items"),
+    "a link that is gone": (("DELETE FROM link",), "differs from the log: link"),
+    "a conflict's other side": (("UPDATE conflict SET other_id = 'none'",), "conflicts of missing facts"),
+    "an evolution": (("UPDATE evolution SET segment_id = 'none'",), "evolutions of missing segments"),
+    "a mark": (("UPDATE barred SET change_no = 99999",), "marks of forgotten texts without a change"),
+    "a mark that is gone": (("DELETE FROM barred",), "differs from the log: barred"),
+    "a source": (("UPDATE source SET seq = 99999",), "sources that never existed"),
+    "a source's characters": (
+        ('UPDATE source SET start = 0, "end" = 99999',),
+        "sources that end beyond their utterance",
+    ),
     "a source's item": (
         (f"UPDATE source SET item_id = 'none' WHERE item = 'chain' AND {CHAIN}",),
-        "sources of what is not there",
+        "sources of missing items",
     ),
-    "sources of facts": (("DELETE FROM source WHERE item = 'fact'",), "rows of `fact` that name no source"),
-    "sources of segments": (("DELETE FROM source WHERE item = 'segment'",), "rows of `segment_text` that name no"),
+    "sources of facts": (("DELETE FROM source WHERE item = 'fact'",), "rows of `fact` without a source"),
+    "sources of segments": (("DELETE FROM source WHERE item = 'segment'",), "rows of `segment_text` without a source"),
     "an owner's numbers": (
         ("UPDATE owner SET persona_no = 99999, reset_no = 99999, embedded_seq = 99999",),
-        "owners whose numbers are beyond their logs",
+        "owners with counters beyond their logs",
     ),
     "rows of nobody": (
         (f"UPDATE fact SET owner_id = '{LOST}' WHERE {FACT} AND {first('fact', 'owner_id')}",),
-        "rows of `fact` of nobody: 1",
+        "rows of `fact` without an owner: 1",
     ),
 }
 """What is done to a store, and what the doctor then says."""
@@ -119,7 +122,7 @@ VECTORS: dict[str, tuple[tuple[str, ...], str]] = {
             "INSERT INTO embedding SELECT owner_id, 99999, embedder, change_no, data, tokens FROM embedding "
             "WHERE seq = 3",
         ),
-        "vectors of what is not there",
+        "vectors of missing utterances",
     ),
     "a segment's vector": (
         (f"UPDATE segment SET vector_sum = NULL WHERE {first('segment', 'segment_id')}",),
@@ -135,14 +138,14 @@ LEFT: dict[str, tuple[tuple[str, ...], str]] = {
     "a page that is gone": ((f"DELETE FROM page WHERE {PAGE}",), "pages missing that nobody forgot: 1"),
     "a page that is empty": ((f"DELETE FROM utterance WHERE {PAGE}",), "pages without an utterance: 1"),
     "a page's utterances": ((f"UPDATE page SET page_id = 'p' WHERE {PAGE}",), "utterances without their page: 2"),
-    "two threads in a page": (("UPDATE utterance SET thread = 'x' WHERE seq = 4",), "pages of several threads: 1"),
+    "two threads in a page": (("UPDATE utterance SET thread = 'x' WHERE seq = 4",), "pages with several threads: 1"),
     "a change that is gone": (("DELETE FROM change WHERE no = 2",), "changes missing that nobody forgot: 1"),
     "a change that cannot be read": (
         ("UPDATE change SET decisions = '[[\"No\",{}]]' WHERE no = 2",),
         "changes that cannot be read: 1",
     ),
-    "a receipt": (("UPDATE receipt SET last_seq = 99999",), "receipts of what was never said: "),
-    "all of an owner": (("DELETE FROM owner",), "rows of `utterance` of nobody"),
+    "a receipt": (("UPDATE receipt SET last_seq = 99999",), "receipts of utterances that never existed: "),
+    "all of an owner": (("DELETE FROM owner",), "rows of `utterance` without an owner"),
 }
 """What no repair brings back."""
 
@@ -192,7 +195,7 @@ def wrong(findings: tuple[Finding, ...], what: str) -> list[Finding]:
     return [finding for finding in findings if finding.level in ("error", "warning") and what in finding.what]
 
 
-DEEP = [name for name, (_, says) in MENDED.items() if "the log gives" in says]
+DEEP = [name for name, (_, says) in MENDED.items() if "differs from the log" in says]
 """What only applying the log again finds."""
 SHALLOW = [name for name in MENDED if name not in DEEP]
 TOGETHER = [*((name,) for name in DEEP), *(tuple(SHALLOW[n::5]) for n in range(5))]
@@ -225,7 +228,7 @@ def test_a_segment_that_is_gone_comes_back_without_its_visits_and_gets_its_vecto
     full, alice = alone, alone.of("alice")
     (before, *_) = alice.segments()
     meddle(place(), f"DELETE FROM segment WHERE segment_id = '{before.id}'")
-    assert wrong(full.check(), "texts of segments that are not there")
+    assert wrong(full.check(), "texts of missing segments")
     assert {finding.level for finding in full.repair()} == {"mended"}
     full.work()
     assert_well(full)
@@ -239,7 +242,7 @@ def test_a_finding_names_the_owner_and_says_how_many(full: Memory, place: Place)
     (told,) = rows(place(), "SELECT count(*) AS n FROM segment WHERE owner_id = ?", bob)
     meddle(place(), f"UPDATE segment SET pages = 99 WHERE owner_id = '{bob}'")
     (found,) = (one for one in full.check() if one.level == "error")
-    assert found.what == f"bob/default: segments that miscount their pages: {told['n']}"
+    assert found.what == f"bob/default: segments with a wrong count of pages: {told['n']}"
     assert [one.what for one in full.check() if one.level == "ok"][1:] == [
         area for area in invariants.AREAS if area != invariants.DERIVED
     ]
@@ -332,9 +335,9 @@ def test_the_command_repairs_what_it_finds_and_says_what_it_did(
     monkeypatch.setenv("EMBERMEM_FORGOTTEN_KEY_FILE", str(tmp_path / "memory.db.key"))
     session = Session(store=str(place()), user="alice", agent="default", preset=None)
     meddle(place(), f"UPDATE fact SET value = 'Paris' WHERE {FACT}", "UPDATE segment SET pages = 99")
-    broken = "alice/default: segments that miscount their pages: "
+    broken = "alice/default: segments with a wrong count of pages: "
     assert [check.level for check in look(session) if check.what.startswith(broken)] == ["error"]
-    told = "alice/default: not what the log gives: segment, fact"
+    told = "alice/default: differs from the log: segment, fact"
     assert [check.level for check in look(session, deep=True) if check.what == told] == ["error"]
     checks = look(session, repair=True)
     assert [check.level for check in checks if check.what.startswith(broken)] == ["mended"]

@@ -95,7 +95,7 @@ def test_each_owner_is_looked_at_also_after_one_that_is_damaged(file: Path) -> N
         found = errors_of(memory.check())
         assert [what.split(":")[0] for what in found] == ["ann/default", "cid/default"]
         mended = [one.what for one in memory.repair() if one.level == "mended"]
-        assert any(what.startswith("cid/default: segments that miscount") for what in mended)
+        assert any(what.startswith("cid/default: segments with a wrong count") for what in mended)
         assert [what.split(":")[0] for what in errors_of(memory.check())] == ["ann/default"]
 
 

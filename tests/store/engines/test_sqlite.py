@@ -99,7 +99,7 @@ def test_somebody_else_s_database_is_refused_and_left_as_it_is(tmp_path: Path) -
         other.execute("CREATE TABLE recipes (name TEXT)")
         other.commit()
     before = file.read_bytes()
-    with pytest.raises(StoreCorrupt, match="not one of Ember"):
+    with pytest.raises(StoreCorrupt, match="not an Ember store"):
         Memory(file, **SMALL)
     assert file.read_bytes() == before
 
@@ -110,7 +110,7 @@ def test_a_newer_schema_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with closing(sqlite3.connect(file)) as store:
         store.execute(f"UPDATE {migrations.VERSION_TABLE} SET version_num = '9999'")
         store.commit()
-    with pytest.raises(SchemaMismatch, match=r"newer Ember \(schema 9999.*upgrade"):
+    with pytest.raises(SchemaMismatch, match=r"newer version of Ember \(schema 9999.*upgrade"):
         Memory(file, **SMALL)
 
 
@@ -145,9 +145,9 @@ def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_a_folder_or_a_missing_one_is_refused_with_advice(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is a folder; name a file in it"):
+    with pytest.raises(StoreError, match="is a folder; give a file in it"):
         Memory(tmp_path, **SMALL)
-    with pytest.raises(StoreError, match="does not exist; make it first"):
+    with pytest.raises(StoreError, match="does not exist; create it first"):
         Memory(tmp_path / "none" / "memory.db", **SMALL)
 
 

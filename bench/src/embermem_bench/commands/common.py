@@ -22,7 +22,7 @@ def bare_embedder(settings: Settings) -> Embedder:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder for what a bench stores, gone in the end."""
+    """A temporary folder for a benchmark's stores, deleted at the end."""
     with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder:
         yield Path(folder)
 

@@ -1,4 +1,4 @@
-"""`embermem bench`: the measurements, shown or as JSON."""
+"""`embermem bench`: benchmarks, printed as tables or as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or
 
 
 class AnalystOption(StrEnum):
-    """Who reads what is stored."""
+    """The analyst that processes the stored messages."""
 
     EXTRACTIVE = "extractive"
     RECORDED = "recorded"
@@ -37,12 +37,12 @@ def recall(
     preset: PresetOption = None,
     analyst: Annotated[
         AnalystOption,
-        typer.Option(help="`recorded`: a model's notes, where the file brings them. `both`: side by side."),
+        typer.Option(help="`recorded`: a model's notes, if the file has them. `both`: both analysts."),
     ] = AnalystOption.EXTRACTIVE,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How much of the evidence is found, and how fast. Rules: docs/bench.md."""
+    """Measure how much of the evidence is found, and how fast. Rules: docs/research/bench.md."""
     from embermem.reports import render
     from embermem_bench import datasets
     from embermem_bench import recall as runner
@@ -68,13 +68,13 @@ def recall(
 @app.command()
 def speed(
     ctx: typer.Context,
-    pages: Annotated[str, typer.Option(metavar="N,N,...", help="Store sizes to measure at.")] = "50,500,5000",
-    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after so long.")] = 240.0,
-    seed: Annotated[int, typer.Option(help="Of the made-up talk.")] = 0,
+    pages: Annotated[str, typer.Option(metavar="N,N,...", help="Sizes of the store, in pages.")] = "50,500,5000",
+    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after this time.")] = 240.0,
+    seed: Annotated[int, typer.Option(help="Seed of the generated conversation.")] = 0,
     preset: PresetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """What an add and a search cost as the store grows, and ingest against the bare embedder."""
+    """Measure add and search as the store grows, and ingestion relative to the embedder alone."""
     from embermem.core import config
     from embermem.reports import render
     from embermem_bench import speed as runner
@@ -115,15 +115,15 @@ def speed(
 def search(
     ctx: typer.Context,
     utterances: Annotated[
-        str, typer.Option(metavar="N,N,...", help="Sizes of the owner's memory to measure at.")
+        str, typer.Option(metavar="N,N,...", help="Sizes of the owner's memory, in utterances.")
     ] = "1000,10000,100000",
-    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after so long.")] = 600.0,
-    seed: Annotated[int, typer.Option(help="Of the made-up talk.")] = 0,
-    long: Annotated[bool, typer.Option("--long", help="The assistant answers with 150 to 400 words.")] = False,
+    seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after this time.")] = 600.0,
+    seed: Annotated[int, typer.Option(help="Seed of the generated conversation.")] = 0,
+    long: Annotated[bool, typer.Option("--long", help="Answers of the assistant have 150 to 400 words.")] = False,
     preset: PresetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """What a search costs as one owner's memory grows: time, memory, disk, and the first one of a process."""
+    """Measure searches as one owner's memory grows: time, memory, disk, and the first search of a process."""
     from embermem.core import config
     from embermem.reports import render
     from embermem_bench import search as runner
@@ -165,10 +165,10 @@ def search(
 
 @app.command()
 def embed(
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to measure.")] = 10.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Duration of the measurement.")] = 10.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Texts per second of the embedder, one by one and in batches."""
+    """Measure texts per second of the embedder, singly and in batches."""
     from embermem.core import config
     from embermem.reports import render
     from embermem_bench import speed as runner
@@ -191,13 +191,13 @@ def embed(
 
 @app.command()
 def load(
-    clients: Annotated[int, typer.Option(min=1, max=500, help="How many talk at once.")] = 50,
-    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long they do.")] = 60.0,
-    kills: Annotated[int, typer.Option(min=0, help="How often the server is killed meanwhile.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of what is said.")] = 0,
+    clients: Annotated[int, typer.Option(min=1, max=500, help="Number of concurrent clients.")] = 50,
+    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="Duration of the load.")] = 60.0,
+    kills: Annotated[int, typer.Option(min=0, help="How often to kill the server during the load.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the messages.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Many clients on one server, on loopback: latencies, its memory, and whether anything acknowledged is lost."""
+    """Measure one server with many clients on loopback: latencies, its memory, and lost messages, if any."""
     from embermem.reports import render
     from embermem_bench import load as runner
 

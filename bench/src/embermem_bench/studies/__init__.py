@@ -1,6 +1,6 @@
 """Studies of the papers, done again: what a part of a memory is worth, how many memories to recall, how they lie.
 
-Each writes a table (NAME.md), the numbers (NAME.json) and a figure (NAME.svg, NAME.png). Rules: docs/studies.md.
+Each writes a table (NAME.md), the numbers (NAME.json), a figure (NAME.svg, NAME.png). Rules: docs/research/studies.md.
 """
 
 from embermem_bench.studies.comparing import compare

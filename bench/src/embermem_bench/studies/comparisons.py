@@ -145,7 +145,7 @@ def _presets(preset: str, systems: Sequence[str], ks: Sequence[int]) -> Comparis
     return Comparison(
         name="presets",
         title="MemoryOS by the paper's steps, and as Ember does it by default",
-        source="docs/retrieval.md",
+        source="docs/research/recall.md",
         drawn="bars",
         variants=tuple(
             Variant(label=name, spec=SystemSpec(name="memoryos", options={"preset": name}))

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 def add(
     ctx: typer.Context,
-    query: Annotated[str, typer.Argument(help="What the user said; `-` reads it from stdin; may be empty.")],
+    query: Annotated[str, typer.Argument(help="What the user said; `-` reads stdin; may be empty.")],
     response: Annotated[str | None, typer.Argument(help="What the agent answered.")] = None,
-    at: Annotated[str | None, typer.Option(metavar="TIME", help="When, in ISO 8601; now if not given.")] = None,
-    thread: Annotated[str, typer.Option(help="Which conversation.")] = "main",
-    key: Annotated[str | None, typer.Option(help="Given twice, it stores one page.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="TIME", help="When it was said, in ISO 8601; default: now.")] = None,
+    thread: Annotated[str, typer.Option(help="The thread.")] = "main",
+    key: Annotated[str | None, typer.Option(help="Idempotency key: repeated, it stores one page.")] = None,
     expires_at: Annotated[
-        str | None, typer.Option("--expires-at", metavar="TIME", help="When it is forgotten by itself.")
+        str | None, typer.Option("--expires-at", metavar="TIME", help="When the page expires.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -57,18 +57,20 @@ def ingest(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file; `-` reads stdin.")],
     form: Annotated[str, typer.Option("--format", help="auto, jsonl, messages, recall, locomo or text.")] = "auto",
-    thread: Annotated[str, typer.Option(help="The thread of messages that name none.")] = "main",
+    thread: Annotated[str, typer.Option(help="The thread of messages without one.")] = "main",
     me: Annotated[str | None, typer.Option(metavar="NAME", help="The speaker on the user's side.")] = None,
-    sample: Annotated[str | None, typer.Option(metavar="ID", help="Only this conversation of the file.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Go on after a bad line, and count them.")] = False,
-    settle: Annotated[bool, typer.Option("--settle/--no-settle", help="Understand what was stored, at once.")] = True,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Store nothing: say what a model would cost.")] = False,
+    sample: Annotated[str | None, typer.Option(metavar="ID", help="Only the conversation with this id.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count invalid lines.")] = False,
+    settle: Annotated[bool, typer.Option("--settle/--no-settle", help="Process the stored pages now.")] = True,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Store nothing; print the estimated cost with a model.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Store a file of messages. Run again, it goes on where it stopped and stores nothing twice.
+    """Store a file of messages. Run it again to continue after an interruption; nothing is stored twice.
 
     Reads JSON lines of messages or exchanges, a JSON list of OpenAI messages, the recall-set format, LoCoMo files, and
-    lines of `Name: text`. A file of several conversations gives each an owner of its own, named by its id.
+    lines of `Name: text`. In a file of several conversations, each gets its own owner, named by its id.
     """
     from embermem.core import config
     from embermem.reports import render
@@ -203,7 +205,7 @@ def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
 
 
 def settle(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Understand what is pending of this user, now."""
+    """Process what is pending for this user, now."""
     from embermem.reports import render
 
     with owner_read(ctx) as owner:

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 _Made = TypeVar("_Made")
 
 AsOfOption = Annotated[
-    str | None, typer.Option("--as-of", metavar="TIME", help="What was known then, in ISO 8601 or as a day.")
+    str | None, typer.Option("--as-of", metavar="TIME", help="Read what was known at this time (ISO 8601, or a day).")
 ]
-ValidAtOption = Annotated[str | None, typer.Option("--valid-at", metavar="TIME", help="What was true then.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+ValidAtOption = Annotated[
+    str | None, typer.Option("--valid-at", metavar="TIME", help="Read what was true at this time.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 
 
 def session_of(ctx: typer.Context) -> Session:
-    """The global options, as the callback of the application left them."""
+    """The global options, as stored by the callback of the application."""
     session = ctx.find_object(Session)
     if session is None:
         raise RuntimeError("no session: the application's callback has not run")
@@ -36,7 +38,7 @@ def session_of(ctx: typer.Context) -> Session:
 
 @contextmanager
 def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
-    """The memory that the global options name, in a store that is there. Raises NotFound if there is none."""
+    """The memory that the global options name, in an existing store. Raises NotFound if there is none."""
     session = session_of(ctx)
     with session.for_reading() as memory:
         yield session.owner(memory)
@@ -44,7 +46,7 @@ def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
 
 @contextmanager
 def owner_written(ctx: typer.Context) -> Iterator[OwnerMemory]:
-    """The same, in a store that is made if it is not there."""
+    """The memory that the global options name, in a store that is created if it does not exist."""
     session = session_of(ctx)
     with session.for_writing() as memory:
         yield session.owner(memory)
@@ -62,17 +64,19 @@ def text_of(given: str) -> str:
 
 
 def time_of(text: str | None) -> datetime | None:
-    """A time of the command line. Raises BadParameter for what is none."""
+    """A time given on the command line. Raises BadParameter if it is invalid."""
     if text is None:
         return None
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{text!r} is no time; write ISO 8601, such as 2026-05-02T10:00:00+02:00") from error
+        raise typer.BadParameter(
+            f"{text!r} is not a time; write ISO 8601, such as 2026-05-02T10:00:00+02:00"
+        ) from error
 
 
 def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
-    """The moment that a reading command looks back to, as options of the memory's reads; none for now."""
+    """The time that a command reads as of, as arguments of the memory's reads; empty for now."""
     then = LookBack()
     if (known := time_of(as_of)) is not None:
         then["as_of"] = known
@@ -82,7 +86,7 @@ def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
 
 
 def with_bar(what: str, unit: str, work: Callable[[Callable[[int, int], None]], _Made]) -> _Made:
-    """Does some work, which is given what to tell of its progress, under a bar on stderr."""
+    """Run some work with a progress bar on stderr; the work gets the callback for its progress."""
     from embermem.reports import render
 
     with render.progress(unit) as bar:
@@ -91,7 +95,7 @@ def with_bar(what: str, unit: str, work: Callable[[Callable[[int, int], None]], 
 
 
 def say(text: str) -> None:
-    """A line on stderr."""
+    """Print a line on stderr."""
     from embermem.reports import render
 
     render.note(text)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def undo(
     ctx: typer.Context,
-    change: Annotated[int, typer.Argument(min=1, metavar="CHANGE", help="Its number, by `show changes`.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be taken back, change nothing.")] = False,
+    change: Annotated[int, typer.Argument(min=1, metavar="CHANGE", help="The change's number, as in `show changes`.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be reverted; change nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take back what a change taught about this user; prints the number of the change that does so."""
+    """Undo what a change taught about this user; prints the number of the change that does so."""
     from embermem.core.changes import Say, kind_of
     from embermem.reports import render
 
@@ -44,32 +44,32 @@ def undo(
 
 def correct(
     ctx: typer.Context,
-    fact: Annotated[str, typer.Argument(metavar="FACT", help="Its id, by `show long`.")],
-    text: Annotated[str, typer.Argument(help="What is right, in words; `-` reads it from stdin.")],
-    value: Annotated[str | None, typer.Option(help="What it comes to, such as `Lyon`; the text, if not given.")] = None,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as in `show long`.")],
+    text: Annotated[str, typer.Argument(help="The correct fact in words; `-` reads stdin.")],
+    value: Annotated[str | None, typer.Option(help="Its value, such as `Lyon`; default: the text.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is right in place of a fact; what was said before does not teach the old one again."""
+    """Replace a wrong fact; earlier messages do not teach the old one again."""
     says = text_of(text)
     _changed_fact(ctx, lambda owner: owner.correct(fact, says, value=value), as_json)
 
 
 def pin(
     ctx: typer.Context,
-    fact: Annotated[str, typer.Argument(metavar="FACT", help="Its id, by `show long`.")],
-    off: Annotated[bool, typer.Option("--off", help="No longer.")] = False,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as in `show long`.")],
+    off: Annotated[bool, typer.Option("--off", help="Remove the pin.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep a fact when newer ones fill the knowledge base."""
+    """Exempt a fact from the cap of the knowledge base."""
     _changed_fact(ctx, lambda owner: owner.pin(fact, not off), as_json)
 
 
 def retire(
     ctx: typer.Context,
-    fact: Annotated[str, typer.Argument(metavar="FACT", help="Its id, by `show long`.")],
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as in `show long`.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say that a fact is true no longer; it stays answerable by date."""
+    """End a fact; it can still be queried by date."""
     _changed_fact(ctx, lambda owner: owner.retire(fact), as_json)
 
 
@@ -84,23 +84,26 @@ def _changed_fact(ctx: typer.Context, change: Callable[[OwnerMemory], Fact], as_
 def forget(
     ctx: typer.Context,
     page: Annotated[str | None, typer.Option(metavar="ID", help="A page, by its id or number.")] = None,
-    fact: Annotated[str | None, typer.Option(metavar="ID", help="A fact; what was said stays.")] = None,
+    fact: Annotated[str | None, typer.Option(metavar="ID", help="A fact; the messages stay.")] = None,
     segment: Annotated[str | None, typer.Option(metavar="ID", help="All pages of a segment.")] = None,
     thread: Annotated[str | None, typer.Option(metavar="NAME", help="All pages of a thread.")] = None,
-    before: Annotated[str | None, typer.Option(metavar="TIME", help="All pages said before a time or day.")] = None,
+    before: Annotated[str | None, typer.Option(metavar="TIME", help="All pages before a time or day.")] = None,
     matching: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The pages that hold all of these words.")
+        str | None, typer.Option(metavar="TEXT", help="The pages that contain all of these words.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="With --matching: also so many that search finds.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="With --matching: also the pages of the N best search results."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All of this user's memory.")] = False,
-    all_agents: Annotated[bool, typer.Option("--all-agents", help="All of this user, with every agent.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go, change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of this user's memory with this agent.")] = False,
+    all_agents: Annotated[
+        bool, typer.Option("--all-agents", help="All of this user's memory with every agent.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be removed; change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take something out of this user's memory and out of the file, for good, with all that rests on it alone."""
+    """Remove something from this user's memory and from the file, for good, with what rests on it alone."""
     from embermem.cli import forget as forgetting
 
     options = {"page": page, "fact": fact, "segment": segment, "thread": thread, "matching": matching}
@@ -112,7 +115,7 @@ def forget(
         )
     if limit is not None:
         if matching is None:
-            raise typer.BadParameter("--limit goes with --matching")
+            raise typer.BadParameter("--limit requires --matching")
         named["limit"] = limit
     session = session_of(ctx)
     with session.for_reading() as memory:

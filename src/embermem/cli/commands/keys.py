@@ -12,7 +12,7 @@ from embermem.cli.commands.common import JsonOption, session_of
 if TYPE_CHECKING:
     from embermem.protocols import ApiKey
 
-app = typer.Typer(no_args_is_help=True, help="Keys of the service: make one, list them, end one.")
+app = typer.Typer(no_args_is_help=True, help="Keys of the server: create, list and revoke them.")
 
 
 @app.command()
@@ -20,12 +20,12 @@ def add(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="What it is for, such as `phone`.")],
     owner: Annotated[
-        list[str], typer.Option(metavar="USER[/AGENT]", help="Whom it may reach; again for more; `*` for everyone.")
+        list[str], typer.Option(metavar="USER[/AGENT]", help="The owners it grants access to; repeatable; `*` for all.")
     ],
-    read_only: Annotated[bool, typer.Option("--read-only", help="It may read, and change nothing.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Grant read access only.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key, and print it: this is the only time that it is shown."""
+    """Create a key and print it. It is shown only once."""
     from embermem import api_keys
     from embermem.reports import render
 
@@ -38,7 +38,7 @@ def add(
 
 @app.command("list")
 def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Show all keys, without their secrets."""
+    """List all keys without their secrets."""
     from embermem.reports import render
 
     with session_of(ctx).for_reading() as memory:
@@ -60,10 +60,10 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
 @app.command()
 def revoke(
     ctx: typer.Context,
-    key_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, by `keys list`.")],
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as in `keys list`.")],
     as_json: JsonOption = False,
 ) -> None:
-    """End a key: every server on this store refuses it from now on."""
+    """Revoke a key: every server on this store refuses it from now on."""
     from embermem.reports import render
 
     with session_of(ctx).for_reading() as memory:

@@ -24,7 +24,7 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="DST", help="A new file, or an empty database.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Copy a whole store, on whatever engine. Stopped or killed, it goes on when it is run again."""
+    """Copy a whole store between any engines. Run it again to continue after an interruption."""
     from embermem import bootstrap
     from embermem.core import config
     from embermem.reports import render
@@ -58,9 +58,11 @@ def export(
     out: Annotated[str, typer.Argument(metavar="OUT.jsonl", help="A new file; `-` writes to stdout.")],
     user: Annotated[str | None, typer.Option(help="Only this user.")] = None,
     agent: Annotated[str | None, typer.Option(help="Only this agent's memories.")] = None,
-    vectors: Annotated[bool, typer.Option("--vectors", help="Vectors too; else they are made again.")] = False,
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Include vectors; otherwise they are made again on import.")
+    ] = False,
 ) -> None:
-    """Write owners as JSON lines: one, or all if no user and no agent is named."""
+    """Write owners as JSON lines: the selected ones, or all if neither user nor agent is given."""
     from embermem import bootstrap
     from embermem.core import config
     from embermem.transfer.export import export as write
@@ -88,13 +90,13 @@ def export(
 
 def import_owners(
     ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE.jsonl", help="What `export` wrote; `-` reads stdin.")],
+    file: Annotated[str, typer.Argument(metavar="FILE.jsonl", help="A file of `export`; `-` reads stdin.")],
     leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Pass by users who have a memory here, and name them.")
+        bool, typer.Option("--leave-out", help="Skip users who already have a memory here, and print them.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read what `export` wrote into this store: each user whole, or not at all."""
+    """Import what `export` wrote: each user completely, or not at all."""
     from embermem import bootstrap
     from embermem.core import config
     from embermem.reports import render
@@ -123,7 +125,7 @@ def import_owners(
 
 
 def migrate(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Bring an older store's schema up to date; a file is copied first."""
+    """Update the schema of an older store; a file is copied first."""
     from embermem import bootstrap
     from embermem.core import config
     from embermem.reports import render
@@ -145,10 +147,10 @@ def migrate(ctx: typer.Context, as_json: JsonOption = False) -> None:
 def schema(
     engine: Annotated[str, typer.Option(help="sqlite, postgresql or citus.")] = "postgresql",
     halfvec: Annotated[
-        bool, typer.Option("--pgvector/--no-pgvector", help="Vectors as `halfvec`, or as bytes.")
+        bool, typer.Option("--pgvector/--no-pgvector", help="Store vectors as `halfvec`, or as bytes.")
     ] = True,
 ) -> None:
-    """Print the SQL that makes an empty store's tables. It asks no store."""
+    """Print the SQL that creates an empty store's tables. Does not open a store."""
     from embermem.reports import render
     from embermem.store.engines.ddl import ENGINES, ddl
 
@@ -227,7 +229,7 @@ class _Output:
         self._file.close()
         if not mine:
             if error is None:
-                raise InputError(f"{self._part} was taken over by another export to this name; nothing was written")
+                raise InputError(f"{self._part} is now used by another export to this name; nothing was written")
             return
         try:
             if error is None:
@@ -238,7 +240,7 @@ class _Output:
 
     def _refuse_there(self) -> None:
         if self._path is not None and self._path.exists():
-            raise InputError(f"{self._path} is there already; choose another name")
+            raise InputError(f"{self._path} already exists; choose another name")
 
     def _is_mine(self) -> bool:
         with suppress(OSError):

@@ -12,17 +12,20 @@ import typer
 from embermem.cli.commands.common import AsOfOption, JsonOption, owner_read, owner_written, text_of, time_of
 from embermem.core.errors import InputError
 
-_KeepOption = Annotated[bool, typer.Option("--dry-run", help="Show what would leave, change nothing.")]
+_KeepOption = Annotated[bool, typer.Option("--dry-run", help="Print what would be archived; change nothing.")]
 
 
 def why(
     ctx: typer.Context,
     item: Annotated[
-        str, typer.Argument(metavar="ID", help="A fact, segment, chain or link, a trait, or a line such as user.home.")
+        str,
+        typer.Argument(
+            metavar="ID", help="The id of a fact, segment, chain or link, a trait, or a profile line such as user.home."
+        ),
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Say why something is remembered: the words said, the changes that made it, and what it replaced."""
+    """Show why something is remembered: the words said, the changes that made it, and what it replaced."""
     from embermem.reports import render
 
     with owner_read(ctx) as owner:
@@ -33,10 +36,10 @@ def why(
 def diff(
     ctx: typer.Context,
     earlier: Annotated[str, typer.Argument(metavar="T1", help="A time or day, in ISO 8601.")],
-    later: Annotated[str | None, typer.Argument(metavar="T2", help="Now, if not given.")] = None,
+    later: Annotated[str | None, typer.Argument(metavar="T2", help="Default: now.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what came to be known from one time to another."""
+    """Show what changed between two times."""
     from embermem.reports import render
 
     first, last = time_of(earlier), time_of(later)
@@ -48,12 +51,12 @@ def diff(
 def conflicts(
     ctx: typer.Context,
     both: Annotated[
-        tuple[str, str] | None, typer.Option("--both", metavar="FACT FACT", help="Say that both of them may stand.")
+        tuple[str, str] | None, typer.Option("--both", metavar="FACT FACT", help="Say that both facts may stay.")
     ] = None,
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List facts that cannot both be so. `correct` or `retire` one of two, or let both stand."""
+    """List facts that cannot both be true. `correct` or `retire` one of them, or keep both."""
     from embermem.reports import render
 
     at = time_of(as_of)
@@ -70,20 +73,22 @@ def conflicts(
 
 def links(
     ctx: typer.Context,
-    item: Annotated[str | None, typer.Argument(metavar="[ID]", help="Those of one fact or segment.")] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="ID", help="Link the two; needs --reason.")] = None,
-    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What they have to do with each other.")] = None,
-    remove: Annotated[str | None, typer.Option("--remove", metavar="LINK", help="Take a link away.")] = None,
+    item: Annotated[str | None, typer.Argument(metavar="[ID]", help="Only links of this fact or segment.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="ID", help="Link ID to this item; requires --reason.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why they are related.")] = None,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="LINK", help="Remove a link.")] = None,
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List links between facts and segments, make one, or take one away."""
+    """List links between facts and segments, create one, or remove one."""
     from embermem.reports import render
 
     if (to is None) != (reason is None) or (to is not None and item is None):
         raise typer.BadParameter("a link needs an ID, --to and --reason")
     if to is not None and remove is not None:
-        raise typer.BadParameter("make a link or take one away, one at a time")
+        raise typer.BadParameter("create a link or remove one, not both")
     at = time_of(as_of)
     with owner_read(ctx) as owner:
         if remove is not None:
@@ -97,10 +102,10 @@ def links(
 
 def learn(
     ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines, one fact a line; `-` reads stdin.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines, one fact per line; `-` reads stdin.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Take in facts of your own: objects with text, and if known subject, attribute, value, valid_from, expires_at."""
+    """Add facts of your own: objects with text and, where known, subject, attribute, value, valid_from, expires_at."""
     from embermem.reports import render
 
     brought = _objects(file)
@@ -110,7 +115,7 @@ def learn(
 
 
 def fade(ctx: typer.Context, dry_run: _KeepOption = False, as_json: JsonOption = False) -> None:
-    """Move to the archive what was neither recalled nor said again for long, as the forgetting curve has it."""
+    """Archive memories that were not used for long, by the forgetting curve."""
     from embermem.reports import render
 
     with owner_read(ctx) as owner:
@@ -130,11 +135,13 @@ def fade(ctx: typer.Context, dry_run: _KeepOption = False, as_json: JsonOption =
 
 def expire(
     ctx: typer.Context,
-    at: Annotated[str, typer.Argument(metavar="TIME", help="Until when it is kept; `never` takes that back.")],
-    fact: Annotated[str | None, typer.Option(metavar="ID", help="A fact: from then on it no longer holds.")] = None,
-    page: Annotated[str | None, typer.Option(metavar="ID", help="A page: then it is forgotten for good.")] = None,
+    at: Annotated[str, typer.Argument(metavar="TIME", help="When it expires; `never` removes the expiry.")],
+    fact: Annotated[str | None, typer.Option(metavar="ID", help="A fact: it ends at that time.")] = None,
+    page: Annotated[
+        str | None, typer.Option(metavar="ID", help="A page: it is forgotten at that time, for good.")
+    ] = None,
 ) -> None:
-    """Give a fact or a page an end."""
+    """Set when a fact or a page expires."""
     from embermem.reports import render, show
 
     if (fact is None) == (page is None):
@@ -148,10 +155,10 @@ def expire(
 
 def verify(
     ctx: typer.Context,
-    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="What `forget --json` printed; `-` reads stdin.")],
+    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="The output of `forget --json`; `-` reads stdin.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Check that what a receipt of `forget` says is gone, is gone. Exit code 1 where something of it is found."""
+    """Check that the content of a receipt of `forget` is gone. Exit code 1 if something of it is found."""
     from embermem.reports import render
 
     told = _read(receipt)
@@ -192,5 +199,5 @@ def _objects(name: str) -> list[Any]:
             try:
                 made.append(json.loads(line))
             except ValueError as error:
-                raise InputError(f"line {number} of {name} is no JSON: {error}") from error
+                raise InputError(f"line {number} of {name} is not JSON: {error}") from error
     return made

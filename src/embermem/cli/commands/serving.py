@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 def serve(
     ctx: typer.Context,
-    host: Annotated[str, typer.Option(help="Where to listen; keys are required but on loopback.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
-    require_keys: Annotated[bool, typer.Option("--require-keys", help="On loopback too.")] = False,
-    no_worker: Annotated[bool, typer.Option("--no-worker", help="Do not understand behind: others do.")] = False,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; beyond loopback, keys are required.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free port.")] = 8765,
+    require_keys: Annotated[bool, typer.Option("--require-keys", help="Require keys on loopback too.")] = False,
+    no_worker: Annotated[
+        bool, typer.Option("--no-worker", help="No background processing; other workers do it.")
+    ] = False,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Recall and show, change nothing: for a replica of a server.")
+        bool, typer.Option("--read-only", help="Serve reads only, for example from a replica.")
     ] = False,
     log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
@@ -50,18 +54,20 @@ def serve(
 def mcp(
     ctx: typer.Context,
     client: Annotated[
-        str | None, typer.Argument(metavar="[CLIENT]", help="Of --print-config: cursor, zed…; all, if not given.")
+        str | None, typer.Argument(metavar="[CLIENT]", help="With --print-config: cursor, zed, …; default: all.")
     ] = None,
-    print_config: Annotated[bool, typer.Option("--print-config", help="Print a client's settings, and end.")] = False,
+    print_config: Annotated[bool, typer.Option("--print-config", help="Print a client's settings and exit.")] = False,
     transport: Annotated[str, typer.Option(help="stdio, or http.")] = "stdio",
-    host: Annotated[str, typer.Option(help="Of http. Other machines need a key.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of http; 0 takes any that is free.")] = 8766,
-    path: Annotated[str, typer.Option(help="Of http.")] = "/mcp",
-    require_keys: Annotated[bool, typer.Option("--require-keys", help="Of http: a key on this machine too.")] = False,
+    host: Annotated[str, typer.Option(help="With http. Other machines need a key.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With http; 0 takes a free port.")] = 8766,
+    path: Annotated[str, typer.Option(help="With http.")] = "/mcp",
+    require_keys: Annotated[
+        bool, typer.Option("--require-keys", help="With http: require a key on this machine too.")
+    ] = False,
 ) -> None:
-    """Serve this user's memory to an agent by the Model Context Protocol."""
+    """Serve this user's memory to an agent over the Model Context Protocol."""
     if client is not None and not print_config:
-        raise typer.BadParameter("a CLIENT is named with --print-config")
+        raise typer.BadParameter("a CLIENT requires --print-config")
     if transport not in ("stdio", "http"):
         raise typer.BadParameter(f"--transport {transport!r}; allowed: stdio, http")
     session = session_of(ctx)

@@ -22,16 +22,16 @@ from embermem.cli.commands.common import (
 
 def recall(
     ctx: typer.Context,
-    query: Annotated[str, typer.Argument(help="What to remember; `-` reads it from stdin.")],
-    budget: Annotated[int | None, typer.Option(min=1, metavar="TOKENS", help="How long the context may be.")] = None,
+    query: Annotated[str, typer.Argument(help="The query; `-` reads stdin.")],
+    budget: Annotated[int | None, typer.Option(min=1, metavar="TOKENS", help="Tokens of the context.")] = None,
     at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When it is asked: `last week` counts from it.")
+        str | None, typer.Option(metavar="TIME", help="The time of the query; `last week` is relative to it.")
     ] = None,
     as_of: AsOfOption = None,
     valid_at: ValidAtOption = None,
-    thread: Annotated[str | None, typer.Option(help="The conversation in which it is asked.")] = None,
+    thread: Annotated[str | None, typer.Option(help="The thread of the query.")] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Also show the hits, their scores, what was left out.")
+        bool, typer.Option("--explain", help="Also print the hits, their scores and what was left out.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,12 +63,14 @@ def recall(
 
 def chat(
     ctx: typer.Context,
-    thread: Annotated[str, typer.Option(help="Which conversation.")] = "main",
-    system: Annotated[str | None, typer.Option(metavar="TEXT", help="In place of our system prompt.")] = None,
+    thread: Annotated[str, typer.Option(help="The thread.")] = "main",
+    system: Annotated[str | None, typer.Option(metavar="TEXT", help="Replaces the default system prompt.")] = None,
     style: Annotated[str | None, typer.Option(metavar="TEXT", help="How to reply, such as `short, warm`.")] = None,
-    budget: Annotated[int | None, typer.Option(min=1, metavar="TOKENS", help="How long the memory may be.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, metavar="TOKENS", help="Tokens of the memory in the prompt.")
+    ] = None,
 ) -> None:
-    """Talk with a model that remembers. /help lists what can be looked at; Ctrl-C stops a reply, Ctrl-D ends."""
+    """Chat with a model that has memory. /help lists commands; Ctrl-C stops a reply, Ctrl-D ends the chat."""
     from embermem.chat import no_model
     from embermem.cli import chat as chats
     from embermem.core import config
@@ -87,10 +89,10 @@ def show(
     ctx: typer.Context,
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[short|mid|long|pending|archive|changes|page|segment]", help="All, if not given."),
+        typer.Argument(metavar="[short|mid|long|pending|archive|changes|page|segment]", help="Default: all."),
     ] = None,
-    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Of the page or segment.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many rows.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="The id of the page or segment.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most rows.")] = None,
     as_of: AsOfOption = None,
     valid_at: ValidAtOption = None,
     as_json: JsonOption = False,
@@ -108,7 +110,7 @@ def show(
         )
     then = then_of(as_of, valid_at)
     if what == "changes" and then:
-        raise typer.BadParameter("`show changes` shows the log whole; `diff` says what changed between two times")
+        raise typer.BadParameter("`show changes` prints the whole log; use `diff` for the changes between two times")
     with owner_read(ctx) as owner:
         match what:
             case None:
@@ -128,7 +130,7 @@ def show(
 
 
 def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """How much the store holds, and how much of it is this user's."""
+    """Print counts for the store and for this user."""
     from embermem.reports import render
 
     session = session_of(ctx)
@@ -138,7 +140,7 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
         own = session.owner(memory).stats() if here else None
         better = memory.better_embedder()
     if better is not None:
-        say(f"the embedder {better} is here: `embermem settle`, or any worker, embeds the store again with it")
+        say(f"the embedder {better} is now available; `embermem settle` or a worker embeds the store again with it")
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return
@@ -160,12 +162,12 @@ def _pairs(record: object) -> list[tuple[str, object]]:
 def cost(
     ctx: typer.Context,
     since: Annotated[
-        str | None, typer.Option(metavar="DAY", help="From this day (UTC); the last 30 if not given.")
+        str | None, typer.Option(metavar="DAY", help="From this day (UTC); default: the last 30 days.")
     ] = None,
     by: Annotated[str, typer.Option(help="day, purpose or owner.")] = "day",
     as_json: JsonOption = False,
 ) -> None:
-    """What the language model was asked, what it cost, and what today's limits leave."""
+    """Print model calls, their cost, and what today's limits leave."""
     from datetime import UTC, datetime, timedelta
 
     from embermem.reports import cost as costs

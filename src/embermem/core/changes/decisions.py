@@ -1,11 +1,11 @@
-"""The second log: numbered changes, each made of decisions that say in full what was derived.
+"""The second log: numbered changes, each with decisions that record in full what was derived.
 
-Everything that Ember derives from utterances is written by applying a change; applying all of them again in order
-gives the same memory. A decision is resolved: it names ids and texts, so that applying it asks nobody anything.
-Vectors are not part of the log: they are made again from the texts. The log only grows, but for forgetting: that takes
-every word of what is forgotten out of it.
+Everything that Ember derives from utterances is written by applying a change; replaying all changes in order gives the
+same memory. A decision is resolved: it contains ids and texts, so that applying it needs no model. Vectors are not part
+of the log, because they can be computed again from the texts. The log only grows, except that forgetting removes all
+forgotten text from it.
 
-A kind of decision is stored under its `tag`, which no rename of the class may change.
+A kind of decision is stored under its `tag`, which does not change when the class is renamed.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Embedded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Noted:
-    """A page was read up to `upto_seq`: its chain, its keywords, and what it may teach the persona."""
+    """A page was analysed up to `upto_seq`: its chain, its keywords, and proposals for the persona."""
 
     tag: ClassVar[str] = "Noted"
     page_id: PageId
@@ -154,7 +154,7 @@ class ChainSummarised:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Placed:
-    """A page entered a segment; `f_score` is None where it opened the segment."""
+    """A page joined a segment; `f_score` is None if it started the segment."""
 
     tag: ClassVar[str] = "Placed"
     page_id: PageId
@@ -181,7 +181,7 @@ class KeywordCount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentWritten:
-    """A segment's summary and keywords now; opens the segment if it is new."""
+    """A segment's current summary and keywords; creates the segment if it is new."""
 
     tag: ClassVar[str] = "SegmentWritten"
     segment_id: SegmentId
@@ -193,7 +193,7 @@ class SegmentWritten:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Analysed:
-    """A page was read for the persona up to `upto_seq`."""
+    """A page was analysed for the persona up to `upto_seq`."""
 
     tag: ClassVar[str] = "Analysed"
     page_id: PageId
@@ -202,7 +202,7 @@ class Analysed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactAdded:
-    """A fact entered a knowledge base."""
+    """A fact was added to a knowledge base."""
 
     tag: ClassVar[str] = "FactAdded"
     fact_id: FactId
@@ -227,7 +227,7 @@ class FactStrengthened:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactRetired:
-    """A fact is no longer so; it stays answerable by date."""
+    """A fact has ended; it can still be queried by date."""
 
     tag: ClassVar[str] = "FactRetired"
     fact_id: FactId
@@ -237,7 +237,7 @@ class FactRetired:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactArchived:
-    """A fact left its knowledge base by the cap (first in, first out)."""
+    """A fact was archived by the cap (first in, first out)."""
 
     tag: ClassVar[str] = "FactArchived"
     fact_id: FactId
@@ -245,7 +245,7 @@ class FactArchived:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactRestored:
-    """A fact holds again: what retired it, superseded it or moved it to the archive was undone."""
+    """A fact is current again: what retired, superseded or archived it was undone."""
 
     tag: ClassVar[str] = "FactRestored"
     fact_id: FactId
@@ -253,7 +253,7 @@ class FactRestored:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactPinned:
-    """The caller keeps a fact from the cap, or (False) no longer does."""
+    """The caller exempts a fact from the cap, or (False) no longer does."""
 
     tag: ClassVar[str] = "FactPinned"
     fact_id: FactId
@@ -262,7 +262,7 @@ class FactPinned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactExpires:
-    """The caller's word: the fact holds until `at`, and no longer; None takes that back."""
+    """Set by the caller: the fact ends at `at`; None removes this."""
 
     tag: ClassVar[str] = "FactExpires"
     fact_id: FactId
@@ -271,7 +271,7 @@ class FactExpires:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactsConflict:
-    """Two facts that cannot both be so, of which none may end the other: both stay, and callers are told."""
+    """Two facts that cannot both be true, neither of which may end the other: both stay, and callers are told."""
 
     tag: ClassVar[str] = "FactsConflict"
     fact_id: FactId
@@ -281,7 +281,7 @@ class FactsConflict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConflictSettled:
-    """The caller's word: both facts of a conflict may stand."""
+    """Set by the caller: both facts of a conflict may stay."""
 
     tag: ClassVar[str] = "ConflictSettled"
     fact_id: FactId
@@ -290,7 +290,7 @@ class ConflictSettled:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactAffirmed:
-    """The caller's word: what was said up to `upto_seq` does not end this fact."""
+    """Set by the caller: what was said up to `upto_seq` does not end this fact."""
 
     tag: ClassVar[str] = "FactAffirmed"
     fact_id: FactId
@@ -299,7 +299,7 @@ class FactAffirmed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactDenied:
-    """The caller's word: what was said up to `upto_seq` does not teach this value again. `fact_id` had it."""
+    """Set by the caller: what was said up to `upto_seq` does not teach this value again. `fact_id` had it."""
 
     tag: ClassVar[str] = "FactDenied"
     fact_id: FactId
@@ -312,7 +312,7 @@ class FactDenied:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactBarred:
-    """As `FactDenied`, of a value that was forgotten: `mark` is a keyed hash of it, and says it to nobody."""
+    """As `FactDenied`, for a forgotten value: `mark` is a keyed hash of it, which does not reveal it."""
 
     tag: ClassVar[str] = "FactBarred"
     mark: str
@@ -321,8 +321,8 @@ class FactBarred:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextsBarred:
-    """Texts that were forgotten, as keyed hashes. A message that is one of `messages` (its role, words and time) is not
-    stored again; from words that are one of `texts`, whenever they are said, nothing is learnt."""
+    """Forgotten texts as keyed hashes. A message in `messages` (role, text and time) is not stored again; from texts
+    in `texts`, whenever they are said, nothing is learnt."""
 
     tag: ClassVar[str] = "TextsBarred"
     messages: tuple[str, ...]
@@ -331,7 +331,7 @@ class TextsBarred:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erased:
-    """What a change of cause `forgetting` took out of both logs: ids and counts, no word of it."""
+    """What a change with the cause `forgetting` removed from both logs: ids and counts, without text."""
 
     tag: ClassVar[str] = "Erased"
     pages: tuple[PageId, ...]
@@ -349,7 +349,7 @@ class TraitCleared:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Undone:
-    """What change `no` taught the persona is taken back by the decisions that follow."""
+    """What change `no` taught the persona is reverted by the decisions that follow."""
 
     tag: ClassVar[str] = "Undone"
     no: int
@@ -357,7 +357,8 @@ class Undone:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BegunAnew:
-    """All that was derived before is put away; what callers set follows in the same change, the rest is read anew."""
+    """All earlier derived memory is discarded; what callers set follows in the same change, the rest is analysed
+    again."""
 
     tag: ClassVar[str] = "BegunAnew"
 
@@ -376,7 +377,7 @@ class TraitSet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileSet:
-    """A profile field's value, true from `valid_from` on (None: always); a value of None takes it away."""
+    """The value of a profile field, true from `valid_from` on (None: always); a value of None removes it."""
 
     tag: ClassVar[str] = "ProfileSet"
     whose: About
@@ -389,7 +390,7 @@ class ProfileSet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Linked:
-    """Two memories, facts or segments, have to do with each other, and why (A-MEM, arXiv 2502.12110)."""
+    """Two related memories, facts or segments, with the reason (A-MEM, arXiv 2502.12110)."""
 
     tag: ClassVar[str] = "Linked"
     link_id: LinkId
@@ -401,7 +402,7 @@ class Linked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unlinked:
-    """A link no longer stands."""
+    """A link was removed."""
 
     tag: ClassVar[str] = "Unlinked"
     link_id: LinkId
@@ -409,8 +410,8 @@ class Unlinked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentEvolved:
-    """What a newer memory taught of an older segment: more keywords, tags, and a line of context, in place of those it
-    evolved to before. All empty takes them away."""
+    """How a newer memory changed an older segment: additional keywords, tags, and a sentence of context, replacing
+    earlier ones. All empty removes them."""
 
     tag: ClassVar[str] = "SegmentEvolved"
     segment_id: SegmentId
@@ -423,7 +424,7 @@ class SegmentEvolved:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evicted:
-    """A segment left mid-term memory for the archive."""
+    """A segment moved from mid-term memory to the archive."""
 
     tag: ClassVar[str] = "Evicted"
     segment_id: SegmentId
@@ -478,8 +479,8 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refused:
-    """What an undo leaves as it is: an id, the name of a trait or of a profile line; why, in words; and the change that
-    rests on it or that keeps it so."""
+    """What an undo leaves unchanged: an id, the name of a trait or of a profile line; the reason; and the change
+    that rests on it or prevents it."""
 
     item: str
     reason: str
@@ -488,7 +489,7 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UndoPlan:
-    """What undoing a change would decide now, and what of it cannot be taken back. No decisions: nothing can."""
+    """What undoing a change would decide now, and what it would refuse. Without decisions, nothing can be undone."""
 
     decisions: tuple[Decision, ...]
     refused: tuple[Refused, ...]

@@ -1,6 +1,6 @@
-"""The bodies of the routes under /v1. What they answer are the records of `embermem.wire`.
+"""The request bodies of the routes under /v1. Their answers are records of `embermem.wire`.
 
-A body refuses what it does not know, and every text and list in it has a limit. Absent and null say the same: nothing.
+A body refuses unknown fields, and every text and list in it has a limit. An absent field and null mean the same.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Body(BaseModel):
                 if name not in known:
                     raise PydanticCustomError(
                         "unknown_field",
-                        "{name} is not a field here; known are: {known}",
+                        "{name} is an unknown field; known fields: {known}",
                         {"name": ascii(name)[:_SHOWN], "known": ", ".join(known)},
                     )
         return given
@@ -95,11 +95,11 @@ Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Moment = Annotated[
     str,
     StringConstraints(max_length=LONGEST_TIME),
-    Field(description="ISO 8601, such as 2026-05-02T10:00:00+02:00. Without a zone it takes the owner's."),
+    Field(description="ISO 8601, such as 2026-05-02T10:00:00+02:00. A time without a zone is in the owner's."),
 ]
-UserId = Annotated[Name, Field(description="Whose memory.", examples=["alice"])]
-AgentId = Annotated[Name, Field(description="With which agent.", examples=["tutor"])]
-RunId = Annotated[Name, Field(description="The thread: one conversation.", examples=["main"])]
+UserId = Annotated[Name, Field(description="The user.", examples=["alice"])]
+AgentId = Annotated[Name, Field(description="The agent.", examples=["tutor"])]
+RunId = Annotated[Name, Field(description="The thread, one conversation.", examples=["main"])]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
 FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
 FieldValue = (
@@ -122,7 +122,7 @@ class Message(Body):
 
     role: Literal["user", "assistant", "system", "developer", "tool", "function"]
     content: Text | Annotated[list[Text | dict[str, Any]], Field(max_length=MOST_PARTS)] | None = None
-    name: Name | None = Field(default=None, description="The speaker, where it is not the user or the agent.")
+    name: Name | None = Field(default=None, description="The speaker, if not the user or the agent.")
     at: Moment | None = None
     tool_calls: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
     tool_call_id: Name | None = None
@@ -139,7 +139,7 @@ def _form(given: object) -> str:
 Said = Annotated[
     Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES), Tag("list")] | Annotated[Text, Tag("text")],
     Discriminator(_form),  # so that what is wrong in a list is not also told as "not a text"
-    Field(description="Messages in OpenAI's format; or one text, said by the user."),
+    Field(description="Messages in OpenAI's format, or one text of the user."),
 ]
 
 
@@ -159,14 +159,14 @@ class AddBody(OwnerBody):
     messages: Said
     run_id: RunId = MAIN
     at: Moment | None = Field(
-        default=None, description="When they were said; now by default. A message's own `at` goes first."
+        default=None, description="When they were said; now by default. A message's own `at` takes precedence."
     )
     fresh: bool | None = Field(
         default=None,
         description="Whether the first that the user says begins a page of its own. By default a text does, and a list "
         "goes on with the page that is open.",
     )
-    expires_at: Moment | None = Field(default=None, description="When the pages are forgotten by themselves.")
+    expires_at: Moment | None = Field(default=None, description="When the pages expire.")
 
 
 class BatchItem(Body):
@@ -179,7 +179,7 @@ class BatchItem(Body):
     at: Moment | None = None
     fresh: bool | None = None
     key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
-        default=None, description="As the header Idempotency-Key, for this item."
+        default=None, description="The same as the header Idempotency-Key, for this item."
     )
 
 
@@ -257,14 +257,14 @@ class SearchBody(_Question):
 
     model_config = _example({"query": "Where does she live?", "user_id": "alice", "top_k": 3})
 
-    run_id: RunId | None = Field(default=None, description="Only what was said in this thread.")
+    run_id: RunId | None = Field(default=None, description="Search this thread only.")
     top_k: Annotated[int, Field(ge=1, le=MOST_HITS)] = Field(
         default=10,
         validation_alias=AliasChoices("top_k", "k", "limit"),
-        description="How many; also called k or limit.",
+        description="Number of results; also called k or limit.",
     )
-    as_of: Moment | None = Field(default=None, description="What was known then.")
-    valid_at: Moment | None = Field(default=None, description="What was true then.")
+    as_of: Moment | None = Field(default=None, description="Read what was known at this time.")
+    valid_at: Moment | None = Field(default=None, description="Read what was true at this time.")
     filters: Filters | None = None
 
     @model_validator(mode="after")
@@ -272,9 +272,7 @@ class SearchBody(_Question):
         for name in ("user_id", "agent_id", "run_id"):
             beside, inside = getattr(self, name), getattr(self.filters, name, None)
             if inside is not None and name in self.model_fields_set and beside not in (None, inside):
-                raise PydanticCustomError(
-                    "two_values", "{name} says one thing and filters.{name} another", {"name": name}
-                )
+                raise PydanticCustomError("two_values", "{name} and filters.{name} differ", {"name": name})
         return self
 
     @property
@@ -294,16 +292,16 @@ class ContextBody(_Question):
 
     model_config = _example({"query": "Where does she live?", "user_id": "alice", "budget": 300})
 
-    run_id: RunId | None = Field(default=None, description="In which thread it is asked: its open page is always told.")
+    run_id: RunId | None = Field(default=None, description="The thread of the query; its open page is always included.")
     budget: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = Field(
         default=None,
         validation_alias=AliasChoices("budget", "max_tokens"),
-        description="At most so many tokens; also called max_tokens. By default the setting `budget`.",
+        description="Most tokens; also called max_tokens. Default: the setting `budget`.",
     )
-    at: Moment | None = Field(default=None, description="When it is asked; now by default.")
-    as_of: Moment | None = Field(default=None, description="What was known then. It counts no visit.")
-    valid_at: Moment | None = Field(default=None, description="What was true then. It counts no visit.")
-    explain: bool = Field(default=False, description="Say what was left out, and why.")
+    at: Moment | None = Field(default=None, description="Time of the query; default: now.")
+    as_of: Moment | None = Field(default=None, description="Read what was known at this time. Counts no visit.")
+    valid_at: Moment | None = Field(default=None, description="Read what was true at this time. Counts no visit.")
+    explain: bool = Field(default=False, description="Include what was left out, and why.")
 
 
 # ----------------------------------------------------------------------------------------------------------- persona
@@ -329,7 +327,7 @@ class ProfileBody(OwnerBody):
     @model_validator(mode="after")
     def _something(self) -> Self:
         if self.user is None and self.agent is None:
-            raise PydanticCustomError("nothing", "name a field of the user or of the agent")
+            raise PydanticCustomError("nothing", "give at least one field of the user or the agent")
         return self
 
 

@@ -29,7 +29,7 @@ def position(listing: str, given: str) -> str:
     except (binascii.Error, ValueError):
         check, place = b"", ""
     if not place or check != _check(listing, place) or cursor(listing, place) != given.rstrip("="):
-        raise InputError("cursor is not one of this list; give next_cursor as it came, with the same filters, or none")
+        raise InputError("cursor is not valid for this list; pass next_cursor unchanged with the same filters, or none")
     return place
 
 
@@ -39,7 +39,7 @@ def number(listing: str, given: str | None) -> int | None:
         return None
     place = position(listing, given)
     if not (place.isascii() and place.isdecimal() and len(place) < 17):
-        raise InputError("cursor is not one of this list; give next_cursor as it came, or none")
+        raise InputError("cursor is not valid for this list; pass next_cursor unchanged, or none")
     return int(place)
 
 

@@ -20,22 +20,22 @@ from embermem.memory import OwnerMemory
 
 
 def text_query(description: str, longest: int = bodies.LONGEST_NAME, examples: list[Any] | None = None) -> Any:
-    """A parameter that is a text: not empty, and no longer than `longest`."""
+    """A text parameter that is not empty and not longer than `longest`."""
     return Query(min_length=1, max_length=longest, description=description, examples=examples)
 
 
 def time_query(description: str) -> Any:
-    """A parameter that is a time."""
+    """A time parameter."""
     return text_query(description, bodies.LONGEST_TIME)
 
 
-UserQuery = Annotated[str, text_query("Whose memory.", examples=["alice"])]
-AgentQuery = Annotated[str, text_query("With which agent.", examples=["tutor"])]
-RunQuery = Annotated[str | None, text_query("Only of this thread.")]
-Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="How many at most.")]
-Cursor = Annotated[str | None, text_query("The `next_cursor` of the part before.", bodies.LONGEST_CURSOR)]
-AsOf = Annotated[str | None, time_query("What was known then: a time, or a day.")]
-ValidAt = Annotated[str | None, time_query("What was true then.")]
+UserQuery = Annotated[str, text_query("The user.", examples=["alice"])]
+AgentQuery = Annotated[str, text_query("The agent.", examples=["tutor"])]
+RunQuery = Annotated[str | None, text_query("Only this thread.")]
+Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="Most items.")]
+Cursor = Annotated[str | None, text_query("The `next_cursor` of the previous page.", bodies.LONGEST_CURSOR)]
+AsOf = Annotated[str | None, time_query("Read what was known at this time or day.")]
+ValidAt = Annotated[str | None, time_query("Read what was true at this time.")]
 
 
 def _possible(item_id: str) -> str:
@@ -47,7 +47,7 @@ def _possible(item_id: str) -> str:
 
 ItemId = Annotated[
     str,
-    Path(min_length=1, max_length=bodies.LONGEST_NAME, description="An id, as answers have it."),
+    Path(min_length=1, max_length=bodies.LONGEST_NAME, description="An id from an answer."),
     AfterValidator(_possible),
 ]
 ChangeNo = Annotated[int, Path(ge=1, le=bodies.LARGEST, description="The change's number.")]
@@ -121,7 +121,7 @@ def _name(route: APIRoute) -> str:
 def _request_id(
     x_request_id: Annotated[
         str | None,
-        Header(description="A name for this request, for its log and answer. One is made where it is missing."),
+        Header(description="An id of this request for the log and the answer; created if missing."),
     ] = None,
 ) -> None:
     """Documents the header; the frame reads it."""

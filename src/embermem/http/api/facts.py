@@ -52,6 +52,6 @@ def part(
 def _all(owner: OwnerMemory, about: About | None, state: State, then: LookBack) -> list[Fact]:
     if state is State.PAST:
         if "valid_at" in then:
-            raise InputError("valid_at asks what was true then: past facts are among the current ones, leave state out")
+            raise InputError("valid_at already includes past facts: leave state out")
         return [fact for fact in owner.past_facts(as_of=then.get("as_of")) if about in (None, fact.about)]
     return list(owner.facts(about, archived=state is State.ARCHIVED, **then))

@@ -53,12 +53,10 @@ def corrected(owner: OwnerMemory, item_id: str, text: str) -> Fact:
     match item_id[:1]:
         case "p":
             owner.page(item_id)
-            raise Conflict("what was said stays as it was said: forget the page, or correct a fact that rests on it")
+            raise Conflict("messages cannot be changed: forget the page, or correct a fact that rests on it")
         case "u":
             page_id = owner.utterance(item_id).page_id
-            raise Conflict(
-                f"what was said stays as it was said: forget its page {page_id}, or correct a fact that rests on it"
-            )
+            raise Conflict(f"messages cannot be changed: forget the page {page_id}, or correct a fact that rests on it")
         case "f":
             return owner.correct(item_id, text)
     raise _none_such(item_id)
@@ -71,7 +69,7 @@ def forgotten(owner: OwnerMemory, item_id: str, *, dry_run: bool) -> Forgotten:
             return owner.forget(page=item_id, dry_run=dry_run)
         case "u":
             page_id = owner.utterance(item_id).page_id
-            raise Conflict(f"an utterance goes with its page: forget {page_id}")
+            raise Conflict(f"an utterance is forgotten with its page: forget {page_id}")
         case "f":
             return owner.forget(fact=item_id, dry_run=dry_run)
         case "s":

@@ -113,7 +113,7 @@ def _read(order: Callable[[str], Any], position: str) -> Any:
     try:
         return order(position)
     except ValueError as error:
-        raise InputError("cursor is not one of this list; give next_cursor as it came, or none") from error
+        raise InputError("cursor is not valid for this list; pass next_cursor unchanged, or none") from error
 
 
 def _step(asked: Asked) -> int:

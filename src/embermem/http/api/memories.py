@@ -47,17 +47,17 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=bodies.LONGEST_KEY,
-        description="A name for this addition. Sent again with the same messages it adds nothing and answers the same; "
+        description="Idempotency key. Repeated with the same messages, it adds nothing and returns the same answer; "
         "with other messages it is refused (409).",
     ),
 ]
-DryRun = Annotated[bool, Query(description="Only say what would go.")]
-Confirm = Annotated[bool, Query(description="Must be true, unless dry_run is.")]
+DryRun = Annotated[bool, Query(description="Only return what would be removed.")]
+Confirm = Annotated[bool, Query(description="Must be true unless dry_run is.")]
 
 
-@routes.post("/memories", status_code=201, summary="Keep messages")
+@routes.post("/memories", status_code=201, summary="Store messages")
 def add_memories(access: Accessible, body: bodies.AddBody, key: Key = None) -> Added:
-    """Keeps what was said. When it answers, the messages are on disk and can be found; they are understood behind."""
+    """Stores messages. When it answers, they are on disk and can be found; they are analysed in the background."""
     return _add(
         written_by(access, body),
         body.messages,
@@ -69,9 +69,10 @@ def add_memories(access: Accessible, body: bodies.AddBody, key: Key = None) -> A
     )
 
 
-@routes.post("/memories/batch", summary="Keep many additions")
+@routes.post("/memories/batch", summary="Store a batch of messages")
 def add_memories_batch(access: Accessible, body: bodies.BatchBody) -> Batch:
-    """Each item is kept or refused on its own, in order. One owner that the key does not hold refuses them all."""
+    """Each item is stored or refused separately, in order. If the key does not grant access to one of the owners,
+    all are refused."""
     owners = [_owner_of(access, body, item) for item in body.read]
     return Batch(items=tuple(_kept(owner, body, item) for owner, item in zip(owners, body.read, strict=True)))
 
@@ -80,36 +81,37 @@ def add_memories_batch(access: Accessible, body: bodies.BatchBody) -> Batch:
 def list_memories(
     owner: Reading,
     asked: Asking,
-    kind: Annotated[Kind, Query(description="Pages, or facts that hold.")] = Kind.PAGE,
-    tier: Annotated[Tier | None, Query(description="Only pages of this tier.")] = None,
+    kind: Annotated[Kind, Query(description="Pages, or current facts.")] = Kind.PAGE,
+    tier: Annotated[Tier | None, Query(description="Only pages in this tier.")] = None,
     run_id: RunQuery = None,
 ) -> items.Items:
-    """Pages or facts, newest first, in parts. What comes in between two parts moves nothing."""
+    """Pages or facts, newest first, paginated. Additions between two requests neither skip nor repeat items."""
     if kind is Kind.PAGE:
         return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id)
     if tier is not None or run_id is not None:
-        raise InputError("tier and run_id are of pages; a fact may rest on many: leave them out, or ask kind=page")
+        raise InputError("tier and run_id apply to pages only: leave them out, or use kind=page")
     state = facts.State.CURRENT
     return facts.part(owner, asked, into=items.Items, about=None, state=state, then=LookBack())
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
 def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> items.Item:
-    """A page, an utterance or a fact, by its id; as it stood `as_of` a time."""
+    """A page, an utterance or a fact, by its id; with `as_of`, as known at a time."""
     return items.shown(owner, item_id, as_of)
 
 
 @routes.put("/memories/{item_id}", summary="Correct a fact")
 @routes.patch("/memories/{item_id}", summary="Correct a fact", operation_id="patch_memory")
 def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody) -> FactItem:
-    """Another text takes the fact's place, as a new fact with an id of its own. What was said cannot be changed."""
+    """Replaces a fact by a new one with a new id. Messages cannot be changed."""
     owner = written_by(access, body)
     return fact_item(owner.owner, items.corrected(owner, item_id, body.text))
 
 
 @routes.delete("/memories/{item_id}", summary="Forget a page, a fact or a segment")
 def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> Forgotten:
-    """It goes with all that rests on it alone. The answer says what went; `sha256` is over the ids."""
+    """Removes it with everything that rests on it alone. The answer lists what was removed; `sha256` is over the
+    ids."""
     return items.forgotten(owner, item_id, dry_run=dry_run)
 
 
@@ -117,26 +119,27 @@ def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> F
 def delete_memories(
     owner: Writing,
     run_id: RunQuery = None,
-    before: Annotated[str | None, time_query("All said before a time or day.")] = None,
-    matching: Annotated[str | None, text_query("Pages that hold all these words.", bodies.LONGEST_VALUE)] = None,
+    before: Annotated[str | None, time_query("Everything said before a time or day.")] = None,
+    matching: Annotated[str | None, text_query("Pages that contain all of these words.", bodies.LONGEST_VALUE)] = None,
     limit: Annotated[
-        int | None, Query(ge=1, le=bodies.MOST_RESULTS, description="With `matching`: also so many that search finds.")
+        int | None,
+        Query(ge=1, le=bodies.MOST_RESULTS, description="With `matching`: also the pages of this many search results."),
     ] = None,
     confirm: Confirm = False,
     dry_run: DryRun = False,
 ) -> Forgotten:
-    """A thread, what was said before a time, or what matches, where one is named; else all that is known of this
+    """Forgets a thread, what was said before a time, or what matches; without any of these, everything of this
     owner."""
     if not (confirm or dry_run):
         raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
     if all(named is None for named in (run_id, before, matching)):
         if limit is not None:
-            raise InputError("limit is of what search finds: give it with matching")
+            raise InputError("limit requires matching")
         return owner.forget_owner(dry_run=dry_run)
     return owner.forget(thread=run_id, before=before, matching=matching, limit=limit, dry_run=dry_run)
 
 
-@routes.get("/memories/{item_id}/history", summary="What was decided of a memory")
+@routes.get("/memories/{item_id}/history", summary="Read the history of a memory")
 def get_memory_history(owner: Reading, item_id: ItemId) -> History:
     """The changes of a page, fact, segment or chain, each with only the decisions that name it."""
     return History(results=tuple(to_record(ChangeItem, change) for change in owner.history(item_id)))

@@ -37,32 +37,33 @@ def _operations(request: Request) -> Operations:
 
 
 Running = Annotated[Operations, Depends(_operations)]
-OfUser = Annotated[str | None, text_query("Whose it must be, where it is given.")]
+OfUser = Annotated[str | None, text_query("If given, the operation must be of this user.")]
 
 
-@routes.post("/settle", status_code=202, summary="Understand what is pending")
+@routes.post("/settle", status_code=202, summary="Process what is pending")
 def settle(
     access: Accessible, operations: Running, request: Request, response: Response, body: bodies.SettleBody
 ) -> OperationItem:
-    """Begins to understand all that is pending of one memory, and answers at once. Location says where to look."""
+    """Starts processing everything that is pending in one memory, and answers at once. Location is the address of
+    the operation."""
     owner = written_by(access, body)
     begun = operations.begin("settle", owner.owner, lambda progress: {"placed": owner.settle(progress)})
     response.headers["Location"] = request.app.url_path_for("get_operation", item_id=begun.id)
     return _shown(begun)
 
 
-@routes.get("/operations/{item_id}", summary="How work behind stands")
+@routes.get("/operations/{item_id}", summary="Read the status of an operation")
 def get_operation(
     access: Accessible, operations: Running, item_id: ItemId, user_id: OfUser = None, agent_id: OfUser = None
 ) -> OperationItem:
-    """An operation of an owner that the key holds. A server keeps the last thousand, and none of its life before."""
+    """An operation of an owner that the key grants access to. A server keeps the last thousand since its start."""
     if user_id is not None or agent_id is not None:
         asked = access.owner(user_id or bodies.DEFAULT, agent_id or bodies.DEFAULT, Right.READ).owner
     else:
         asked = None
     found = operations.get(item_id)
     if found is None or not access.may(found.owner) or asked not in (None, found.owner):
-        raise NotFound(f"no operation {item_id!r}: the server keeps the last ones, and none of its life before")
+        raise NotFound(f"no operation {item_id!r}: the server keeps only the latest operations since its start")
     return _shown(found)
 
 

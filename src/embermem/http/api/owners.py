@@ -14,9 +14,9 @@ from embermem.wire.mapping import to_record
 routes = router("owners")
 
 
-@routes.get("/owners", summary="Owners that the key may reach")
+@routes.get("/owners", summary="List owners that the key can access")
 def list_owners(access: Accessible, asked: Asking) -> Owners:
-    """In order of their names, in parts."""
+    """Sorted by name, paginated."""
     name = listing.named("owners")
     return listing.keyed(
         access.owners(),
@@ -30,9 +30,9 @@ def list_owners(access: Accessible, asked: Asking) -> Owners:
     )
 
 
-@routes.get("/stats", summary="Counts of one memory")
+@routes.get("/stats", summary="Read counts of one memory")
 def get_stats(owner: Reading) -> OwnerStats:
-    """How much was said, where it is, and what is known."""
+    """The number of messages, pages by tier, and facts."""
     return owner.stats()
 
 

@@ -27,20 +27,20 @@ from embermem.wire.memories import FactItem, PageItem, fact_item, page_item
 routes = router("past")
 
 
-@routes.get("/why/{item_id}", summary="Why something is remembered")
+@routes.get("/why/{item_id}", summary="Explain why something is remembered")
 def get_why(owner: Reading, item_id: ItemId) -> Why:
-    """Of a fact, segment, chain or link by its id, a trait by its dimension, a profile line as `user.home`: the words
-    said that it rests on, the changes that made it, what it replaced."""
+    """For a fact, segment, chain or link by its id, a trait by its dimension, or a profile line such as `user.home`:
+    the words it rests on, the changes that made it, what it replaced."""
     return owner.why(item_id)
 
 
-@routes.get("/diff", summary="What came to be known between two times")
+@routes.get("/diff", summary="Compare two times")
 def get_diff(
     owner: Reading,
     earlier: Annotated[str, time_query("A time or a day.")],
-    later: Annotated[str | None, time_query("Now, if left out.")] = None,
+    later: Annotated[str | None, time_query("Default: now.")] = None,
 ) -> DiffAnswer:
-    """Without what was forgotten since."""
+    """What changed between two times, without what was forgotten since."""
     found = owner.diff(earlier, later)
     show = partial(fact_item, owner.owner)
     return to_record(
@@ -51,49 +51,49 @@ def get_diff(
     )
 
 
-@routes.get("/conflicts", summary="Facts that cannot both be so")
+@routes.get("/conflicts", summary="List facts in conflict")
 def list_conflicts(owner: Reading, as_of: AsOf = None) -> Conflicts:
-    """Both stand until one is corrected or retired, or both are let stand."""
+    """Both facts stay until one is corrected or retired, or the conflict is settled."""
     return Conflicts(results=owner.conflicts(as_of))
 
 
-@routes.post("/conflicts/settle", summary="Both facts may stand")
+@routes.post("/conflicts/settle", summary="Settle a conflict: both facts stay")
 def settle_conflict(access: Accessible, body: bodies.SettleConflictBody) -> Conflicts:
-    """They are not marked as in conflict again; what else is."""
+    """The two facts are not reported as in conflict again. Returns the other conflicts."""
     owner = written_by(access, body)
     owner.settle_conflict(body.fact_id, body.other_id)
     return Conflicts(results=owner.conflicts())
 
 
-@routes.post("/facts", status_code=201, summary="Learn facts of your own")
+@routes.post("/facts", status_code=201, summary="Add facts of your own")
 def learn_facts(access: Accessible, body: bodies.LearnBody) -> Learnt:
-    """In one change, by the rules of facts that are understood: all of them or, where one is refused, none."""
+    """In one change, by the same rules as extracted facts: all of them, or none if one is refused."""
     owner = written_by(access, body)
     found = owner.learn([one.model_dump(exclude_none=True) for one in body.facts])
     return Learnt(results=tuple(fact_item(owner.owner, one) for one in found))
 
 
-@routes.post("/facts/{item_id}/expire", summary="A fact holds until a time")
+@routes.post("/facts/{item_id}/expire", summary="Set when a fact expires")
 def expire_fact(access: Accessible, item_id: ItemId, body: bodies.ExpireBody) -> FactItem:
-    """From then on it holds no longer, and stands among the past facts."""
+    """At that time it ends, and is then among the past facts."""
     owner = written_by(access, body)
     owner.expire(fact_id=item_id, at=body.at)
     return fact_item(owner.owner, owner.fact(item_id))
 
 
-@routes.post("/pages/{item_id}/expire", summary="A page is kept until a time")
+@routes.post("/pages/{item_id}/expire", summary="Set when a page expires")
 def expire_page(access: Accessible, item_id: ItemId, body: bodies.ExpireBody) -> PageItem:
-    """Then no read shows it any more, and it is forgotten for good."""
+    """At that time no read returns it any more, and it is forgotten for good."""
     owner = written_by(access, body)
     owner.expire(page_id=item_id, at=body.at)
     return page_item(owner.owner, owner.page(item_id))
 
 
-@routes.get("/links", summary="What has to do with what")
+@routes.get("/links", summary="List links")
 def list_links(
     owner: Reading,
     as_of: AsOf = None,
-    item_id: Annotated[str | None, text_query("Of one fact or segment.")] = None,
+    item_id: Annotated[str | None, text_query("Only links of this fact or segment.")] = None,
 ) -> Links:
     """Links between facts and segments, each with its reason."""
     return Links(results=owner.links(item_id, as_of=as_of))
@@ -101,38 +101,38 @@ def list_links(
 
 @routes.post("/links", status_code=201, summary="Link two memories")
 def make_link(access: Accessible, body: bodies.LinkBody) -> Link:
-    """A fact or segment with another, and why."""
+    """Links a fact or segment to another, with a reason."""
     return written_by(access, body).link(body.from_id, body.to_id, body.reason)
 
 
-@routes.delete("/links/{item_id}", summary="Take a link away")
+@routes.delete("/links/{item_id}", summary="Remove a link")
 def remove_link(owner: Writing, item_id: ItemId) -> Link:
-    """The link, as it ended."""
+    """Returns the removed link."""
     return owner.unlink(item_id)
 
 
-@routes.get("/retention", summary="How much is retained")
+@routes.get("/retention", summary="Read retention")
 def list_retention(
     owner: Reading,
-    at: Annotated[str | None, time_query("At another time than now.")] = None,
+    at: Annotated[str | None, time_query("At this time; default: now.")] = None,
 ) -> Retained:
-    """By the forgetting curve, least first; see docs/retention.md."""
+    """By the forgetting curve, lowest first; see docs/concepts/retention.md."""
     return Retained(results=owner.retention(at))
 
 
-@routes.post("/fade", summary="Archive what was not used for long")
+@routes.post("/fade", summary="Archive faded memories")
 def fade(access: Accessible, body: bodies.FadeBody) -> Faded:
-    """What is retained less than the setting `retention_floor`."""
+    """Archives what is retained less than the setting `retention_floor`."""
     return written_by(access, body).fade(dry_run=body.dry_run)
 
 
 @routes.post("/verify", summary="Check a receipt of forgetting")
 def verify_receipt(access: Accessible, body: bodies.VerifyBody) -> Verified:
-    """Whether what it says is gone is gone."""
+    """Whether the content that the receipt names is gone."""
     return read_by(access, body).verify(body.receipt)
 
 
-@routes.get("/changes/{change_no}/undo", summary="What taking a change back would do")
+@routes.get("/changes/{change_no}/undo", summary="Preview an undo")
 def plan_undo(owner: Reading, change_no: ChangeNo) -> UndoPlanAnswer:
-    """What would be taken back, and what later changes rest on."""
+    """What would be undone, and what is refused because later changes rest on it."""
     return to_record(UndoPlanAnswer, owner.undo_plan(change_no))

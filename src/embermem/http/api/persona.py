@@ -17,59 +17,55 @@ from embermem.wire.memories import FactItem, Profile, TraitItem, fact_item, prof
 routes = router("persona")
 
 
-@routes.get("/profile", summary="The profiles of the user and the agent")
+@routes.get("/profile", summary="Read the profiles of the user and the agent")
 def get_profile(owner: Reading, then: LookingBack) -> Profile:
-    """Each field with who set it and what it rests on."""
+    """Each field with its origin and sources."""
     return profile(owner.persona(**then))
 
 
 @routes.patch("/profile", summary="Set fields of the profiles")
 def update_profile(access: Accessible, body: bodies.ProfileBody) -> Profile:
-    """Sets fields; null takes one away. What is set here is not overwritten by an analyst.
-
-    It is one change: where a field is refused, none is set.
-    """
+    """Sets fields; null removes one. No analyst overwrites what is set here. It is one change: if a field is
+    refused, none is set."""
     owner = written_by(access, body)
     owner.set_profiles(user=body.user, agent=body.agent)
     return profile(owner.persona())
 
 
-@routes.get("/facts", summary="What is known")
+@routes.get("/facts", summary="List facts")
 def list_facts(
     owner: Reading,
     asked: Asking,
     then: LookingBack,
-    about: Annotated[About | None, Query(description="Of the user's knowledge base, or of the agent's.")] = None,
-    state: Annotated[
-        facts.State, Query(description="What holds, no longer holds, or was archived.")
-    ] = facts.State.CURRENT,
+    about: Annotated[About | None, Query(description="The knowledge base: user or agent.")] = None,
+    state: Annotated[facts.State, Query(description="Current, past or archived facts.")] = facts.State.CURRENT,
 ) -> Facts:
-    """Facts, newest first, in parts."""
+    """Facts, newest first, paginated."""
     return facts.part(owner, asked, into=Facts, about=about, state=state, then=then)
 
 
-@routes.post("/facts/{item_id}/pin", summary="Keep a fact from the cap")
+@routes.post("/facts/{item_id}/pin", summary="Pin a fact")
 def pin_fact(access: Accessible, item_id: ItemId, body: bodies.PinBody) -> FactItem:
-    """A pinned fact is never moved to the archive; `pinned: false` lets it go again."""
+    """A pinned fact is never archived by the cap; `pinned: false` removes the pin."""
     owner = written_by(access, body)
     return fact_item(owner.owner, owner.pin(item_id, body.pinned))
 
 
-@routes.post("/facts/{item_id}/retire", summary="A fact no longer holds")
+@routes.post("/facts/{item_id}/retire", summary="Retire a fact")
 def retire_fact(access: Accessible, item_id: ItemId, body: bodies.RetireBody) -> FactItem:
-    """It stays among the past facts."""
+    """It is then among the past facts."""
     owner = written_by(access, body)
     return fact_item(owner.owner, owner.retire(item_id))
 
 
-@routes.post("/facts/{item_id}/correct", summary="What is so instead")
+@routes.post("/facts/{item_id}/correct", summary="Correct a fact")
 def correct_fact(access: Accessible, item_id: ItemId, body: bodies.CorrectBody) -> FactItem:
-    """The new fact, with an id of its own. The old value is not learnt again from what was said before."""
+    """Returns the new fact with its new id. Earlier messages do not teach the old value again."""
     owner = written_by(access, body)
     return fact_item(owner.owner, owner.correct(item_id, body.text, value=body.value))
 
 
-@routes.get("/traits", summary="The user's traits")
+@routes.get("/traits", summary="List the user's traits")
 def list_traits(owner: Reading, then: LookingBack) -> Traits:
-    """Those of the 90 that are known."""
+    """The known traits, out of 90."""
     return Traits(results=tuple(to_record(TraitItem, trait) for trait in owner.traits(**then)))

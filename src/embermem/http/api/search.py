@@ -16,9 +16,9 @@ logger = logging.getLogger(__name__)
 routes = router("search")
 
 
-@routes.post("/search", summary="Find what was said")
+@routes.post("/search", summary="Search messages")
 def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
-    """The best utterances for a query. It writes nothing, and counts no visit."""
+    """The best utterances for a query. Writes nothing, and counts no visit."""
     owner = access.owner(*body.owner_asked, Right.READ)
     thread, then = body.thread_asked, then_of(body.as_of, body.valid_at)
     if thread is None:
@@ -28,10 +28,10 @@ def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
     return Found(results=tuple(hit_item(owner.owner, hit) for hit in hits))
 
 
-@routes.post("/context", summary="The little that matters, as text for a prompt")
+@routes.post("/context", summary="Recall a context for a prompt")
 def get_context(access: Accessible, body: bodies.ContextBody) -> ContextAnswer:
-    """Text within the budget, ready for a prompt, with its sources. What it packs counts as visited, where the key may
-    write."""
+    """Text within the budget for a prompt, with its sources. Counts what it packs as visited, unless the key is
+    read-only."""
     owner = read_by(access, body)
     then = then_of(body.as_of, body.valid_at)
     context = owner.recall(body.query, at=body.at, budget=body.budget, thread=body.run_id, **then)

@@ -18,14 +18,14 @@ from embermem.wire.memories import PageItem, SegmentItem, SegmentWhole, page_ite
 routes = router("segments")
 
 
-@routes.get("/segments", summary="The topics")
+@routes.get("/segments", summary="List segments")
 def list_segments(
     owner: Reading,
     asked: Asking,
     then: LookingBack,
-    archived: Annotated[bool, Query(description="Those that left for the archive.")] = False,
+    archived: Annotated[bool, Query(description="Archived segments.")] = False,
 ) -> Segments:
-    """Segments with their heat, newest first, in parts."""
+    """Segments with their heat, newest first, paginated."""
     return listing.keyed(
         owner.segments(archived, **then),
         lambda segment: segment.id,
@@ -37,35 +37,35 @@ def list_segments(
     )
 
 
-@routes.get("/segments/{item_id}", summary="One topic")
+@routes.get("/segments/{item_id}", summary="Read one segment")
 def get_segment(
     owner: Reading,
     item_id: ItemId,
     then: LookingBack,
-    limit: Annotated[int, Query(ge=0, le=bodies.MOST_RESULTS, description="How many of its newest pages.")] = 50,
+    limit: Annotated[int, Query(ge=0, le=bodies.MOST_RESULTS, description="Number of its newest pages.")] = 50,
 ) -> SegmentWhole:
-    """A segment, with its newest pages in order. `page_ids` names them all."""
+    """A segment, with its newest pages in order. `page_ids` lists all of them."""
     segment = owner.segment(item_id, **then)
     newest = segment.page_ids[-limit:] if limit else ()
     pages = tuple(page_item(owner.owner, owner.page(page_id, **then)) for page_id in newest)
     return to_record(SegmentWhole, segment, heat=_heat(owner, segment, then), pages=pages)
 
 
-@routes.get("/pages", summary="The exchanges")
+@routes.get("/pages", summary="List pages")
 def list_pages(
     owner: Reading,
     asked: Asking,
     then: LookingBack,
-    tier: Annotated[Tier | None, Query(description="Only of this tier.")] = None,
+    tier: Annotated[Tier | None, Query(description="Only this tier.")] = None,
     run_id: RunQuery = None,
 ) -> Pages:
-    """Pages, newest first, in parts."""
+    """Pages, newest first, paginated."""
     return listing.pages(owner, asked, into=Pages, tier=tier, thread=run_id, then=then)
 
 
-@routes.get("/pages/{item_id}", summary="One exchange")
+@routes.get("/pages/{item_id}", summary="Read one page")
 def get_page(owner: Reading, item_id: ItemId, then: LookingBack) -> PageItem:
-    """A page with what was said in it."""
+    """A page with its utterances."""
     return page_item(owner.owner, owner.page(item_id, **then))
 
 

@@ -88,7 +88,7 @@ class Operations:
             if which in self._waiting:
                 return self._all[self._waiting[which][0]]
             if len(self._waiting) >= self._most_waiting or self._stopping.is_set():
-                raise TooManyOperations("too many operations wait already; ask again in a few seconds")
+                raise TooManyOperations("too many operations are waiting; try again in a few seconds")
             made = Operation(id=ids.new_id("o"), kind=kind, owner=owner)
             self._all[made.id] = made
             self._drop()

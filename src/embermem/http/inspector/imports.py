@@ -197,7 +197,7 @@ def _kept(file: UploadFile, limit: int, folder: Path) -> Path:
         size = kept.tell()
     if not size:
         Path(kept.name).unlink()
-        raise InputError("the file is empty; choose one that holds a conversation")
+        raise InputError("the file is empty; choose a file with a conversation")
     return Path(kept.name)
 
 

@@ -118,7 +118,7 @@ def trait_sources(here: PageContext, dimension: str) -> HTMLResponse:
 def correct(here: Changing, fact_id: str, text: Annotated[str, Form()] = "") -> RedirectResponse:
     """The words of the owner in place of a fact's."""
     if not text.strip():
-        raise InputError("say what is right; to take the fact away, retire it")
+        raise InputError("give the correct text; to remove the fact, retire it")
     return here.back(f"/facts/{here.mine.correct(fact_id, text.strip()).id}")
 
 

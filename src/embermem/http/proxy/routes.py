@@ -99,7 +99,7 @@ async def complete(request: Request, access: Accessible) -> Response:
 async def models(request: Request, access: Accessible, name: str | None = None) -> Response:
     """Upstream's models, or one of them. Raises NotFound for a name that would lead to upstream's other addresses."""
     if {".", ".."} & set((name or "").replace("\\", "/").split("/")):
-        raise NotFound("a model's name is no path")
+        raise NotFound("a model's name must not be a path")
     target, proxy = _upstream(request), _proxy(request)
     path = request.scope["raw_path"].decode("ascii").partition("/v1/models")[2] if name else ""
     sent = proxy.client.build_request(

@@ -55,7 +55,7 @@ class NoUpstream(HttpError):
 
 
 class UpstreamUnreachable(HttpError):
-    """The upstream cannot be reached, or broke off."""
+    """The upstream cannot be reached, or the connection was lost."""
 
     tag = "upstream-unreachable"
     status = 502
@@ -157,7 +157,7 @@ async def send(connections: httpx2.AsyncClient, request: httpx2.Request, within_
         raise failure(error) from error
     if answer.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
         await answer.aclose()
-        raise UpstreamUnreadable("the upstream server answers in a content coding that it was not asked for")
+        raise UpstreamUnreadable("the upstream server uses a content coding that was not requested")
     return answer
 
 
@@ -206,4 +206,4 @@ def failure(error: httpx2.RequestError | TimeoutError) -> HttpError:
     """What went wrong on the way, in our words."""
     if isinstance(error, (httpx2.TimeoutException, TimeoutError)):
         return UpstreamLate("the upstream server did not answer in time (the setting proxy_timeout_s)")
-    return UpstreamUnreachable("the upstream server cannot be reached, or broke off")
+    return UpstreamUnreachable("the upstream server cannot be reached, or the connection was lost")

@@ -1,1 +1,1 @@
-"""What callers say of facts, and what they take back."""
+"""Corrections, facts and undo by callers."""

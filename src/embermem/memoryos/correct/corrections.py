@@ -38,7 +38,7 @@ def correcting(
     """
     _must_hold(fact)
     if (fact.text, fact.value) == (text, value):
-        raise InputError(f"fact {fact.id} says that already; nothing was changed")
+        raise InputError(f"fact {fact.id} already has this text; nothing was changed")
     new = FactId(f"f{no}-000")
     held = _held(persona)
     same = [
@@ -103,7 +103,7 @@ def over_cap(held: Sequence[Fact], settings: Settings) -> list[FactArchived]:
 
 def _must_hold(fact: Fact) -> None:
     if fact.retired_at is not None:
-        raise InputError(f"fact {fact.id} no longer holds; only one that does can be changed")
+        raise InputError(f"fact {fact.id} is no longer current; only current facts can be changed")
 
 
 def _held(persona: Persona) -> list[Fact]:

@@ -71,7 +71,7 @@ def undoing(log: Sequence[Change], no: int, settings: Settings) -> list[Decision
     more = len(plan.refused) - _REASONS
     reasons += f"; and {more} more" if more > 0 else ""
     built = "" if cause is Cause.FORGETTING else ": later changes built on it"
-    raise InputError(f"nothing of change {no} ({cause}) can be taken back{built}{'; ' if built else ': '}{reasons}")
+    raise InputError(f"nothing of change {no} ({cause}) can be undone{built}{'; ' if built else ': '}{reasons}")
 
 
 def undo_plan(log: Sequence[Change], no: int, settings: Settings) -> UndoPlan:

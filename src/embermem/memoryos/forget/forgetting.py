@@ -110,7 +110,7 @@ def forget(
                 raise
         else:
             return _done(store, replace(decided.forgotten, change_no=change.no))
-    raise AssertionError("a loop that returns or raises")
+    raise AssertionError("unreachable: the loop returns or raises")
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:
@@ -141,7 +141,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
 def verify(store: Store, owner: Owner, receipt: Forgotten) -> Verified:
     """Whether what a receipt says is gone is in no table, log or text any more. Raises InputError for a dry run's."""
     if receipt.dry_run:
-        raise InputError("this receipt is of a dry run: nothing was forgotten")
+        raise InputError("this receipt is from a dry run: nothing was forgotten")
     left = store.remains(owner.id, receipt)
     marked, unchecked = list[str](), ""
     try:
@@ -164,7 +164,7 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
         return []
     key, marks = store.secret(), {*receipt.marks}
     if receipt.key_mark and receipt.key_mark != mark_of_key(key):
-        raise ForgottenKeyLost("the receipt was made with another key than the store has now")
+        raise ForgottenKeyLost("the receipt was made with another key than the current one of the store")
     found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.utterances(owner_id)}})
     for state in (HELD, ARCHIVED, ENDED):
         found += sorted(marks & {_mark(key, fact) for fact in store.facts(owner_id, state)})
@@ -184,7 +184,7 @@ def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -
     Raises InputError for a query without such a word."""
     wanted = set(words_to_match(query))
     if not wanted:
-        raise InputError(f"matching = {query!r} has no word to look for")
+        raise InputError(f"matching = {query!r} contains no word to search for")
 
     def held(page: Page) -> set[str]:
         speakers = {u.speaker for u in page.utterances} - {*unnamed}

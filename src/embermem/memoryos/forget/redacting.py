@@ -535,7 +535,7 @@ def _resting_on(d: Decision, sources: tuple[Source, ...]) -> Decision:
 def _refuse(unknown: object) -> Never:
     """A kind of decision that nothing says how to forget might tell of what goes. Raises StoreError."""
     kind = type(unknown).__name__
-    raise StoreError(f"a decision of the kind {kind} cannot be forgotten by this Ember; nothing was changed")
+    raise StoreError(f"a decision of the kind {kind} cannot be forgotten by this version of Ember; nothing was changed")
 
 
 def says(fact: FactAdded | FactDenied | FactProposal) -> Says:

@@ -525,7 +525,7 @@ class _Consolidation:
         with _in_our_words(analyst):
             annotations = self._asked(analyst, tails, views)
         if [annotation.page_id for annotation in annotations] != [view.page.id for view in views]:
-            raise AnalystError(f"{analyst.name} answered for other pages than it was asked about")
+            raise AnalystError(f"{analyst.name} answered for pages that were not in the request")
         self._annotated = key, annotations
         return annotations
 

@@ -1,7 +1,7 @@
 """What stands: the user's goals and limits, weighed at every recall, also when no word of the query agrees.
 
 Who said weeks ago "I want to get slimmer" and now says "I'd love a burger tonight" is to be answered with both in mind.
-Which attributes stand is said in core/attributes.py; docs/retrieval.md has the figures.
+Which attributes stand is said in core/attributes.py; docs/research/recall.md has the figures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How likely a recall holds what was asked: near 0 where nothing stored answers the query.
 
-Five signs, weighed by a logistic regression that bench/scripts/fit_confidence.sh fits; docs/retrieval.md has the
-figures. Reads a few rows of the ranking only.
+A logistic regression on five signals, with weights near the fit by bench/scripts/fit_confidence.sh. It reads only a few
+rows of the ranking. Figures: docs/research/recall.md.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Retrieval (paper §3.4): what of a memory matters to a query. Pure functions over one immutable snapshot.
 
 `rank` orders utterances and facts; `recall` packs them into a Context. Preset `paper` takes the paper's steps;
-preset `default` scores every utterance by all that index/fusion.py knows. docs/retrieval.md has the figures.
-In both, a tier that the setting `without` names is out of reach: docs/studies.md.
+preset `default` scores every utterance by all that index/fusion.py knows. docs/research/recall.md has the figures.
+In both, a tier that the setting `without` names is out of reach: docs/research/studies.md.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:
 
 _TRUE_THEN = 2.0
 """How much more the query's words count in a fact that was true on the days asked for: it was mostly told on others, so
-no channel of time speaks for it (ours: docs/year.md asks such questions)."""
+no channel of time speaks for it (ours: docs/research/year.md asks such questions)."""
 
 
 def _asked(fact: Fact, view: View) -> bool:

@@ -1,7 +1,7 @@
 """A few themes on which a goal or a limit of the user bears on a query that shares no word with it.
 
 A burger bears on a wish to get slimmer, and a laptop on a budget. Plain words, because no vector of a short sentence
-knows it: docs/retrieval.md has what it changes.
+knows it: docs/research/recall.md has what it changes.
 """
 
 from __future__ import annotations

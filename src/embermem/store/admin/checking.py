@@ -74,8 +74,8 @@ class Checking(Whole, Erasing):
             findings.append(
                 Finding(
                     level="warning",
-                    what="opened to be read only: what was derived was not compared with its log",
-                    advice="run it on the store itself",
+                    what="the store is open read-only: derived rows were not compared with the log",
+                    advice="run the check on the store itself",
                 )
             )
         return (*findings, *self._of_all(self._of_nobody, self._of_scrub, self._waiting))
@@ -210,7 +210,7 @@ class Checking(Whole, Erasing):
         except StoreError as error:
             yield Finding(
                 level="error",
-                what=f"{_name(owner)}: what was forgotten cannot be known again: {error}",
+                what=f"{_name(owner)}: forgotten content cannot be recognised: {error}",
                 advice="put the key's file back from a copy",
             )
 
@@ -223,7 +223,9 @@ class Checking(Whole, Erasing):
             for table, count in _ownerless(c, mend=mend):
                 mended = mend and _MENDS[table] is Mending.DERIVE
                 level, advice = ("mended", "") if mended else ("error", _ADVICE[_MENDS[table]])
-                found.append(Finding(level=level, what=f"rows of `{table.name}` of nobody: {count}", advice=advice))
+                found.append(
+                    Finding(level=level, what=f"rows of `{table.name}` without an owner: {count}", advice=advice)
+                )
         return found
 
     def _of_scrub(self, *, mend: bool = False) -> list[Finding]:
@@ -235,7 +237,7 @@ class Checking(Whole, Erasing):
         else:
             return []
         mended = mend and self.scrub()
-        advice = "embermem doctor --repair, once no other process reads an older state (docs/forgetting.md)"
+        advice = "embermem doctor --repair, once no other process reads an older state (docs/concepts/forgetting.md)"
         return [Finding(level="mended" if mended else level, what=what, advice="" if mended else advice)]
 
     def _gone_but_left(self) -> set[str]:
@@ -257,7 +259,7 @@ class Checking(Whole, Erasing):
             found.append(
                 Finding(
                     level="warning",
-                    what=f"{sum(row.count for row in pages)} pages wait for another try: {pages[0].error}",
+                    what=f"{sum(row.count for row in pages)} pages wait for a retry: {pages[0].error}",
                     advice="embermem show PAGE",
                 )
             )
@@ -265,7 +267,7 @@ class Checking(Whole, Erasing):
             found.append(
                 Finding(
                     level="warning",
-                    what=f"the last work on {sum(row.count for row in owners)} owners failed: {owners[0].error}",
+                    what=f"the last processing of {sum(row.count for row in owners)} owners failed: {owners[0].error}",
                     advice="embermem settle",
                 )
             )
@@ -300,7 +302,9 @@ def _damaged(what: Owner | str, error: StoreCorrupt) -> Finding:
     """Of an owner, or of a part of the store, that cannot be read."""
     name = what if isinstance(what, str) else _name(what)
     return Finding(
-        level="error", what=f"{name}: cannot be read: {error}", advice="restore a copy; what else is here can be read"
+        level="error",
+        what=f"{name}: cannot be read: {error}",
+        advice="restore a copy; everything else in the store is readable",
     )
 
 
@@ -316,7 +320,7 @@ def _finding(owner: Owner, one: Broken, level: str | None = None) -> Finding:
 def _differs(owner: Owner, tables: Sequence[str], level: str = "error") -> Finding:
     return Finding(
         level=level,
-        what=f"{_name(owner)}: not what the log gives: {', '.join(tables)}",
+        what=f"{_name(owner)}: differs from the log: {', '.join(tables)}",
         advice="" if level == "mended" else _ADVICE[Mending.DERIVE],
     )
 
@@ -338,7 +342,7 @@ def _told(seen: Sequence[_Seen], deep: bool) -> list[Finding]:
         areas.add(CHANGES)
     found = [Finding(level="ok", what=area) for area in AREAS if area not in areas]
     if deep and not every:
-        found.append(Finding(level="ok", what="what was derived is what the log of changes gives, to the row"))
+        found.append(Finding(level="ok", what="derived rows are equal to what the log of changes gives"))
     if len(every) > _TOLD:
         more = f"and {len(every) - _TOLD} more"
         return [*found, *every[:_TOLD], Finding(level="error", what=more, advice="restore a copy")]

@@ -161,7 +161,7 @@ def refuse_unfinished(mark: str | None, place: str) -> None:
     """Raises StoreError for a store whose setting UNFINISHED says that it is not whole yet."""
     if mark:
         of = _Mark.read(mark).of
-        raise StoreError(f"{place} is an unfinished copy of {of}: run `embermem copy {of} {place}` again; it goes on")
+        raise StoreError(f"{place} is an unfinished copy of {of}: run `embermem copy {of} {place}` again to continue")
 
 
 class _Copying:
@@ -388,13 +388,13 @@ def _refuse_rows(c: Connection, place: str) -> None:
     for table in schema.metadata.sorted_tables:
         ours = table.c.key != SCRUBBED if table is schema.store else true()
         if c.scalar(select(exists(select(1).select_from(table).where(ours)))):
-            raise StoreError(f"{place} holds a store already: copy into a new file or an empty database")
+            raise StoreError(f"{place} already contains a store: copy into a new file or an empty database")
 
 
 def _refuse_difference(read: Sums, written: Sums, what: str) -> None:
     for name in {**read, **written}:
         if read.get(name) != written.get(name):
-            raise StoreError(f"{what}: rows of the table {name} are not what was read; nothing of it was kept")
+            raise StoreError(f"{what}: rows of the table {name} differ from what was read; nothing of it was kept")
 
 
 def _common(c: Connection) -> Sums:

@@ -72,13 +72,13 @@ class Broken:
 
 
 SAID, CHANGES, PAGES, DERIVED, SOURCES, VECTORS, WORK = (
-    "every owner's utterances are there, but for those forgotten",
-    "the log of changes is whole",
-    "pages are what their utterances make them",
-    "what was derived is in order",
-    "what was derived names what it comes from",
-    "vectors are whole",
-    "what is to be done is known",
+    "every owner's utterances are present, except for forgotten ones",
+    "the log of changes is complete",
+    "pages agree with their utterances",
+    "derived rows are consistent",
+    "derived rows name their sources",
+    "vectors are complete",
+    "pending work is recorded",
 )
 AREAS = (SAID, CHANGES, PAGES, DERIVED, SOURCES, VECTORS, WORK)
 """What there is to be sound, as said of a store where it is."""
@@ -123,10 +123,10 @@ def _logs() -> Iterator[Invariant]:
         yield _invariant(area, f"{name} missing that nobody forgot", select(func.abs(_owners(last) - there - lost)))
         yield _invariant(area, f"{name} beyond the last one", _count(table, _beyond(number, last)))
     wrong = or_(receipt.c.first_seq < 1, receipt.c.last_seq < receipt.c.first_seq, _beyond(receipt.c.last_seq, "seq"))
-    yield _invariant(SAID, "receipts of what was never said", _count(receipt, wrong))
+    yield _invariant(SAID, "receipts of utterances that never existed", _count(receipt, wrong))
     yield _invariant(
         DERIVED,
-        "marks of forgotten texts that no change made",
+        "marks of forgotten texts without a change",
         _count(barred, _none(change, change.c.no == barred.c.change_no)),
         Mending.DERIVE,
     )
@@ -159,13 +159,11 @@ def _pages() -> Iterator[Invariant]:
     yield _invariant(
         PAGES, "utterances without their page", _count(said, _none(page, page.c.page_id == said.c.page_id))
     )
-    yield _invariant(PAGES, "pages of several threads", _count(page, began, elsewhere))
-    yield _invariant(
-        PAGES, "pages that are not what their utterances make them", _count(page, there, wrong), Mending.ROLL_UP
-    )
+    yield _invariant(PAGES, "pages with several threads", _count(page, began, elsewhere))
+    yield _invariant(PAGES, "pages that disagree with their utterances", _count(page, there, wrong), Mending.ROLL_UP)
     yield _invariant(
         PAGES,
-        "pages read further than they go",
+        "pages analysed beyond their end",
         _count(page, or_(page.c.annotated_seq > page.c.last_seq, page.c.analysed_seq > page.c.last_seq)),
         Mending.DERIVE,
     )
@@ -182,7 +180,7 @@ def _versions() -> Iterator[Invariant]:
         ended, made = version.c.retired_no, version.c.change_no
         unlinked = and_(version.c.later.is_not(None), or_(ended.is_(None), ended > version.c.later))
         counting = select(func.count()).select_from(version).where(or_(ended < made, unlinked))
-        yield _derived(f"versions in `{table.name}` that do not end where the next begins", counting)
+        yield _derived(f"versions in `{table.name}` that do not end where the next one begins", counting)
     for table in (*schema.KEYS, schema.fact):
         yield _derived(f"rows of `{table.name}` whose change is not in the log", _count(table, _untimed(table)))
     yield from _places()
@@ -192,7 +190,7 @@ def _versions() -> Iterator[Invariant]:
         (schema.fact, ("confirmed_no", "archived_no")),
     ):
         beyond = or_(*(_beyond(table.c[name], "revision") for name in columns))
-        yield _derived(f"rows of `{table.name}` of a change that was not yet", _count(table, beyond))
+        yield _derived(f"rows of `{table.name}` with a change beyond the log", _count(table, beyond))
 
 
 def _places() -> Iterator[Invariant]:
@@ -203,22 +201,22 @@ def _places() -> Iterator[Invariant]:
         "pages in a segment that they never entered",
         _count(page, page.c.segment_id.is_not(None), _none(member, same, stands)),
     )
-    yield _derived("pages that are not where they were placed", _count(member, stands, _none(page, same)))
+    yield _derived("pages that are not in their segment", _count(member, stands, _none(page, same)))
     members = _count(member, stands, member.c.segment_id == segment.c.segment_id).correlate(segment).scalar_subquery()
-    yield _derived("segments that miscount their pages", _count(segment, segment.c.pages != members))
+    yield _derived("segments with a wrong count of pages", _count(segment, segment.c.pages != members))
     yield _derived(
-        "pages in a segment that is not there",
+        "pages in a missing segment",
         _count(page, page.c.segment_id.is_not(None), _none(segment, segment.c.segment_id == page.c.segment_id)),
     )
     written = and_(text.c.segment_id == segment.c.segment_id, text.c.retired_no.is_(None))
     yield _derived("segments without a text", _count(segment, _none(text, written)))
     yield _derived(
-        "texts of segments that are not there",
+        "texts of missing segments",
         _count(text, or_(_none(segment, segment.c.segment_id == text.c.segment_id), text.c.said_from > text.c.said_to)),
     )
     for table in (schema.note, member):
         yield _derived(
-            f"rows of `{table.name}` whose page is not there",
+            f"rows of `{table.name}` whose page is missing",
             _count(table, _none(page, page.c.page_id == table.c.page_id)),
         )
 
@@ -226,7 +224,7 @@ def _places() -> Iterator[Invariant]:
 def _facts() -> Iterator[Invariant]:
     fact, state, segment, other = schema.fact, schema.fact_state, schema.segment, schema.fact.alias("other")
     yield _derived(
-        "facts superseded by none that is there, or that hold all the same",
+        "facts superseded by a missing fact, or superseded and still current",
         _count(
             fact,
             fact.c.superseded_by.is_not(None),
@@ -237,20 +235,20 @@ def _facts() -> Iterator[Invariant]:
     kept = [name for name in state.c.keys() if name not in _VERSION]  # noqa: SIM118 (a collection of columns)
     same = [state.c[name].is_not_distinct_from(fact.c[names.get(name, name)]) for name in kept]
     yield _derived(
-        "facts that are not what their last change left",
+        "facts that disagree with their last change",
         _count(fact, _none(state, state.c.fact_id == fact.c.fact_id, state.c.retired_no.is_(None), *same)),
     )
-    yield _derived("states of facts that are not there", _count(state, _none(fact, fact.c.fact_id == state.c.fact_id)))
+    yield _derived("states of missing facts", _count(state, _none(fact, fact.c.fact_id == state.c.fact_id)))
     conflict, link, evolution = schema.conflict, schema.link, schema.evolution
     ends = [_none(fact, fact.c.fact_id == conflict.c[name]) for name in ("fact_id", "other_id")]
-    yield _derived("conflicts of facts that are not there", _count(conflict, or_(*ends)))
+    yield _derived("conflicts of missing facts", _count(conflict, or_(*ends)))
     ends = [
         and_(_none(fact, fact.c.fact_id == end), _none(segment, segment.c.segment_id == end))
         for end in (link.c.from_id, link.c.to_id)
     ]
-    yield _derived("links to what is not there", _count(link, or_(*ends)))
+    yield _derived("links to missing items", _count(link, or_(*ends)))
     yield _derived(
-        "evolutions of segments that are not there",
+        "evolutions of missing segments",
         _count(evolution, _none(segment, segment.c.segment_id == evolution.c.segment_id)),
     )
 
@@ -262,7 +260,7 @@ _VERSION = ("owner_id", "change_no", "recorded_at", "retired_no", "retired_at")
 def _sources() -> Iterator[Invariant]:
     source, said, change = schema.source, schema.utterance, schema.change
     yield _derived(
-        "sources that were never said, or that were forgotten",
+        "sources that never existed or were forgotten",
         _count(source, _none(said, said.c.seq == source.c.seq)),
         area=SOURCES,
     )
@@ -271,10 +269,10 @@ def _sources() -> Iterator[Invariant]:
         said.c.seq == source.c.seq,
         or_(source.c.start < 0, source.c.end < source.c.start, source.c.end > func.length(said.c.text)),
     )
-    yield _derived("sources that end beyond what was said", _count(source, longer), area=SOURCES)
+    yield _derived("sources that end beyond their utterance", _count(source, longer), area=SOURCES)
     rests = _resting()
     known = [and_(source.c.item == item, there) for item, (_, there) in rests.items()]
-    yield _derived("sources of what is not there", _count(source, not_(or_(*known))), area=SOURCES)
+    yield _derived("sources of missing items", _count(source, not_(or_(*known))), area=SOURCES)
     for item, (table, _) in rests.items():
         learnt = exists().where(
             change.c.owner_id == _OWNER,
@@ -283,7 +281,7 @@ def _sources() -> Iterator[Invariant]:
         )
         bare = ~exists().where(source.c.owner_id == _OWNER, source.c.item == item, _same(item, table, source))
         yield _derived(
-            f"rows of `{table.name}` that name no source",
+            f"rows of `{table.name}` without a source",
             _count(table, learnt, *_speaking(item, table), bare),
             area=SOURCES,
         )
@@ -328,7 +326,7 @@ def _vectors(halves: bool) -> Iterator[Invariant]:
     dim = _told("dim")
     length = vector_length(vector.c.data, halves)
     ours, due = vector.c.embedder == bindparam("embedder"), vector.c.seq > _owners("embedded_seq")
-    yield _embedded("vectors of what is not there", _count(vector, _none(said, said.c.seq == vector.c.seq)))
+    yield _embedded("vectors of missing utterances", _count(vector, _none(said, said.c.seq == vector.c.seq)))
     yield _embedded("vectors of a wrong length", _count(vector, ours, length != dim * 2))
     yield _embedded("vectors of another embedder", _count(vector, not_(ours), not_(due)))
     made = _none(vector, vector.c.seq == said.c.seq)
@@ -348,7 +346,7 @@ def _work() -> Iterator[Invariant]:
         owner.c.embedded_seq > owner.c.seq,
         owner.c.embedded_seq < 0,
     )
-    yield _invariant(WORK, "owners whose numbers are beyond their logs", _count(owner, numbers), Mending.NUMBERS)
+    yield _invariant(WORK, "owners with counters beyond their logs", _count(owner, numbers), Mending.NUMBERS)
     bare = exists().where(said.c.owner_id == _OWNER, said.c.seq > owner.c.embedded_seq)
     waits = exists().where(
         page.c.owner_id == _OWNER, page.c.segment_id.is_(None), page.c.no <= owner.c.pages - _told("short")

@@ -1,7 +1,7 @@
 """The statements that a store sends, each named after the function that sends it: `pages.Pages.pages`.
 
-`names` lists them, `sent` hears them, `explain` asks the engine how it would run one. The lint over all statements
-(tests/store/test_statements.py) and whoever looks for a slow one use the same names.
+`names` lists them, `sent` records them, and `explain` reads the engine's plan of one. The check of all statements
+(tests/store/test_statements.py) and the search for a slow one use the same names.
 """
 
 from __future__ import annotations

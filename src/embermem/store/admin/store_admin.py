@@ -47,7 +47,7 @@ class Whole(Transactions):
             return tuple(reads.owner_from(row) for row in rows)
 
     def stats(self, now: datetime, short: int) -> Stats:
-        """Counts of the whole store."""
+        """Return counts of the whole store."""
         owner, page, utterance = schema.owner, schema.page, schema.utterance
         with self._read() as c:
             row = c.execute(

@@ -302,7 +302,7 @@ def _refuse_anything(c: Connection, owner: Owner) -> None:
     state = schema.record_state
     written = c.scalar(select(exists().where(state.c.owner_id == owner.id)))
     if row.seq or row.revision or written:
-        raise InputError(f"{owner.user} / {owner.agent} has a memory here already: forget it first, or leave it out")
+        raise InputError(f"{owner.user} / {owner.agent} already has a memory here: forget it first, or use --leave-out")
 
 
 def _insert(c: Connection, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -360,7 +360,7 @@ def _refuse_unsound(c: Connection, owner: Owner) -> None:
     """Raises InputError where `doctor` would find something in what was derived."""
     if found := unsound(c, owner):
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-        raise InputError(f"the log leads to a memory that is not sound: {found[0]}{more}")
+        raise InputError(f"the log gives an inconsistent memory: {found[0]}{more}")
 
 
 def _count_visits(c: Connection, owner_id: OwnerId, parts: Parts, embedder: str) -> None:

@@ -153,13 +153,13 @@ class Postgres:
             found = _version(connection, self.place)
         if found is None:
             if self._read_only:
-                raise StoreError(f"there is no store at {self.place} to be read")
+                raise StoreError(f"there is no store at {self.place}")
             self._create(engine)
         elif found != migrations.HEAD:
             migrations.refuse_newer(found, self.place)
             raise SchemaMismatch(
-                f"{self.place} is of an older Ember (schema {found}, this one needs {migrations.HEAD}): back it up, "
-                f"stop what uses it, and run `embermem --store {self.place} migrate`"
+                f"{self.place} is from an older version of Ember (schema {found}; this version needs "
+                f"{migrations.HEAD}): back it up, stop what uses it, and run `embermem --store {self.place} migrate`"
             )
         with engine.connect() as connection:
             self._halfvec = _has_halfvec(connection)
@@ -182,7 +182,7 @@ class Postgres:
                 with engine.connect() as connection:
                     found = _version(connection, self.place)
                 if found is None:
-                    raise StoreError(f"{self.place} holds no store; opening it makes one")
+                    raise StoreError(f"{self.place} holds no store; opening it for writing creates one")
                 migrations.refuse_newer(found, self.place)
                 if found == migrations.HEAD:
                     return found, found
@@ -248,7 +248,7 @@ class Postgres:
         from embermem.store.engines.sqlite import Sqlite
 
         if place.exists():
-            raise StoreError(f"no copy can be made at {place}: it is there already")
+            raise StoreError(f"no copy can be made at {place}: it already exists")
         copied(self, Sqlite(place, 60.0))
 
     def in_memory(self) -> Database:
@@ -264,7 +264,7 @@ class Postgres:
     def scrub(self, done: Callable[[Connection], None]) -> bool:
         """Write every table anew (VACUUM FULL), which leaves deleted rows out. No table is waited for, nor held, for
         longer than half the busy time-out; nothing is done where a transaction still sees an older state. The server's
-        own log, its archive, replicas and backups are the operator's affair; docs/forgetting.md."""
+        own log, its archive, replicas and backups are the operator's affair; docs/concepts/forgetting.md."""
         engine = self.open()
         limit = int(self._busy_timeout_s * 500)
         try:
@@ -467,4 +467,4 @@ def _ours(place: str, error: Exception) -> StoreError:
         if any(words in told for words in _FULL):
             return StoreBusy(f"{place}: the server takes no more connections; try again, or raise max_connections")
         return StoreUnreachable(f"{place}: the server cannot be reached, or takes no connection ({told})")
-    return StoreError(f"{place}: the database refused ({said})")
+    return StoreError(f"{place}: the database reported an error ({said})")

@@ -96,7 +96,7 @@ class Sqlite:
         refuse_foreign(self._path, read_only=self._read_only)
         if self._read_only:
             if not self._path.exists():
-                raise StoreError(f"there is no store at {self._path} to be read")
+                raise StoreError(f"there is no store at {self._path}")
             return self._engine_to_read()
         if not self._opened:  # else this is the child of a fork, and the file must be the parent's
             with suppress(OSError):  # what is wrong with the place, opening it says
@@ -124,12 +124,12 @@ class Sqlite:
             return
         found = migrations.version(engine, self._path)
         if found is None:
-            raise StoreError(f"there is no store at {self._path} to be read")
+            raise StoreError(f"there is no store at {self._path}")
         migrations.refuse_newer(found, str(self._path))
         if found != migrations.HEAD:
             raise SchemaMismatch(
-                f"{self._path} is of an older Ember (schema {found}, this one needs {migrations.HEAD}): "
-                "opening it once to write brings it up to date"
+                f"{self._path} is from an older version of Ember (schema {found}; this version needs "
+                f"{migrations.HEAD}): open it once for writing to migrate it"
             )
 
     def migrate(self) -> tuple[str, str]:
@@ -137,7 +137,7 @@ class Sqlite:
         from embermem.store import migrations
 
         if not self._path.exists() or self._path.stat().st_size == 0:
-            raise StoreError(f"there is no store at {self._path}; opening it makes one")
+            raise StoreError(f"there is no store at {self._path}; opening it for writing creates one")
         engine = self.open()
         try:
             with self.errors():
@@ -367,7 +367,7 @@ def refuse_foreign(path: Path, *, read_only: bool = False) -> None:
         mark = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and mark != APPLICATION_ID:
-        raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
+        raise StoreCorrupt(f"{path} is a database, but not an Ember store; choose another file")
 
 
 def is_still(path: Path) -> bool:
@@ -413,7 +413,7 @@ def still_engine(path: Path) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         if _stamp(path) != opened:
-            raise StoreReadOnly(f"{path}: the file was written since it was opened to be read only; open it again")
+            raise StoreReadOnly(f"{path}: the file was changed since it was opened read-only; open it again")
         connection.exec_driver_sql("BEGIN")
 
     return engine
@@ -443,4 +443,4 @@ def our_errors(path: Path) -> Iterator[None]:
                 if kind is StoreCorrupt:  # SQLite quotes the text that it cannot read
                     raise kind(f"{path}: {advice}") from None
                 raise kind(f"{path}: {advice} ({said})") from error
-        raise StoreError(f"{path}: the database refused ({said})") from error
+        raise StoreError(f"{path}: the database reported an error ({said})") from error

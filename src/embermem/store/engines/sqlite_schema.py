@@ -70,8 +70,8 @@ def _migrate(engine: Engine, path: Path, found: str) -> None:
                     raise
                 if time.monotonic() > end:
                     raise StoreBusy(
-                        f"{path} is of an older Ember (schema {found}, this one needs {HEAD}), and another process has "
-                        "it open: stop what uses it, and open it again; nothing was changed"
+                        f"{path} is from an older version of Ember (schema {found}; this version needs {HEAD}), and "
+                        "another process has it open: stop what uses it, and open it again; nothing was changed"
                     ) from error
                 time.sleep(_ALONE_WAIT_S)
     finally:
@@ -88,7 +88,9 @@ def _copy(connection: Connection, path: Path, backup: Path) -> None:
         shutil.copymode(path, part)
         part.replace(backup)
     except OSError as error:
-        raise StoreError(f"{path} is of an older Ember, and no copy of it can be made at {backup}: {error}") from error
+        raise StoreError(
+            f"{path} is from an older version of Ember, and no backup can be made at {backup}: {error}"
+        ) from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)

@@ -252,7 +252,7 @@ class _Walk:
         least = content
         while free:
             if not least <= free <= self._usable - 4:
-                raise Damaged(f"page {number}: a free block lies outside of it")
+                raise Damaged(f"page {number}: a free block lies outside of the page")
             following, length = struct.unpack_from(">HH", page, free)
             if length < 4 or free + length > self._usable:
                 raise Damaged(f"page {number}: a free block runs out of it")

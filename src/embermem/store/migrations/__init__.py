@@ -29,7 +29,8 @@ def refuse_newer(found: str, place: str) -> None:
     """Raises SchemaMismatch for a schema that this Ember does not know."""
     if found not in _KNOWN:
         raise SchemaMismatch(
-            f"{place} was made by a newer Ember (schema {found}, this one knows {HEAD}): upgrade embermem"
+            f"{place} was made by a newer version of Ember (schema {found}; this version supports up to {HEAD}): "
+            "upgrade embermem"
         )
 
 
@@ -41,8 +42,8 @@ def refuse_other(connection: Connection, place: str) -> None:
         (found,) = cursor.fetchone() or (None,)
     if found != HEAD:
         raise SchemaMismatch(
-            f"{place} was migrated to schema {found} while this Ember, which knows {HEAD}, had it open; nothing was "
-            "written: start this program again with the newer embermem"
+            f"{place} was migrated to schema {found} while this process, which supports up to {HEAD}, had it open; "
+            "nothing was written: restart this program with the newer embermem"
         )
 
 
@@ -51,7 +52,7 @@ def _version(connection: Connection, path: Path) -> str | None:
     if VERSION_TABLE in tables:
         return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())
     if tables:
-        raise StoreCorrupt(f"{path} is a database, but not one of Ember; choose another file")
+        raise StoreCorrupt(f"{path} is a database, but not an Ember store; choose another file")
     return None
 
 

@@ -53,8 +53,8 @@ class Changes(Transactions):
                 begun_at = select(change.c.recorded_at).where(change.c.owner_id == owner_id, change.c.no == row.begun)
                 since = time_of(c.execute(begun_at).scalar_one()).isoformat(timespec="seconds")
                 raise InputError(
-                    f"as_of = {as_of.isoformat()}: change {row.begun} began memory anew at {since}, and of what was "
-                    "derived before nothing is kept; give a later time"
+                    f"as_of = {as_of.isoformat()}: change {row.begun} began memory anew at {since}, and earlier "
+                    "derived memory was discarded; give a later time"
                 )
         return Moment(seq=seq, revision=revision)
 

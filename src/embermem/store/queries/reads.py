@@ -304,7 +304,7 @@ _Sources = dict[str, tuple[Source, ...]]
 
 
 def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: Mapping[str, int]) -> _Sources:
-    """By item id, the utterances that its version of the change named rests on."""
+    """By item id, the source utterances of its version in the given change."""
     source = schema.source
     found: dict[str, list[Source]] = {}
     for ids in chunks(sorted(versions), _FEW):

@@ -1,8 +1,8 @@
-"""Good answers to every question that a memory system puts to a model, by rule, for the scripted server.
+"""Good answers by rule to every question that a memory system asks a model, for the scripted server.
 
     server = ModelServer(scripts.answer)
 
-One module a system, whose ANSWERS say by the schema's name what is answered to what was shown.
+One module per system; its ANSWERS map the name of a schema to the function that answers.
 """
 
 from __future__ import annotations

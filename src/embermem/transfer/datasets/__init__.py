@@ -1,8 +1,8 @@
 """Conversations with questions about them, in two formats: LoCoMo's, and the neutral recall-set format.
 
-`embermem ingest` reads their conversations, embermem-bench their questions too; docs/datasets.md has the rules. What
-cannot be understood is an InputError that names the place in the file and what is wrong. No turn is left out, put into
-another session or misdated.
+`embermem ingest` reads the conversations, and embermem-bench also the questions. Rules: docs/research/datasets.md.
+Content that cannot be read raises an InputError that names the place in the file and what is wrong. No turn is left
+out, assigned to another session or misdated.
 """
 
 from __future__ import annotations

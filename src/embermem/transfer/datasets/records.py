@@ -66,7 +66,8 @@ class Observation:
 class Conversation:
     """What one owner said and heard, and all that is asked about it.
 
-    `observations` and `summaries` (by thread) are a model's, if the file brings any: bench/recorded.py replays them.
+    `observations` and `summaries` (by thread) are a model's, if the file has any; `embermem_bench.recorded`
+    replays them.
     """
 
     id: str
