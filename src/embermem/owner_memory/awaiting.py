@@ -1,4 +1,4 @@
-"""How a method of a handle becomes one that is awaited: it stands beside the method, and says which threads do it."""
+"""Awaitable forms of a handle's methods: each is declared beside its method and says which threads run it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 Way = Literal["read", "write", "work"]
-"""How work is done in threads: dropped or carried out when its caller is cancelled, and whether it may be long."""
+"""Which threads run a call: `read` is dropped if its task is cancelled before it begins, `write` is still carried out,
+`work` may take long."""
 
 
 class Awaits:
-    """What has an object of the sync face to call, and threads to call it in (`embermem.aio`)."""
+    """An object of the synchronous API, and the threads in which it is called (`embermem.aio`)."""
 
     def _reached(self) -> Any:
-        """The object. Called in a thread."""
+        """The object. This is called in a thread."""
         raise NotImplementedError
 
     async def _through(self, way: Way, work: Callable[[], _T]) -> _T:
@@ -28,7 +29,7 @@ class Awaits:
 def awaited(
     way: Way, method: Callable[Concatenate[Any, _P], _T]
 ) -> Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]]:
-    """The method, awaited; its name, parameters and documentation stay."""
+    """The method as an awaitable, with the same name, parameters and documentation."""
 
     @functools.wraps(method)
     async def awaiting(self: Awaits, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:

@@ -1,4 +1,4 @@
-"""A change, projected: each decision becomes rows, and the rows they replace are retired."""
+"""Changes written to the tables: each decision becomes rows, and the rows they replace are retired."""
 
 from __future__ import annotations
 

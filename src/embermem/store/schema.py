@@ -484,7 +484,7 @@ KEYS: Mapping[Table, tuple[str, ...]] = {
 }
 """The tables that hold versions, and what they are versions of."""
 OF_PAGES = tuple(table for table, key in KEYS.items() if key == ("page_id",))
-"""Those that hold what was noted of pages."""
+"""The tables whose versions belong to pages."""
 
 OWNED = tuple(table for table in metadata.sorted_tables if "owner_id" in table.c)
 """Tables that belong to owners."""

@@ -133,8 +133,8 @@ class Kind(Generic[D]):
     ends: tuple[Item, tuple[str, ...]] | None = None
     """What it ends, likewise."""
     unset: Callable[[tuple[str, ...], D | None], Decision] | None = None
-    """The decision that takes away what it sets, by the names of that and what they say now: an undoing needs it where
-    nothing was there before."""
+    """The decision that takes away what it sets, given the item's names and the decision that set it. An undo needs it
+    if nothing was there before."""
     told: Callable[[D, Say], tuple[str, str]]
     """What it did, in a word or two, and to what: a row of the inspector's page of a change."""
     about: str = ""

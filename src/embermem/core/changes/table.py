@@ -79,7 +79,7 @@ def _words(name: str) -> str:
 
 
 def _no_line(names: tuple[str, ...], now: d.ProfileSet | None) -> d.ProfileSet:
-    """None, for all the time of which the line speaks now."""
+    """No value, for the whole time that the line now covers."""
     whose, name = names
     since = None if now is None else now.valid_from
     return d.ProfileSet(whose=About(whose), name=name, value=None, sources=(), set_by=d.CALLER, valid_from=since)
@@ -457,7 +457,7 @@ BY_TAG: Mapping[str, type[Any]] = {kind.tag: kind for kind in KINDS}
 
 
 def unset(item: Item, names: tuple[str, ...], now: Decision | None) -> Decision | None:
-    """The decision that takes an item away, which says `now` so; None for one that no undoing takes away."""
+    """The decision that takes an item away; `now` is the decision that set it. None if an undo does not do that."""
     by = next((one.unset for one in KINDS.values() if one.unset and one.sets and one.sets[0] is item), None)
     return None if by is None else by(names, now)
 
