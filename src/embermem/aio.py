@@ -20,18 +20,23 @@ import contextvars
 import functools
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from embermem.arguments import checked
 from embermem.core.errors import StoreClosed
 from embermem.core.messages import At
 from embermem.core.types import Context, Owner, PageId
 from embermem.memory import Memory, OwnerMemory
+from embermem.owner_memory.awaiting import Awaits, Way, awaited
+from embermem.owner_memory.forgetting import AsyncForgetting
+from embermem.owner_memory.linking import AsyncLinking
+from embermem.owner_memory.retaining import AsyncRetaining
+from embermem.owner_memory.ruling import AsyncRuling
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -49,9 +54,7 @@ THREADS = 8
 LONG_THREADS = 32
 """Threads for what waits for a model or works for long. With the others, fewer than the connections a store allows."""
 
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
-_Sync = TypeVar("_Sync", covariant=True)
 
 
 class _Threads:
@@ -98,34 +101,16 @@ def _failed_alone(future: asyncio.Future[Any]) -> None:
         logger.warning("a write whose caller had been cancelled failed: %s", error)
 
 
-class _Async(Generic[_Sync]):
-    """What has an object of the sync face to call, and threads to call it in."""
-
+class _Async(Awaits):
     _threads: _Threads
 
-    def _reached(self) -> _Sync:
-        """The object. Called in a thread."""
-        raise NotImplementedError
-
-
-_Method = Callable[Concatenate[_Sync, _P], _T]
-_AsyncMethod = Callable[Concatenate[_Async[_Sync], _P], Coroutine[Any, Any, _T]]
-_Way = Callable[[_Threads, Callable[[], Any]], Coroutine[Any, Any, Any]]
-
-
-def _awaited(way: _Way, method: _Method[_Sync, _P, _T]) -> _AsyncMethod[_Sync, _P, _T]:
-    """The method as an awaitable in the threads of `way`, with the same name, parameters and documentation."""
-
-    @functools.wraps(method)
-    async def awaited(self: _Async[_Sync], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        result: _T = await way(self._threads, lambda: method(self._reached(), *args, **kwargs))
-        return result
-
-    return awaited
+    async def _through(self, way: Way, work: Callable[[], _T]) -> _T:
+        done: _T = await getattr(self._threads, way)(work)
+        return done
 
 
 @checked
-class AsyncMemory(_Async[Memory]):
+class AsyncMemory(_Async):
     """A store of memories for async callers: see `Memory` for the arguments, the methods and what they raise.
 
     `async with AsyncMemory("memory.db") as memory` opens it in a thread and closes it at the end; `await open()` and
@@ -217,22 +202,22 @@ class AsyncMemory(_Async[Memory]):
         """Whether an owner's index is in memory."""
         return self._reached().is_resident(owner)
 
-    better_embedder = _awaited(_Threads.read, Memory.better_embedder)
-    owners = _awaited(_Threads.read, Memory.owners)
-    embed = _awaited(_Threads.work, Memory.embed)
-    marked = _awaited(_Threads.read, Memory.marked)
-    nonce_key = _awaited(_Threads.read, Memory.nonce_key)
-    work = _awaited(_Threads.work, Memory.work)
-    reindex = _awaited(_Threads.work, Memory.reindex)
-    rebuild = _awaited(_Threads.work, Memory.rebuild)
-    stats = _awaited(_Threads.read, Memory.stats)
-    replica_lag_s = _awaited(_Threads.read, Memory.replica_lag_s)
-    calls = _awaited(_Threads.read, Memory.calls)
-    check = _awaited(_Threads.work, Memory.check)
-    repair = _awaited(_Threads.work, Memory.repair)
-    renew_forgotten_key = _awaited(_Threads.work, Memory.renew_forgotten_key)
-    forget_user = _awaited(_Threads.write, Memory.forget_user)
-    scrub = _awaited(_Threads.work, Memory.scrub)
+    better_embedder = awaited("read", Memory.better_embedder)
+    owners = awaited("read", Memory.owners)
+    embed = awaited("work", Memory.embed)
+    marked = awaited("read", Memory.marked)
+    nonce_key = awaited("read", Memory.nonce_key)
+    work = awaited("work", Memory.work)
+    reindex = awaited("work", Memory.reindex)
+    rebuild = awaited("work", Memory.rebuild)
+    stats = awaited("read", Memory.stats)
+    replica_lag_s = awaited("read", Memory.replica_lag_s)
+    calls = awaited("read", Memory.calls)
+    check = awaited("work", Memory.check)
+    repair = awaited("work", Memory.repair)
+    renew_forgotten_key = awaited("work", Memory.renew_forgotten_key)
+    forget_user = awaited("write", Memory.forget_user)
+    scrub = awaited("work", Memory.scrub)
 
     async def aclose(self) -> None:
         """Wait for every call that was made, then close the store. Later calls raise StoreClosed."""
@@ -267,7 +252,7 @@ class AsyncMemory(_Async[Memory]):
             self._memory.close()
 
 
-class AsyncOwnerMemory(_Async[OwnerMemory]):
+class AsyncOwnerMemory(_Async, AsyncRuling, AsyncForgetting, AsyncLinking, AsyncRetaining):
     """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
 
     def __init__(self, threads: _Threads, plain: OwnerMemory, first: Callable[[], object] | None = None) -> None:
@@ -285,62 +270,10 @@ class AsyncOwnerMemory(_Async[OwnerMemory]):
                     self._first = None
         return self._plain
 
-    # --------------------------------------------------------------------------------------------------------- in
-
-    add = _awaited(_Threads.write, OwnerMemory.add)
-    add_messages = _awaited(_Threads.write, OwnerMemory.add_messages)
-    settle = _awaited(_Threads.work, OwnerMemory.settle)
-
-    # -------------------------------------------------------------------------------------------------------- out
-
-    recall = _awaited(_Threads.read, OwnerMemory.recall)
-    search = _awaited(_Threads.read, OwnerMemory.search)
-    visit = _awaited(_Threads.write, OwnerMemory.visit)
-    pages = _awaited(_Threads.read, OwnerMemory.pages)
-    page = _awaited(_Threads.read, OwnerMemory.page)
-    segments = _awaited(_Threads.read, OwnerMemory.segments)
-    segment = _awaited(_Threads.read, OwnerMemory.segment)
-    heat = _awaited(_Threads.read, OwnerMemory.heat)
-    chains = _awaited(_Threads.read, OwnerMemory.chains)
-    persona = _awaited(_Threads.read, OwnerMemory.persona)
-    utterance = _awaited(_Threads.read, OwnerMemory.utterance)
-    utterances = _awaited(_Threads.read, OwnerMemory.utterances)
-    fact = _awaited(_Threads.read, OwnerMemory.fact)
-    facts = _awaited(_Threads.read, OwnerMemory.facts)
-    past_facts = _awaited(_Threads.read, OwnerMemory.past_facts)
-    traits = _awaited(_Threads.read, OwnerMemory.traits)
-    profile = _awaited(_Threads.read, OwnerMemory.profile)
-    agent_profile = _awaited(_Threads.read, OwnerMemory.agent_profile)
-    set_profile = _awaited(_Threads.write, OwnerMemory.set_profile)
-    set_agent_profile = _awaited(_Threads.write, OwnerMemory.set_agent_profile)
-    set_profiles = _awaited(_Threads.write, OwnerMemory.set_profiles)
-    changes = _awaited(_Threads.read, OwnerMemory.changes)
-    change = _awaited(_Threads.read, OwnerMemory.change)
-    history = _awaited(_Threads.read, OwnerMemory.history)
-    correct = _awaited(_Threads.write, OwnerMemory.correct)
-    pin = _awaited(_Threads.write, OwnerMemory.pin)
-    retire = _awaited(_Threads.write, OwnerMemory.retire)
-    forget = _awaited(_Threads.write, OwnerMemory.forget)
-    forget_pages = _awaited(_Threads.write, OwnerMemory.forget_pages)
-    forget_owner = _awaited(_Threads.write, OwnerMemory.forget_owner)
-    readmit = _awaited(_Threads.write, OwnerMemory.readmit)
-    diff = _awaited(_Threads.read, OwnerMemory.diff)
-    why = _awaited(_Threads.read, OwnerMemory.why)
-    conflicts = _awaited(_Threads.read, OwnerMemory.conflicts)
-    settle_conflict = _awaited(_Threads.write, OwnerMemory.settle_conflict)
-    learn = _awaited(_Threads.write, OwnerMemory.learn)
-    links = _awaited(_Threads.read, OwnerMemory.links)
-    link = _awaited(_Threads.write, OwnerMemory.link)
-    unlink = _awaited(_Threads.write, OwnerMemory.unlink)
-    retention = _awaited(_Threads.read, OwnerMemory.retention)
-    fade = _awaited(_Threads.write, OwnerMemory.fade)
-    expire = _awaited(_Threads.write, OwnerMemory.expire)
-    verify = _awaited(_Threads.work, OwnerMemory.verify)
-    undo_plan = _awaited(_Threads.read, OwnerMemory.undo_plan)
-    undo = _awaited(_Threads.write, OwnerMemory.undo)
-    understand_anew = _awaited(_Threads.work, OwnerMemory.understand_anew)
-    state = _awaited(_Threads.read, OwnerMemory.state)
-    stats = _awaited(_Threads.read, OwnerMemory.stats)
+    add = awaited("write", OwnerMemory.add)
+    add_messages = awaited("write", OwnerMemory.add_messages)
+    settle = awaited("work", OwnerMemory.settle)
+    understand_anew = awaited("work", OwnerMemory.understand_anew)
 
     # ------------------------------------------------------------------------------------------------------- chat
 

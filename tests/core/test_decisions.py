@@ -26,6 +26,7 @@ from embermem.core.changes import (
     Change,
     Decision,
     Falls,
+    Item,
     Kind,
     Moves,
     Rests,
@@ -33,11 +34,14 @@ from embermem.core.changes import (
     Sort,
     Stays,
     Undoing,
+    ended_by,
     ids,
     kind_of,
     named,
+    set_by,
     sources,
     texts,
+    unset,
     values,
 )
 from embermem.core.changes.table import table
@@ -233,6 +237,23 @@ def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told(left_out: 
 def test_an_entry_that_would_keep_what_is_forgotten_is_refused(said: dict[str, Any], why: str) -> None:
     with pytest.raises(TypeError, match=why):
         dreamt(**said)
+
+
+@pytest.mark.parametrize("said", [{}, {"sets": (Item.NOTE, ("page_id",))}], ids=["sets nothing", "unset by nothing"])
+def test_an_entry_that_an_undoing_could_not_take_back_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="an undoing could not take it back"):
+        dreamt(undone=Undoing.RESTORED, **said)
+
+
+@pytest.mark.parametrize("entry", [one for one in KINDS.values() if one.unset], ids=lambda entry: entry.of.tag)
+def test_what_takes_away_an_item_is_a_decision_of_the_same_item(entry: Kind[Any]) -> None:
+    assert entry.sets is not None
+    item, fields_of = entry.sets
+    names = tuple("user" if name == "whose" else name for name in fields_of)
+    taken = unset(item, names, None)
+    assert taken is not None
+    assert (ended_by(taken) or set_by(taken)) == (item, names)
+    assert texts(taken) in ((), ("", ""))
 
 
 def test_a_kind_without_an_entry_is_refused() -> None:

@@ -17,7 +17,7 @@ from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
 from embermem.analysts.summary import condense, generic_speaker, summarise
 from embermem.analysts.traits import traits_of
-from embermem.core.attributes import attribute
+from embermem.core.attributes import attribute, attributes
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
     About,
@@ -220,10 +220,6 @@ def _strongest(traits: tuple[TraitProposal, ...]) -> tuple[TraitProposal, ...]:
 
 # -------------------------------------------------------------------------------------------------- profile
 
-_PROFILE = {
-    "name": "name", "nickname": "name", "birth_year": "birth_year", "gender": "gender", "native_language": "language",
-    "lives_in": "home", "works_as": "occupation",
-}  # fmt: skip
 _BORN = re.compile(r"(?:19|20)\d\d$")
 
 
@@ -233,7 +229,8 @@ def profile_of(facts: Iterable[FactProposal]) -> tuple[ProfileProposal, ...]:
     for fact in facts:
         if fact.about is not About.USER or fact.subject != USER or fact.retracts:
             continue
-        name, value = _PROFILE.get(fact.attribute), fact.value
+        known = attributes().get(fact.attribute)
+        name, value = known.profile if known else None, fact.value
         if fact.attribute == "gender":
             value = languages.gender(value) or value.replace("transgender ", "trans ")
         elif fact.attribute == "birthday" and (year := _BORN.search(value)):

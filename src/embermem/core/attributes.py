@@ -16,33 +16,35 @@ Standing = Literal["goal", "limit"]
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute: whether it has one value at a time, and whether it is a goal, a limit, or neither (`standing`)."""
+    """One attribute: whether it has one value at a time; whether it is a goal, a limit, or neither (`standing`); the
+    field of the user's profile that it is also stored as, or None."""
 
     name: str
     single: bool
     standing: Standing | None = None
+    profile: str | None = None
 
 
 _TABLE = (
-    Attribute("name", True),
-    Attribute("nickname", True),
-    Attribute("gender", True),
+    Attribute("name", True, profile="name"),
+    Attribute("nickname", True, profile="name"),
+    Attribute("gender", True, profile="gender"),
     Attribute("age", True),
-    Attribute("birth_year", True),
+    Attribute("birth_year", True, profile="birth_year"),
     Attribute("birthday", True),
     Attribute("born_in", True),
     Attribute("comes_from", True),
     Attribute("grew_up_in", True),
     Attribute("nationality", True),
-    Attribute("lives_in", True),
-    Attribute("works_as", True),
+    Attribute("lives_in", True, profile="home"),
+    Attribute("works_as", True, profile="occupation"),
     Attribute("works_at", True),
     Attribute("works_in", True),
     Attribute("studies", True),
     Attribute("studies_at", True),
     Attribute("graduated_from", False),
     Attribute("marital_status", True),
-    Attribute("native_language", True),
+    Attribute("native_language", True, profile="language"),
     Attribute("speaks", False),
     Attribute("learns", False),
     Attribute("diet", True, "limit"),

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
+from embermem.core.changes import CALLER
 from embermem.core.types import Chain, Fact, Page, PageId, Persona, ProfileField, Segment, Source
 
 __all__ = ["Hidden"]
 
-_CALLER = "caller"
 _Told = TypeVar("_Told", Segment, Chain)
 
 
@@ -48,7 +48,7 @@ class Hidden:
             return tuple(
                 line
                 for line in fields
-                if self.stands(line.sources) and (line.set_by == _CALLER or not said.intersection(line.sources))
+                if self.stands(line.sources) and (line.set_by == CALLER or not said.intersection(line.sources))
             )
 
         return Persona(

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
@@ -22,6 +22,7 @@ from fastapi.responses import StreamingResponse
 from embermem.core.errors import EmberError, StoreError, kind
 from embermem.http.access import Accessible, access_uncounted
 from embermem.http.problems import HttpError, TooManyRequests
+from embermem.http.serving import kept
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -155,9 +156,7 @@ class Feeds:
 
 def feeds_of(app: Starlette) -> Feeds:
     """The feeds of one server; made when first asked for."""
-    if not hasattr(app.state, "event_feeds"):
-        app.state.event_feeds = Feeds()
-    return cast(Feeds, app.state.event_feeds)
+    return kept(app, "event_feeds", Feeds)
 
 
 Queue = asyncio.Queue["Event | None"]

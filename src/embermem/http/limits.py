@@ -13,6 +13,7 @@ from starlette.requests import HTTPConnection
 
 from embermem.core.errors import EmberError
 from embermem.http.access import is_stranger
+from embermem.http.middleware import HttpMiddleware
 from embermem.http.problems import BodyTooLarge, Unauthorized, answer
 
 if TYPE_CHECKING:
@@ -23,19 +24,16 @@ STRANGERS_BYTES = 64 * 1024
 before they ask who sent them."""
 
 
-class BodyLimit:
+class BodyLimit(HttpMiddleware):
     """Refuses a body of more than `most` bytes, by its Content-Length, or as it comes. `larger` names paths that may
     take more. Where keys are required, a large body is read only for a key that holds."""
 
     def __init__(self, app: ASGIApp, most: int, larger: Mapping[str, int] | None = None) -> None:
-        self._app = app
+        super().__init__(app)
         self._most = most
         self._larger = larger or {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
         most = self._larger.get(scope["path"], self._most)
         length = _announced(Headers(scope=scope))
         if most < length < math.inf:

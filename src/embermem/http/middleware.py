@@ -45,17 +45,24 @@ _HEADERS = {
 }
 
 
-class SecurityHeaders:
-    """Headers of every answer; what a route has set stays."""
+class HttpMiddleware:
+    """What sees every request by `http`; all else passes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+        await (self.http if scope["type"] == "http" else self._app)(scope, receive, send)
 
+    async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A request."""
+        raise NotImplementedError
+
+
+class SecurityHeaders(HttpMiddleware):
+    """Headers of every answer; what a route has set stays."""
+
+    async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -66,22 +73,19 @@ class SecurityHeaders:
         await self._app(scope, receive, with_headers)
 
 
-class TrailingSlash:
+class TrailingSlash(HttpMiddleware):
     """An address with a slash at its end is that without it: served at once, since a redirect would lose the method or
     the body with some clients. Only one slash that stands in the address itself counts, none that was encoded."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] != "/":
+    async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/":
             raw = scope.get("raw_path") or scope["path"].encode()
             if raw.endswith(b"/"):
                 scope["path"], scope["raw_path"] = scope["path"][:-1], raw[:-1]
         await self._app(scope, receive, send)
 
 
-class Watch:
+class Watch(HttpMiddleware):
     """Gives each request an id, logs and counts it, and answers for an error that nobody foresaw.
 
     Neither log nor metrics hold an address with its values, a query, a body or a key: the route's template stands for
@@ -89,13 +93,10 @@ class Watch:
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
+        super().__init__(app)
         self._metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if _PLAIN_ID.fullmatch(given) else secrets.token_hex(8)
         scope[REQUEST_ID] = request_id

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
     from starlette.requests import HTTPConnection
 
     from embermem.http.metrics import Metrics
     from embermem.http.rates import RateLimit
     from embermem.memory import Memory
+
+_Kept = TypeVar("_Kept")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +29,13 @@ class Serving:
     require_keys: bool
     rate: RateLimit
     metrics: Metrics
+
+
+def kept(app: Starlette, name: str, make: Callable[[], _Kept]) -> _Kept:
+    """What an application keeps under a name; made when it is first asked for."""
+    if not hasattr(app.state, name):
+        setattr(app.state, name, make())
+    return cast("_Kept", getattr(app.state, name))
 
 
 def serving_of(connection: HTTPConnection) -> Serving:

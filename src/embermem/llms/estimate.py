@@ -8,7 +8,7 @@ import json
 from embermem.languages.words import wide
 from embermem.protocols import ModelReply, ModelRequest
 
-__all__ = ["completion_tokens", "prompt_tokens", "text_tokens"]
+__all__ = ["completion_tokens", "prompt_tokens", "reply", "text_tokens"]
 
 _CHARS_A_TOKEN = 4
 _MESSAGE_TOKENS = 4  # a chat template's marks around one message
@@ -26,6 +26,19 @@ def prompt_tokens(request: ModelRequest) -> int:
     if request.schema is not None:
         tokens += text_tokens(json.dumps(request.schema.schema, ensure_ascii=False))
     return tokens
+
+
+def reply(
+    request: ModelRequest, text: str, prompt: int | None, completion: int | None, cached: int | None, *, cut: bool
+) -> ModelReply:
+    """A reply, with estimates where the server did not count (None)."""
+    return ModelReply(
+        text=text,
+        prompt_tokens=prompt_tokens(request) if prompt is None else prompt,
+        completion_tokens=text_tokens(text) if completion is None else completion,
+        cached_tokens=cached or 0,
+        cut=cut,
+    )
 
 
 def completion_tokens(reply: ModelReply) -> int:

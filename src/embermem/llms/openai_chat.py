@@ -401,13 +401,6 @@ def _text(content: str | list[_Part] | None) -> str:
 
 def _reply(request: ModelRequest, text: str, usage: _Usage | None, *, cut: bool) -> ModelReply:
     """The reply, with our estimates where the server did not count."""
-    prompt = usage.prompt_tokens if usage else None
-    completion = usage.completion_tokens if usage else None
-    cached = usage.prompt_tokens_details.cached_tokens if usage and usage.prompt_tokens_details else None
-    return ModelReply(
-        text=text,
-        prompt_tokens=prompt if prompt is not None else estimate.prompt_tokens(request),
-        completion_tokens=completion if completion is not None else estimate.text_tokens(text),
-        cached_tokens=cached or 0,
-        cut=cut,
-    )
+    given = usage or _Usage()
+    cached = given.prompt_tokens_details.cached_tokens if given.prompt_tokens_details else None
+    return estimate.reply(request, text, given.prompt_tokens, given.completion_tokens, cached, cut=cut)

@@ -167,13 +167,8 @@ class PydanticAIChat:
         if not text.strip() and not cut:
             raise ModelReplyError(f"{self._name} gave an empty answer", response.text or "")
         usage = response.usage
-        return ModelReply(
-            text=text,
-            prompt_tokens=usage.input_tokens or estimate.prompt_tokens(request),
-            completion_tokens=usage.output_tokens or estimate.text_tokens(text),
-            cached_tokens=usage.cache_read_tokens,
-            cut=cut,
-        )
+        counted = usage.input_tokens or None, usage.output_tokens or None, usage.cache_read_tokens
+        return estimate.reply(request, text, *counted, cut=cut)
 
     def _late(self) -> ModelTimeout:
         return ModelTimeout(f"{self._name} did not answer within {self._timeout_s:g} s")

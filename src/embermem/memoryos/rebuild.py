@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from embermem.core.changes import (
+    CALLER,
     BegunAnew,
     Cause,
     Decision,
@@ -34,7 +35,6 @@ from embermem.core.types import (
 )
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
 from embermem.memoryos.history.diff import pairs
-from embermem.memoryos.ingest.profile_lines import CALLER
 from embermem.protocols import ARCHIVED, ENDED, MemoryReads, MemorySystem, Store
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]

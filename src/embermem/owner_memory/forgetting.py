@@ -11,6 +11,7 @@ from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At
 from embermem.core.types import Forgotten, Role, Verified
+from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
 
 
@@ -113,6 +114,16 @@ class Forgetting(Handle):
             hits = self._parts.system.search(self.owner, query, limit)
             found |= {hit.utterance.page_id for hit in hits}
         return {"pages": frozenset(found)}
+
+
+class AsyncForgetting(Awaits):
+    """`Forgetting`, awaited."""
+
+    forget = awaited("write", Forgetting.forget)
+    forget_pages = awaited("write", Forgetting.forget_pages)
+    forget_owner = awaited("write", Forgetting.forget_owner)
+    readmit = awaited("write", Forgetting.readmit)
+    verify = awaited("work", Forgetting.verify)
 
 
 def _one(**named: Any) -> Mapping[str, Any]:

@@ -8,7 +8,8 @@ from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At
 from embermem.core.types import FactId, ItemId, Link, LinkId, SegmentId, Source, Why
-from embermem.owner_memory.reading import Reading
+from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.reading import AsyncReading, Reading
 from embermem.protocols import FactSelection
 
 _LONGEST_REASON = 500
@@ -102,3 +103,12 @@ class Linking(Reading):
         if not self._store.segments(self.owner.id, only=SegmentId(item_id)):
             raise self._none_such("fact or segment", item_id)
         return SegmentId(item_id)
+
+
+class AsyncLinking(AsyncReading):
+    """`Linking`, awaited."""
+
+    links = awaited("read", Linking.links)
+    link = awaited("write", Linking.link)
+    unlink = awaited("write", Linking.unlink)
+    why = awaited("read", Linking.why)

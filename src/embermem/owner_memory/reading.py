@@ -34,6 +34,7 @@ from embermem.core.types import (
     Utterance,
     UtteranceId,
 )
+from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
 from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection
 
@@ -327,6 +328,35 @@ class Reading(Handle):
     def stats(self) -> OwnerStats:
         """Return counts of this memory."""
         return self._parts.admin.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
+
+
+class AsyncReading(Awaits):
+    """`Reading`, awaited."""
+
+    recall = awaited("read", Reading.recall)
+    search = awaited("read", Reading.search)
+    visit = awaited("write", Reading.visit)
+    pages = awaited("read", Reading.pages)
+    page = awaited("read", Reading.page)
+    utterance = awaited("read", Reading.utterance)
+    utterances = awaited("read", Reading.utterances)
+    segments = awaited("read", Reading.segments)
+    segment = awaited("read", Reading.segment)
+    heat = awaited("read", Reading.heat)
+    chains = awaited("read", Reading.chains)
+    persona = awaited("read", Reading.persona)
+    facts = awaited("read", Reading.facts)
+    past_facts = awaited("read", Reading.past_facts)
+    fact = awaited("read", Reading.fact)
+    traits = awaited("read", Reading.traits)
+    profile = awaited("read", Reading.profile)
+    agent_profile = awaited("read", Reading.agent_profile)
+    changes = awaited("read", Reading.changes)
+    diff = awaited("read", Reading.diff)
+    change = awaited("read", Reading.change)
+    history = awaited("read", Reading.history)
+    state = awaited("read", Reading.state)
+    stats = awaited("read", Reading.stats)
 
 
 def _first_given(*times: At) -> At:

@@ -9,7 +9,8 @@ from embermem.arguments import checked
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
 from embermem.core.types import Faded, PageId, Retention
-from embermem.owner_memory.reading import Reading
+from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.reading import AsyncReading, Reading
 
 if TYPE_CHECKING:
     from embermem.core.changes import Decision
@@ -78,3 +79,11 @@ class Retaining(Reading):
 
             self._changing(Cause.EXPIRY, decided)
         self._parts.added()
+
+
+class AsyncRetaining(AsyncReading):
+    """`Retaining`, awaited."""
+
+    retention = awaited("read", Retaining.retention)
+    fade = awaited("write", Retaining.fade)
+    expire = awaited("write", Retaining.expire)

@@ -13,7 +13,8 @@ from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At
 from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
-from embermem.owner_memory.reading import Reading
+from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.reading import AsyncReading, Reading
 
 if TYPE_CHECKING:
     from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
@@ -106,10 +107,9 @@ class Ruling(Reading):
 
         Raises InputError with the position of the invalid fact, and then adds none of them.
         """
-        from embermem.core.changes import Cause
+        from embermem.core.changes import CALLER, Cause
         from embermem.memoryos.correct import fact_input
         from embermem.memoryos.ingest.long_term import Knowledge
-        from embermem.memoryos.ingest.profile_lines import CALLER
 
         inbox = self._inbox()
         read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox)]
@@ -206,6 +206,22 @@ class Ruling(Reading):
             replace(one, value=None if one.value is None else text) for one, text in zip(decisions, clean, strict=True)
         ]
         self._changing(Cause.PROFILE, lambda no, seq: decisions)
+
+
+class AsyncRuling(AsyncReading):
+    """`Ruling`, awaited."""
+
+    set_profile = awaited("write", Ruling.set_profile)
+    set_agent_profile = awaited("write", Ruling.set_agent_profile)
+    set_profiles = awaited("write", Ruling.set_profiles)
+    correct = awaited("write", Ruling.correct)
+    pin = awaited("write", Ruling.pin)
+    retire = awaited("write", Ruling.retire)
+    learn = awaited("write", Ruling.learn)
+    conflicts = awaited("read", Ruling.conflicts)
+    settle_conflict = awaited("write", Ruling.settle_conflict)
+    undo = awaited("write", Ruling.undo)
+    undo_plan = awaited("read", Ruling.undo_plan)
 
 
 def _profile_set(whose: About, name: str, value: str | int | None, now: datetime) -> ProfileSet:

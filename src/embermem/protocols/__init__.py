@@ -1,68 +1,9 @@
 """The seams: what a store, an embedder, an analyst, a token counter and a memory system must be able to do."""
 
-from embermem.protocols.models import Analyst as Analyst
-from embermem.protocols.models import Asker as Asker
-from embermem.protocols.models import Call as Call
-from embermem.protocols.models import ChatMessage as ChatMessage
-from embermem.protocols.models import Embedder as Embedder
-from embermem.protocols.models import LanguageModel as LanguageModel
-from embermem.protocols.models import Limits as Limits
-from embermem.protocols.models import ModelReply as ModelReply
-from embermem.protocols.models import ModelRequest as ModelRequest
-from embermem.protocols.models import ProfileRequest as ProfileRequest
-from embermem.protocols.models import Purpose as Purpose
-from embermem.protocols.models import ReplySchema as ReplySchema
-from embermem.protocols.models import TokenCounter as TokenCounter
-from embermem.protocols.models import TokenEmbedder as TokenEmbedder
-from embermem.protocols.models import TokenVectors as TokenVectors
-from embermem.protocols.records import ALL_FACTS as ALL_FACTS
-from embermem.protocols.records import ARCHIVED as ARCHIVED
-from embermem.protocols.records import ENDED as ENDED
-from embermem.protocols.records import HELD as HELD
-from embermem.protocols.records import NOW as NOW
-from embermem.protocols.records import ApiKey as ApiKey
-from embermem.protocols.records import Backlog as Backlog
-from embermem.protocols.records import Bounds as Bounds
-from embermem.protocols.records import Delta as Delta
-from embermem.protocols.records import Erasure as Erasure
-from embermem.protocols.records import FactSelection as FactSelection
-from embermem.protocols.records import FactState as FactState
-from embermem.protocols.records import Finding as Finding
-from embermem.protocols.records import Grant as Grant
-from embermem.protocols.records import InSegment as InSegment
-from embermem.protocols.records import Lease as Lease
-from embermem.protocols.records import Moment as Moment
-from embermem.protocols.records import NotedPage as NotedPage
-from embermem.protocols.records import OwnerState as OwnerState
-from embermem.protocols.records import PageMark as PageMark
-from embermem.protocols.records import PagesToRead as PagesToRead
-from embermem.protocols.records import Pending as Pending
-from embermem.protocols.records import PersonaTimeline as PersonaTimeline
-from embermem.protocols.records import Placing as Placing
-from embermem.protocols.records import ReadBy as ReadBy
-from embermem.protocols.records import Remains as Remains
-from embermem.protocols.records import SegmentImpact as SegmentImpact
-from embermem.protocols.records import SegmentState as SegmentState
-from embermem.protocols.records import SegmentTimeline as SegmentTimeline
-from embermem.protocols.records import Stats as Stats
-from embermem.protocols.records import Trail as Trail
-from embermem.protocols.records import Unread as Unread
-from embermem.protocols.records import Use as Use
-from embermem.protocols.records import VectorBatch as VectorBatch
-from embermem.protocols.records import Version as Version
-from embermem.protocols.records import Wiped as Wiped
-from embermem.protocols.store import ChangeLog as ChangeLog
-from embermem.protocols.store import ConversationLog as ConversationLog
-from embermem.protocols.store import Forgetting as Forgetting
-from embermem.protocols.store import History as History
-from embermem.protocols.store import KeyStore as KeyStore
-from embermem.protocols.store import Marks as Marks
-from embermem.protocols.store import MemoryReads as MemoryReads
-from embermem.protocols.store import PageWork as PageWork
-from embermem.protocols.store import Store as Store
-from embermem.protocols.store import StoredSettings as StoredSettings
-from embermem.protocols.store import UsageLog as UsageLog
-from embermem.protocols.store import WorkingSetSource as WorkingSetSource
-from embermem.protocols.store import WorkQueue as WorkQueue
-from embermem.protocols.system import MemorySystem as MemorySystem
-from embermem.protocols.system import Scope as Scope
+from embermem.protocols import models, records, store, system
+from embermem.protocols.models import *  # noqa: F403
+from embermem.protocols.records import *  # noqa: F403
+from embermem.protocols.store import *  # noqa: F403
+from embermem.protocols.system import *  # noqa: F403
+
+__all__ = [*models.__all__, *records.__all__, *store.__all__, *system.__all__]

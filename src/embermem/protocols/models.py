@@ -25,6 +25,24 @@ from embermem.core.types import (
 if TYPE_CHECKING:
     from embermem.core.types import Vectors
 
+__all__ = [
+    "Analyst",
+    "Asker",
+    "Call",
+    "ChatMessage",
+    "Embedder",
+    "LanguageModel",
+    "Limits",
+    "ModelReply",
+    "ModelRequest",
+    "ProfileRequest",
+    "Purpose",
+    "ReplySchema",
+    "TokenCounter",
+    "TokenEmbedder",
+    "TokenVectors",
+]
+
 
 class Embedder(Protocol):
     """Turns texts into vectors. `name` and `dim` are stored beside every vector."""

@@ -36,6 +36,45 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
+__all__ = [
+    "ALL_FACTS",
+    "ARCHIVED",
+    "ENDED",
+    "HELD",
+    "NOW",
+    "ApiKey",
+    "Backlog",
+    "Bounds",
+    "Delta",
+    "Erasure",
+    "FactSelection",
+    "FactState",
+    "Finding",
+    "Grant",
+    "InSegment",
+    "Lease",
+    "Moment",
+    "NotedPage",
+    "OwnerState",
+    "PageMark",
+    "PagesToRead",
+    "Pending",
+    "PersonaTimeline",
+    "Placing",
+    "ReadBy",
+    "Remains",
+    "SegmentImpact",
+    "SegmentState",
+    "SegmentTimeline",
+    "Stats",
+    "Trail",
+    "Unread",
+    "Use",
+    "VectorBatch",
+    "Version",
+    "Wiped",
+]
+
 
 _Item = TypeVar("_Item")
 

@@ -61,6 +61,22 @@ from embermem.protocols.records import (
 if TYPE_CHECKING:
     from embermem.core.types import Vector
 
+__all__ = [
+    "ChangeLog",
+    "ConversationLog",
+    "Forgetting",
+    "History",
+    "KeyStore",
+    "Marks",
+    "MemoryReads",
+    "PageWork",
+    "Store",
+    "StoredSettings",
+    "UsageLog",
+    "WorkQueue",
+    "WorkingSetSource",
+]
+
 
 class StoredSettings(Protocol):
     """Settings of the store itself, such as its embedder. They belong to no owner."""

@@ -16,6 +16,11 @@ from embermem.core.types import (
     ThreadId,
 )
 
+__all__ = [
+    "MemorySystem",
+    "Scope",
+]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:

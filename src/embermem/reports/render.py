@@ -69,12 +69,22 @@ def print_text(text: str) -> None:
     _write(plain(text) + "\n")
 
 
-def answer(as_json: bool, value: object, text: str) -> None:
-    """Print the result of a command: the value as JSON, or the text."""
+def answer(as_json: bool, value: object, text: str, beside: str = "") -> None:
+    """Print the result of a command: the value as JSON, or the text, with a note on stderr."""
+    if as_json:
+        print_json(value)
+        return
+    print_text(text)
+    if beside:
+        note(beside)
+
+
+def listed(as_json: bool, value: object, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print what a command lists: the value as JSON, or a table of the rows."""
     if as_json:
         print_json(value)
     else:
-        print_text(text)
+        table(title, columns, rows)
 
 
 def note(text: str, style: str = "") -> None:

@@ -133,10 +133,10 @@ def changes(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
     if as_json:
         render.print_json([_change_data(one, texts) for one in told])
         return
-    rows = [
+    rows = (
         (one.no, render.when(one.recorded_at), one.cause, one.analyst, render.cut(holds(one, texts), HOLDS_CHARS))
         for one in told
-    ]
+    )
     render.table("changes", ("no", "when", "cause", "analyst", "holds"), rows)
 
 

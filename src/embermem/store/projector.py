@@ -47,19 +47,6 @@ _FactMove = (
     | changes.FactPinned
     | changes.FactExpires
 )
-KEYS: Mapping[Table, tuple[str, ...]] = {
-    schema.note: ("page_id",),
-    schema.membership: ("page_id",),
-    schema.chain: ("chain_id",),
-    schema.segment_text: ("segment_id",),
-    schema.trait: ("dimension",),
-    schema.profile: ("whose", "name"),
-    schema.fact_state: ("fact_id",),
-    schema.conflict: ("fact_id", "other_id"),
-    schema.link: ("link_id",),
-    schema.evolution: ("segment_id",),
-}
-"""The tables that hold versions, and what they are versions of."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -121,16 +108,6 @@ class Projector:
             case changes.SegmentWritten() | changes.SegmentEvolved():
                 self._set(d)
                 self._segment(d.segment_id).touched.append(self._no)
-            case (
-                changes.ChainSummarised()
-                | changes.FactsConflict()
-                | changes.Linked()
-                | changes.TraitSet()
-                | changes.ProfileSet()
-            ):
-                self._set(d)
-            case changes.ConflictSettled() | changes.Unlinked() | changes.TraitCleared():
-                self._cleared.append(_table_and_key(changes.ended_by(d)))
             case changes.Analysed():
                 self._page(d.page_id)["analysed_seq"] = d.upto_seq
             case changes.Evicted():
@@ -158,11 +135,22 @@ class Projector:
             case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
                 pass  # read from the log where facts are learnt (core/user_overrides.py); no table holds it
             case _:
-                assert_never(d)
+                self._set_or_end(d)
+
+    def _set_or_end(self, d: changes.Decision) -> None:
+        """What the table of decisions says of a kind, when its version, or the end of one, is all that it writes."""
+        if changes.set_by(d) is not None:
+            self._set(d)
+        elif (ended := changes.ended_by(d)) is not None:
+            self._cleared.append(_table_and_key(ended))
+        else:
+            raise TypeError(f"no row says what a decision of kind {d.tag} does")
 
     def _set(self, d: changes.Decision, **more: object) -> None:
         """A version of what the decision sets, and what it rests on."""
-        table, key = _table_and_key(changes.set_by(d))
+        which = changes.set_by(d)
+        assert which is not None  # as the table of decisions says
+        table, key = _table_and_key(which)
         analyst = {"analyst": self._analyst} if "analyst" in table.c else {}
         self._version(table, **{**analyst, **row_of(d, table), **more})
         if table in schema.ITEM_OF:
@@ -250,7 +238,7 @@ class Projector:
     def _clear(self, table: Table, key: tuple[str, ...]) -> None:
         versions = self._versions.get(table, {}).get(key)
         if versions is None:
-            names = dict(zip(KEYS[table], key, strict=True))
+            names = dict(zip(schema.KEYS[table], key, strict=True))
             self._known_cleared.setdefault(table, {}).setdefault(key, {**names, **self._retired()})
         elif versions[-1]["retired_no"] is None:
             versions[-1].update(self._retired())
@@ -264,7 +252,7 @@ class Projector:
     def _version(self, table: Table, **values: object) -> None:
         """One version a change: the last decision on a key holds, and retires the version of an earlier change."""
         row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **values)
-        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in KEYS[table]), [])
+        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in schema.KEYS[table]), [])
         if versions and versions[-1]["change_no"] == self._no:
             versions.pop()
         elif versions and versions[-1]["retired_no"] is None:
@@ -297,7 +285,7 @@ class Projector:
         for table, cleared in self._known_cleared.items():
             self._retire(table, cleared.values())
         for table, by_key in self._versions.items():
-            of = KEYS[table]
+            of = schema.KEYS[table]
             self._retire(
                 table,
                 [
@@ -313,7 +301,7 @@ class Projector:
 
     def _retire(self, table: Table, rows: Iterable[Row]) -> None:
         """End the version that stands of each key."""
-        update_rows(self._connection, table, self._owner_id, KEYS[table], rows, standing=True)
+        update_rows(self._connection, table, self._owner_id, schema.KEYS[table], rows, standing=True)
 
     def _write_sources(self) -> None:
         rows = [
@@ -422,8 +410,7 @@ class Projector:
         update_rows(self._connection, schema.fact, self._owner_id, ("fact_id",), rows)
 
 
-def _table_and_key(which: tuple[changes.Item, tuple[str, ...]] | None) -> tuple[Table, tuple[str, ...]]:
-    assert which is not None  # as the table of decisions says
+def _table_and_key(which: tuple[changes.Item, tuple[str, ...]]) -> tuple[Table, tuple[str, ...]]:
     return schema.metadata.tables[which[0]], which[1]
 
 

@@ -15,7 +15,7 @@ from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
 from embermem.store.codec import decisions_text
-from embermem.store.projector import KEYS, Projector
+from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.statements import update_rows
 
@@ -74,10 +74,15 @@ class _Rewriting:
     # -------------------------------------------------------------------------------------------------- versions
 
     def _drop_pages(self) -> None:
-        """What was noted of the pages that go, and where they were."""
+        """What was noted of the pages that go, such as where they were."""
+        named = [schema.ITEM_OF[table] for table in schema.OF_PAGES if table in schema.ITEM_OF]
+        source = schema.source
         for some in reads.chunks(sorted(self._pages)):
-            for table in (schema.note, schema.membership):
+            for table in schema.OF_PAGES:
                 self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.page_id.in_(some)))
+            if named:
+                mine = (source.c.owner_id == self._owner_id, source.c.item.in_(named), source.c.item_id.in_(some))
+                self._c.execute(delete(source).where(*mine))
 
     def _drop(self, table: Table, key: tuple[str, ...], no: int) -> None:
         """A version goes; the one before it, if it stood until then, stands until this one's end."""
@@ -205,7 +210,7 @@ class Overwriting(Projector):
             rows = [row for versions in by_key.values() for row in versions]
             names = [column.name for column in table.c if column.name not in ("owner_id", *_RETIRING)]
             told = [{name: row.get(name) for name in names} for row in rows]
-            update_rows(self._connection, table, self._owner_id, (*KEYS[table], "change_no"), told)
+            update_rows(self._connection, table, self._owner_id, (*schema.KEYS[table], "change_no"), told)
         source = schema.source
         self._many(
             delete(source).where(
@@ -220,7 +225,7 @@ class Overwriting(Projector):
 
 
 def _is(table: Table, key: Sequence[str]) -> Iterable[Any]:
-    return (table.c[name] == value for name, value in zip(KEYS[table], key, strict=True))
+    return (table.c[name] == value for name, value in zip(schema.KEYS[table], key, strict=True))
 
 
 def _versions(change: Change) -> Mapping[_Key, Decision]:

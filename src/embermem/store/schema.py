@@ -27,6 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
+from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
@@ -407,6 +408,14 @@ DERIVED = (
     source,
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""
+KEYS: Mapping[Table, tuple[str, ...]] = {
+    table: tuple(column.name for column in table.primary_key if column.name not in ("owner_id", "change_no"))
+    for table in DERIVED
+    if "change_no" in table.primary_key and "retired_no" in table.c
+}
+"""The tables that hold versions, and what they are versions of."""
+OF_PAGES = tuple(table for table, key in KEYS.items() if key == ("page_id",))
+"""The tables whose versions belong to pages."""
 
 STATE: Mapping[str, str] = {
     **{name: name for name in ("confirmed_no", "archived_no", "pinned", "superseded_by")},
@@ -415,14 +424,14 @@ STATE: Mapping[str, str] = {
     "retired_at": "ended_at",
 }
 """Columns of `fact` that change, and what they are called in `fact_state`."""
+_WITH_SOURCES = {
+    metadata.tables[entry.sets[0]]
+    for entry in KINDS.values()
+    if entry.sets is not None and entry.sources and entry.of is not Noted
+}
+"""Of what a note proposes, the sources stand in the note."""
 ITEMS: Mapping[str, Table] = {
-    "chain": chain,
-    "segment": segment_text,
-    "fact": fact,
-    "trait": trait,
-    "profile": profile,
-    "link": link,
-    "evolution": evolution,
+    "segment" if table is segment_text else table.name: table for table in DERIVED if table in _WITH_SOURCES
 }
 """The table of each kind of item that `source` tells of."""
 ITEM_OF = {table: item for item, table in ITEMS.items()}

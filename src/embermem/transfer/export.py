@@ -11,16 +11,9 @@ from typing import IO
 from embermem.core.changes import Change
 from embermem.core.types import Owner
 from embermem.store import migrations
-from embermem.store.admin.transferring import (
-    FactPart,
-    Part,
-    ReceiptPart,
-    SegmentPart,
-    UtterancePart,
-    VectorPart,
-)
+from embermem.store.admin.transferring import Part, UtterancePart, VectorPart
 from embermem.store.sql import SqlStore
-from embermem.transfer.lines import VERSION, End, Finish, Header, written
+from embermem.transfer.lines import LISTS, VERSION, End, Finish, Header, written
 
 Progress = Callable[[int, int], None]
 
@@ -67,20 +60,9 @@ def export(
             out.write(written(part))
             of[type(part)] += 1
         if of:
-            out.write(written(_end(of)))
+            out.write(written(End(**{name: of[kind] for kind, name in LISTS.items()})))
             done += 1
         count += of
         told(number, len(owners))
     out.write(written(Finish(owners=done)))
     return Exported(owners=done, utterances=count[UtterancePart], changes=count[Change], vectors=count[VectorPart])
-
-
-def _end(of: Counter[type[Part]]) -> End:
-    return End(
-        utterances=of[UtterancePart],
-        changes=of[Change],
-        receipts=of[ReceiptPart],
-        segments=of[SegmentPart],
-        facts=of[FactPart],
-        vectors=of[VectorPart],
-    )

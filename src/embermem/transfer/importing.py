@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import IO
+from typing import IO, Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -26,7 +26,7 @@ from embermem.store.admin.transferring import (
     VectorPart,
 )
 from embermem.store.sql import SqlStore
-from embermem.transfer.lines import VERSION, End, Finish, Header, Line, read
+from embermem.transfer.lines import LISTS, VERSION, End, Finish, Header, Line, read
 
 Clock = Callable[[], datetime]
 
@@ -151,41 +151,33 @@ class _Gathered:
 
     owner: OwnerPart
     line: int
-    utterances: list[UtterancePart] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
-    receipts: list[ReceiptPart] = field(default_factory=list)
-    segments: list[SegmentPart] = field(default_factory=list)
-    facts: list[FactPart] = field(default_factory=list)
-    vectors: list[VectorPart] = field(default_factory=list)
+    parts: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LISTS.values()})
     pages: dict[str, tuple[int, str]] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
     seqs: set[int] = field(default_factory=set)
 
     def add(self, part: Line) -> None:
         """Take in the next part. Raises InputError where it does not fit those before it."""
-        if isinstance(part, UtterancePart):
-            self._say(part)
-        elif isinstance(part, Change):
-            _expect(part.no == len(self.changes) + 1, f"change {part.no} follows change {len(self.changes)}")
-            self.changes.append(part)
-        elif isinstance(part, ReceiptPart):
-            _expect(0 < part.first_seq <= part.last_seq <= self.owner.seq, "the receipt is of no utterances")
-            self.receipts.append(part)
-        elif isinstance(part, SegmentPart):
-            _expect(part.visits >= 0, "visits are counted from 0")
-            self.segments.append(part)
-        elif isinstance(part, FactPart):
-            _expect(part.visits >= 0, "visits are counted from 0")
-            self.facts.append(part)
-        elif isinstance(part, VectorPart):
-            _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")
-            self.seqs.discard(part.seq)
-            self.vectors.append(part)
-        else:
-            raise InputError(f"the owner of line {self.line} has no end before it")
+        match part:
+            case UtterancePart():
+                self._say(part)
+            case Change():
+                before = len(self.parts["changes"])
+                _expect(part.no == before + 1, f"change {part.no} follows change {before}")
+            case ReceiptPart():
+                _expect(0 < part.first_seq <= part.last_seq <= self.owner.seq, "the receipt is of no utterances")
+            case SegmentPart() | FactPart():
+                _expect(part.visits >= 0, "visits are counted from 0")
+            case VectorPart():
+                _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")
+                self.seqs.discard(part.seq)
+            case _:
+                raise InputError(f"the owner of line {self.line} has no end before it")
+        self.parts[LISTS[type(part)]].append(part)
 
     def _say(self, part: UtterancePart) -> None:
-        last = self.utterances[-1].seq if self.utterances else 0
+        said = self.parts["utterances"]
+        last = said[-1].seq if said else 0
         _expect(last < part.seq <= self.owner.seq, f"utterance {part.seq} follows utterance {last}")
         _expect(part.id not in self.ids, f"the id {part.id!r} was given before")
         known = self.pages.get(part.page)
@@ -197,22 +189,13 @@ class _Gathered:
         self.pages[part.page] = (part.page_no, part.thread)
         self.ids.add(part.id)
         self.seqs.add(part.seq)
-        self.utterances.append(part)
 
     def whole(self, end: End) -> Parts:
         """All of it. Raises InputError where a line is missing."""
-        for name in ("utterances", "changes", "receipts", "segments", "facts", "vectors"):
-            told, found = getattr(end, name), len(getattr(self, name))
+        for name, parts in self.parts.items():
+            told, found = getattr(end, name), len(parts)
             _expect(told == found, f"the owner has {told} {name}, and {found} are here")
-        return Parts(
-            owner=self.owner,
-            utterances=self.utterances,
-            changes=self.changes,
-            receipts=self.receipts,
-            segments=self.segments,
-            facts=self.facts,
-            vectors=self.vectors,
-        )
+        return Parts(owner=self.owner, **self.parts)
 
 
 def _owners(lines: Iterator[tuple[int, Line]]) -> Iterator[tuple[int, int, Parts]]:

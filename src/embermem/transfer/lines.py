@@ -91,6 +91,15 @@ KINDS: Mapping[str, type[Any]] = {
     "end": End,
     "finish": Finish,
 }
+LISTS: Mapping[type[Part], str] = {
+    UtterancePart: "utterances",
+    Change: "changes",
+    ReceiptPart: "receipts",
+    SegmentPart: "segments",
+    FactPart: "facts",
+    VectorPart: "vectors",
+}
+"""What an owner has many of: what these are called in `Parts` and `End`."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _FIELDS = {name: frozenset(one.name for one in fields(kind)) for name, kind in KINDS.items()}
 _IDS = frozenset({"id", "page"})

@@ -32,11 +32,8 @@ def add(
     key, text = api_keys.make(name, owner, read_only=read_only, now=datetime.now(UTC))
     with session_of(ctx).for_writing() as memory:
         memory.keys.add_key(key)
-    if as_json:
-        render.print_json({**_shown(key), "key": text})
-        return
-    render.print_text(text)
-    render.note(f"key {key.id} is shown this once; `embermem keys revoke {key.id}` ends it")
+    once = f"key {key.id} is shown this once; `embermem keys revoke {key.id}` ends it"
+    render.answer(as_json, {**_shown(key), "key": text}, text, once)
 
 
 @app.command("list")
@@ -46,10 +43,7 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     with session_of(ctx).for_reading() as memory:
         shown = [_shown(key) for key in memory.keys.all_keys()]
-    if as_json:
-        render.print_json(shown)
-        return
-    rows = [
+    rows = (
         (
             one["id"],
             render.cut(one["name"], 40),
@@ -59,8 +53,8 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
             "revoked" if one["revoked_at"] else "",
         )
         for one in shown
-    ]
-    render.table("keys", ("id", "name", "owners", "may", "made", ""), rows)
+    )
+    render.listed(as_json, shown, "keys", ("id", "name", "owners", "may", "made", ""), rows)
 
 
 @app.command()
@@ -74,11 +68,7 @@ def revoke(
 
     with session_of(ctx).for_reading() as memory:
         key = memory.keys.revoke_key(key_id, datetime.now(UTC))
-    if as_json:
-        render.print_json(_shown(key))
-        return
-    render.print_text(key.id)
-    render.note(f"{key.name} is revoked")
+    render.answer(as_json, _shown(key), key.id, f"{key.name} is revoked")
 
 
 def _shown(key: ApiKey) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, owner_read, owner_written, session_of, text_of, time_of
+from embermem.cli.commands.common import AsOfOption, JsonOption, owner_read, owner_written, text_of, time_of
 from embermem.core.errors import InputError
 
 _KeepOption = Annotated[bool, typer.Option("--dry-run", help="Print what would be archived; change nothing.")]
@@ -64,14 +64,11 @@ def conflicts(
         if both is not None:
             owner.settle_conflict(*both)
         found = owner.conflicts(as_of=at)
-    if as_json:
-        render.print_json(found)
-        return
-    rows = [
+    rows = (
         (one.older.id, render.cut(one.older.text, 60), one.newer.id, render.cut(one.newer.text, 60), one.reason)
         for one in found
-    ]
-    render.table("in conflict", ("older", "says", "newer", "says", "why"), rows)
+    )
+    render.listed(as_json, found, "in conflict", ("older", "says", "newer", "says", "why"), rows)
 
 
 def links(
@@ -99,11 +96,8 @@ def links(
         if to is not None and item is not None and reason is not None:
             owner.link(item, to, text_of(reason))
         found = owner.links(item, as_of=at)
-    if as_json:
-        render.print_json(found)
-        return
-    rows = [(one.id, one.from_id, one.to_id, render.cut(one.reason, 80), one.analyst or "caller") for one in found]
-    render.table("links", ("id", "from", "to", "why", "by"), rows)
+    rows = ((one.id, one.from_id, one.to_id, render.cut(one.reason, 80), one.analyst or "caller") for one in found)
+    render.listed(as_json, found, "links", ("id", "from", "to", "why", "by"), rows)
 
 
 def learn(
@@ -124,9 +118,7 @@ def fade(ctx: typer.Context, dry_run: _KeepOption = False, as_json: JsonOption =
     """Archive memories that were not used for long, by the forgetting curve."""
     from embermem.reports import render
 
-    session = session_of(ctx)
-    with session.for_reading() as memory:
-        owner = session.owner(memory)
+    with owner_read(ctx) as owner:
         kept = owner.retention()
         done = owner.fade(dry_run=dry_run)
     if as_json:

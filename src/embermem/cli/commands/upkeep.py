@@ -133,11 +133,8 @@ def doctor(
             memory.renew_forgotten_key()
     checks = physician.look(session_of(ctx), deep=deep, repair=repair)
     failed = any(check.level == "error" for check in checks)
-    if as_json:
-        render.print_json({"ok": not failed, "checks": checks})
-    else:
-        rows = [(check.level, check.what, check.advice) for check in checks]
-        render.table("doctor", ("level", "what", "advice"), rows)
+    rows = ((check.level, check.what, check.advice) for check in checks)
+    render.listed(as_json, {"ok": not failed, "checks": checks}, "doctor", ("level", "what", "advice"), rows)
     if failed:
         raise typer.Exit(1)
 

@@ -33,6 +33,53 @@ from embermem.core.types import (
     TraitProposal,
 )
 
+__all__ = [
+    "CALLER",
+    "Analysed",
+    "BegunAnew",
+    "Cause",
+    "ChainSummarised",
+    "Change",
+    "ConflictSettled",
+    "Decision",
+    "Embedded",
+    "Erased",
+    "Evicted",
+    "FactAdded",
+    "FactAffirmed",
+    "FactArchived",
+    "FactBarred",
+    "FactDenied",
+    "FactExpires",
+    "FactPinned",
+    "FactRestored",
+    "FactRetired",
+    "FactStrengthened",
+    "FactsConflict",
+    "Item",
+    "KeywordCount",
+    "Linked",
+    "Noted",
+    "Placed",
+    "ProfileSet",
+    "Refused",
+    "Ruling",
+    "SegmentEvolved",
+    "SegmentWritten",
+    "SummaryPart",
+    "TextsBarred",
+    "TraitCleared",
+    "TraitSet",
+    "UndoPlan",
+    "Undone",
+    "Unlinked",
+    "barred_by",
+    "undone",
+]
+
+CALLER = "caller"
+"""Who set a line of a profile that the caller gave."""
+
 
 class Cause(StrEnum):
     """Why a change was made."""
@@ -53,6 +100,21 @@ class Cause(StrEnum):
     LINKING = "linking"
     RETENTION = "retention"
     EXPIRY = "expiry"
+
+
+class Item(StrEnum):
+    """What decisions set and end, each by the name of the table that holds it."""
+
+    NOTE = "note"
+    MEMBERSHIP = "membership"
+    CHAIN = "chain"
+    SEGMENT_TEXT = "segment_text"
+    EVOLUTION = "evolution"
+    FACT = "fact"
+    CONFLICT = "conflict"
+    LINK = "link"
+    TRAIT = "trait"
+    PROFILE = "profile"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,20 @@ from datetime import datetime
 from enum import Enum, StrEnum
 from typing import Any, Generic, TypeVar, assert_never
 
+from embermem.core.changes.decisions import Decision, Item
+
+__all__ = [
+    "ByRule",
+    "Falls",
+    "Kind",
+    "Moves",
+    "Rests",
+    "Say",
+    "Sort",
+    "Stays",
+    "Undoing",
+]
+
 D = TypeVar("D")
 
 
@@ -23,21 +37,6 @@ class Sort(StrEnum):
     """A fact or a segment."""
     DIMENSION = "dimension"
     CHANGE = "change"
-
-
-class Item(StrEnum):
-    """What decisions set and end, each by the name of the table that holds it."""
-
-    NOTE = "note"
-    MEMBERSHIP = "membership"
-    CHAIN = "chain"
-    SEGMENT_TEXT = "segment_text"
-    EVOLUTION = "evolution"
-    FACT = "fact"
-    CONFLICT = "conflict"
-    LINK = "link"
-    TRAIT = "trait"
-    PROFILE = "profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +132,9 @@ class Kind(Generic[D]):
     """What it sets, and the fields by which that is known."""
     ends: tuple[Item, tuple[str, ...]] | None = None
     """What it ends, likewise."""
+    unset: Callable[[tuple[str, ...], D | None], Decision] | None = None
+    """The decision that takes away what it sets, given the item's names and the decision that set it. An undo needs it
+    if nothing was there before."""
     told: Callable[[D, Say], tuple[str, str]]
     """What it did, in a word or two, and to what: a row of the inspector's page of a change."""
     about: str = ""
@@ -165,6 +167,9 @@ class Kind(Generic[D]):
                 fields = ()
             case _:
                 assert_never(self.forgotten)
+        sets_back = self.unset is not None or (self.sets is not None and self.sets[0] is Item.FACT)
+        if self.undone is Undoing.RESTORED and self.ends is None and not sets_back:
+            return "an undoing could not take it back: it says neither what it ends, nor what unsets what it sets"
         if isinstance(self.forgotten, Stays | Falls) and (self.texts or self.sources):
             return "it holds words or sources, so it neither stays nor falls as a whole"
         if unknown := {*fields, *self.unnamed, *filter(None, [self.about])} - self.ids.keys():

@@ -1,8 +1,7 @@
 """The table of decisions: what the rest of Ember knows of each kind, said once.
 
-Forgetting, undoing, histories, checks and every wording read it. Three modules need logic of their own for each kind or
-for some: store/projector.py (rows), redacting.py (rules) and undoing.py (states). They end in assert_never, so that the
-type checker finds a kind that they leave out.
+Forgetting, undoing, histories, checks, rows and every wording read it. Three modules have logic of their own for some
+kinds: store/projector.py (what else a kind writes beside its row), redacting.py (rules) and undoing.py (facts).
 """
 
 from __future__ import annotations
@@ -14,9 +13,24 @@ from functools import cache
 from typing import Any, get_args
 
 from embermem.core.changes import decisions as d
-from embermem.core.changes.decisions import Decision
-from embermem.core.changes.kinds import ByRule, Falls, Item, Kind, Moves, Rests, Say, Sort, Stays, Undoing
-from embermem.core.types import Source
+from embermem.core.changes.decisions import Decision, Item
+from embermem.core.changes.kinds import ByRule, Falls, Kind, Moves, Rests, Say, Sort, Stays, Undoing
+from embermem.core.types import About, FactId, LinkId, SegmentId, Source
+
+__all__ = [
+    "BY_TAG",
+    "KINDS",
+    "api_kind",
+    "ended_by",
+    "ids",
+    "kind_of",
+    "named",
+    "set_by",
+    "sources",
+    "texts",
+    "unset",
+    "values",
+]
 
 _PAGE, _CHAIN, _SEGMENT, _FACT = Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT
 _NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT, Sort.LINK, Sort.ITEM)
@@ -62,6 +76,13 @@ def _until(at: datetime | None) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
+
+
+def _no_line(names: tuple[str, ...], now: d.ProfileSet | None) -> d.ProfileSet:
+    """No value, for the whole time that the line now covers."""
+    whose, name = names
+    since = None if now is None else now.valid_from
+    return d.ProfileSet(whose=About(whose), name=name, value=None, sources=(), set_by=d.CALLER, valid_from=since)
 
 
 # --------------------------------------------------------------------------------------------------------- the entries
@@ -147,6 +168,9 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
         undone=Undoing.RESTORED,
         moves=Moves.NOTHING,
         sets=(Item.EVOLUTION, ("segment_id",)),
+        unset=lambda names, now: d.SegmentEvolved(
+            segment_id=SegmentId(names[0]), keywords=(), tags=(), context="", reason="", sources=()
+        ),
         told=lambda one, say: ("segment evolved", f"{say(one.segment_id)}: {one.reason}"),
         about="segment_id",
         taught=lambda one, say: f"{one.segment_id} evolved: {one.reason}",
@@ -258,6 +282,7 @@ _FACTS: tuple[Kind[Any], ...] = (
         undone=Undoing.RESTORED,
         moves=Moves.PERSONA,
         sets=(Item.CONFLICT, ("fact_id", "other_id")),
+        unset=lambda names, now: d.ConflictSettled(fact_id=FactId(names[0]), other_id=FactId(names[1])),
         told=lambda one, say: ("in conflict", _pair(one, say)),
         about="fact_id",
         taught=lambda one, say: f"in conflict: {_pair(one, say)}",
@@ -321,6 +346,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
         undone=Undoing.RESTORED,
         moves=Moves.PERSONA,
         sets=(Item.TRAIT, ("dimension",)),
+        unset=lambda names, now: d.TraitCleared(dimension=names[0]),
         told=lambda one, say: (
             "trait",
             f"{_words(one.dimension)} {one.level:+.2f}, confidence {one.confidence:.2f}",
@@ -346,6 +372,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
         undone=Undoing.RESTORED,
         moves=Moves.PERSONA,
         sets=(Item.PROFILE, ("whose", "name")),
+        unset=_no_line,
         told=lambda one, say: (
             f"{one.whose} profile",
             f"{_words(one.name)} {'taken away' if one.value is None else f'= {one.value}'}",
@@ -361,6 +388,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
         undone=Undoing.RESTORED,
         moves=Moves.PERSONA,
         sets=(Item.LINK, ("link_id",)),
+        unset=lambda names, now: d.Unlinked(link_id=LinkId(names[0])),
         told=lambda one, say: ("linked", f"{say(one.from_id)} → {say(one.to_id)}: {one.reason}"),
         about="from_id",
         taught=lambda one, say: f"{one.from_id} → {one.to_id}: {one.reason}",
@@ -426,6 +454,12 @@ BY_TAG: Mapping[str, type[Any]] = {kind.tag: kind for kind in KINDS}
 
 
 # -------------------------------------------------------------------------------------------------------- reading it
+
+
+def unset(item: Item, names: tuple[str, ...], now: Decision | None) -> Decision | None:
+    """The decision that takes an item away; `now` is the decision that set it. None if an undo does not do that."""
+    by = next((one.unset for one in KINDS.values() if one.unset and one.sets and one.sets[0] is item), None)
+    return None if by is None else by(names, now)
 
 
 def kind_of(decision: Decision) -> Kind[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from embermem.core.types import Owner, OwnerStats
 from embermem.http.access import Accessible
 from embermem.http.api import listing
@@ -16,17 +18,22 @@ routes = router("owners")
 def list_owners(access: Accessible, asked: Asking) -> Owners:
     """Sorted by name, paginated."""
     name = listing.named("owners")
-    return listing.keyed(access.owners(), _key, _names, asked, _item, into=Owners, listing=name, newest_first=False)
+    return listing.keyed(
+        access.owners(),
+        _key,
+        _names,
+        asked,
+        partial(to_record, OwnerItem),
+        into=Owners,
+        listing=name,
+        newest_first=False,
+    )
 
 
 @routes.get("/stats", summary="Read counts of one memory")
 def get_stats(owner: Reading) -> OwnerStats:
     """The number of messages, pages by tier, and facts."""
     return owner.stats()
-
-
-def _item(owner: Owner) -> OwnerItem:
-    return to_record(OwnerItem, owner)
 
 
 def _key(owner: Owner) -> str:

@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -18,6 +18,7 @@ from embermem.core.types import Fact
 from embermem.http.inspector import charts
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.http.inspector.words import columns, plain
+from embermem.http.serving import kept
 from embermem.index.projection import plane
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def atlas(request: Request, here: PageContext) -> HTMLResponse:
     note = ""
     places: dict[str, tuple[float, float]] = {}
     try:
-        places = _maps(request).of(here)
+        places = kept(request.app, "inspector_maps", Maps).of(here)
     except EmbedderError as error:
         note = f"The embedder failed: {error}"
     dots = _dots(here, places)
@@ -118,13 +119,6 @@ def atlas(request: Request, here: PageContext) -> HTMLResponse:
         note=note,
         facts=FACTS,
     )
-
-
-def _maps(request: Request) -> Maps:
-    state = request.app.state
-    if not hasattr(state, "inspector_maps"):
-        state.inspector_maps = Maps()
-    return cast(Maps, state.inspector_maps)
 
 
 def _newest_facts(here: Place) -> list[Fact]:

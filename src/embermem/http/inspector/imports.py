@@ -7,10 +7,9 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -21,6 +20,7 @@ from embermem.core.types import Owner
 from embermem.http.access import Right
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 from embermem.http.problems import HttpError
+from embermem.http.serving import kept
 from embermem.memory import Memory, OwnerMemory
 from embermem.reports import cost, estimate
 from embermem.transfer import formats, ingest
@@ -72,6 +72,10 @@ class Import:
             begun, self._begun = self._begun, True
         return not begun
 
+    def tell(self, done: int, total: int) -> None:
+        """How many pages of how many are understood."""
+        self.placed = (done, total)
+
     @property
     def share(self) -> float:
         """How much of what is in hand is done, in percent."""
@@ -118,7 +122,11 @@ class Imports:
 def form(here: PageContext) -> HTMLResponse:
     """Where a file is dropped."""
     return here.page(
-        "import.html", title="Import", limit=_limit(here.memory), forms=_forms(), model=_model(here.memory)
+        "import.html",
+        title="Import",
+        limit=here.memory.settings.http_import_bytes,
+        forms=list(formats.Format),
+        model=here.memory.settings.model,
     )
 
 
@@ -131,14 +139,14 @@ def upload(
     me: Annotated[str, Form()] = "",
 ) -> Response:
     """Take the file and look at it. Without a model it is stored at once, else the estimate is shown first."""
-    path = _kept(file, _limit(here.memory), _imports(request).folder)
+    path = _kept(file, here.memory.settings.http_import_bytes, _imports(request).folder)
     try:
         made = _looked_at(here, path, file.filename or "file", _form(form), me.strip() or None)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
     _imports(request).keep(made)
-    if not _model(here.memory) and made.begin():
+    if not here.memory.settings.model and made.begin():
         _start(here.memory, made)
     return here.back(f"/import/{made.id}")
 
@@ -155,7 +163,7 @@ def progress(request: Request, here: PageContext, import_id: str) -> HTMLRespons
         bad=made.bad[:BAD_SHOWN],
         more_bad=max(0, len(made.bad) - BAD_SHOWN),
         running=made.state in (STORING, UNDERSTANDING),
-        model=_model(here.memory),
+        model=here.memory.settings.model,
     )
 
 
@@ -169,29 +177,14 @@ def start(request: Request, here: Changing, import_id: str) -> RedirectResponse:
 
 
 def _imports(request: Request) -> Imports:
-    state = request.app.state
-    if not hasattr(state, "inspector_imports"):
-        state.inspector_imports = Imports()
-    return cast(Imports, state.inspector_imports)
-
-
-def _limit(memory: Memory) -> int:
-    return memory.settings.http_import_bytes
-
-
-def _model(memory: Memory) -> str:
-    return memory.settings.model
-
-
-def _forms() -> list[str]:
-    return [one.value for one in formats.Format]
+    return kept(request.app, "inspector_imports", Imports)
 
 
 def _form(name: str) -> formats.Format:
     try:
         return formats.Format(name)
     except ValueError as error:
-        raise InputError(f"format {name!r} is not known; one of: {', '.join(_forms())}") from error
+        raise InputError(f"format {name!r} is not known; one of: {', '.join(formats.Format)}") from error
 
 
 def _kept(file: UploadFile, limit: int, folder: Path) -> Path:
@@ -252,7 +245,7 @@ def _start(memory: Memory, made: Import) -> None:
                     _store(made, source, owner)
             made.state = UNDERSTANDING
             for owner in {one.owner.id: one for one in made.owners}.values():
-                owner.settle(_placing(made))
+                owner.settle(made.tell)
             made.state = DONE
         except EmberError as error:
             made.error, made.state = str(error), FAILED
@@ -273,13 +266,6 @@ def _store(made: Import, source: formats.Source, owner: OwnerMemory) -> None:
 
     done = ingest.ingest(owner, source.items, thread="main", where=made.name, skip_bad=True, told=told)
     made.bad.extend(done.bad)
-
-
-def _placing(made: Import) -> Callable[[int, int], None]:
-    def told(done: int, total: int) -> None:
-        made.placed = (done, total)
-
-    return told
 
 
 def _totals(made: Import) -> dict[str, int]:

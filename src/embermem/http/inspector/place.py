@@ -17,11 +17,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from embermem.core.errors import EmberError, InputError, NotFound, StoreBusy
+from embermem.core.errors import EmberError
 from embermem.http.access import Access, Accessible, Right, access, is_stranger
 from embermem.http.inspector import words
 from embermem.http.inspector.assets import address
-from embermem.http.problems import HttpError, Problem, Unauthorized, problem_of
+from embermem.http.problems import Problem, Unauthorized, problem_of
 from embermem.http.serving import serving_of
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ class PageRoute(APIRoute):
             except Unauthorized:
                 return to_login(request)
             except EmberError as error:
-                return failed(status_of(error), problem_of(error).detail, request)
+                problem = problem_of(error)
+                return failed(problem.status, problem.detail, request)
             except RequestValidationError as error:
                 told = "; ".join(
                     f"{' '.join(str(at) for at in one['loc'][1:])}: {one['msg']}" for one in error.errors()
@@ -190,17 +191,6 @@ def _failed_in_place(request: Request, values: Mapping[str, str]) -> HTMLRespons
         return here.page("failure.html", **values)
     except EmberError:
         return HTMLResponse(environment().get_template("failure_bare.html").render(**values))
-
-
-def status_of(error: EmberError) -> int:
-    """The HTTP status of a failure."""
-    if isinstance(error, HttpError):
-        return error.status
-    if isinstance(error, NotFound):
-        return 404
-    if isinstance(error, InputError):
-        return 422
-    return 503 if isinstance(error, StoreBusy) else 500
 
 
 # ----------------------------------------------------------------------------------------------------- templates

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.background import BackgroundTask
     from starlette.types import Receive, Scope, Send
 
-    from embermem.http.problems import HttpError
+    from embermem.http.problems import HttpError, Problem
 
 __all__ = ["Relay"]
 
@@ -102,6 +102,10 @@ class Relay(Response):
 
 def _broken(failed: HttpError) -> bytes:
     """The event by which OpenAI's clients learn that a stream failed after it had begun."""
-    problem = problem_of(failed)
-    error = {"message": problem.detail, "type": "server_error", "param": None, "code": problem.kind.replace("-", "_")}
-    return b"\n\ndata: " + json.dumps({"error": error}).encode() + b"\n\n"
+    return b"\n\ndata: " + json.dumps(as_openai(problem_of(failed))).encode() + b"\n\n"
+
+
+def as_openai(problem: Problem) -> dict[str, Mapping[str, str | None]]:
+    """A failure of ours in the form that OpenAI's clients read."""
+    kind = "server_error" if problem.status >= 500 else "invalid_request_error"
+    return {"error": {"message": problem.detail, "type": kind, "param": None, "code": problem.kind.replace("-", "_")}}

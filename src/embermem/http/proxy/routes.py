@@ -17,12 +17,12 @@ from starlette.responses import JSONResponse, Response
 from embermem.core.errors import NotFound
 from embermem.http.access import Access, Accessible, Right
 from embermem.http.problems import Problem, shaped
-from embermem.http.proxy.relay import Relay
+from embermem.http.proxy.relay import Relay, as_openai
 from embermem.http.proxy.replies import whole_reply
 from embermem.http.proxy.request import Asked, asked
 from embermem.http.proxy.talk import Known, Remembered, Talk
 from embermem.http.proxy.upstream import Upstream, client, read, returned, send, upstream
-from embermem.http.serving import serving_of
+from embermem.http.serving import kept, serving_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -55,10 +55,7 @@ router = APIRouter(lifespan=_lifespan)
 
 
 def _answered(problem: Problem, request: Request) -> Response:
-    """A failure of ours in the form that OpenAI's clients read."""
-    kind = "server_error" if problem.status >= 500 else "invalid_request_error"
-    error = {"message": problem.detail, "type": kind, "param": None, "code": problem.kind.replace("-", "_")}
-    return JSONResponse({"error": error}, problem.status)
+    return JSONResponse(as_openai(problem), problem.status)
 
 
 # The form of these routes is OpenAI's, and so is their description.
@@ -120,17 +117,17 @@ def _upstream(request: Request) -> Upstream:
 
 
 def _proxy(request: Request) -> _Proxy:
-    """Made at the first request."""
-    state = request.app.state
-    if not hasattr(state, "proxy"):
-        settings = serving_of(request).memory.settings
-        state.proxy = _Proxy(
+    settings = serving_of(request).memory.settings
+
+    def make() -> _Proxy:
+        return _Proxy(
             client=client(settings),
             known=Known(settings.proxy_known),
             timeout_s=settings.proxy_timeout_s,
             answer_bytes=settings.proxy_answer_bytes,
         )
-    return cast(_Proxy, state.proxy)
+
+    return kept(request.app, "proxy", make)
 
 
 def _opened(request: Request, access: Access, given: Asked, known: Known) -> tuple[Talk, Remembered]:

@@ -11,70 +11,42 @@ from typing import Literal, NamedTuple, assert_never
 
 from embermem.core.changes import (
     KINDS,
-    Analysed,
     BegunAnew,
     Cause,
-    ChainSummarised,
     Change,
-    ConflictSettled,
     Decision,
-    Embedded,
     Erased,
     Evicted,
     FactAdded,
-    FactAffirmed,
     FactArchived,
-    FactBarred,
-    FactDenied,
     FactExpires,
     FactPinned,
     FactRestored,
     FactRetired,
-    FactsConflict,
     FactStrengthened,
     Item,
-    Linked,
-    Noted,
-    Placed,
     ProfileSet,
     Refused,
-    SegmentEvolved,
-    SegmentWritten,
-    TextsBarred,
-    TraitCleared,
-    TraitSet,
     Undoing,
     Undone,
     UndoPlan,
-    Unlinked,
     ended_by,
     kind_of,
     set_by,
+    unset,
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import About, FactId, LinkId, SegmentId
-from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
+from embermem.core.types import About, FactId
+from embermem.memoryos.ingest.profile_lines import mirrors
 
 TEACHING = tuple(kind for kind, entry in KINDS.items() if entry.undone is not Undoing.NOTHING)
 """The kinds of decisions that an undoing is decided by."""
 
 _Aspect = Literal["archived", "pinned", "expires"]
 """What of a fact is set by itself."""
-_State = (
-    FactAdded
-    | FactRetired
-    | FactExpires
-    | TraitSet
-    | ProfileSet
-    | FactsConflict
-    | Linked
-    | SegmentEvolved
-    | bool
-    | None
-)
-"""What it was set to: a fact as it came in or was retired, whether it is archived or pinned, when it expires, a trait,
-a line, a conflict, a link, what a segment evolved to; None: nothing."""
+_State = Decision | bool | None
+"""What it was set to: the decision that set it, whether a fact is archived or pinned; None: nothing."""
 
 
 class _Key(NamedTuple):
@@ -216,28 +188,12 @@ class _PersonaLog:
                     self._set(change.no, undoes, _Key("pinned", (d.fact_id,)), d.pinned)
                 case FactExpires():
                     self._set(change.no, undoes, _Key("expires", (d.fact_id,)), d)
-                case FactsConflict() | Linked() | SegmentEvolved() | TraitSet() | ProfileSet():
-                    self._set(change.no, undoes, _key(set_by(d)), d)
-                case ConflictSettled() | Unlinked() | TraitCleared():
-                    self._set(change.no, undoes, _key(ended_by(d)), None)
-                case (
-                    Embedded()
-                    | Noted()
-                    | ChainSummarised()
-                    | Placed()
-                    | SegmentWritten()
-                    | Analysed()
-                    | Evicted()
-                    | FactAffirmed()
-                    | FactDenied()
-                    | FactBarred()
-                    | TextsBarred()
-                    | Erased()
-                    | Undone()
-                ):
-                    pass  # it set nothing that could be set back
+                case _ if kind_of(d).undone is Undoing.RESTORED:
+                    which = set_by(d) or ended_by(d)
+                    assert which is not None, "the table of decisions refuses a kind that says neither"
+                    self._set(change.no, undoes, _Key(*which), d if set_by(d) else None)
                 case _:
-                    assert_never(d)
+                    pass  # it set nothing that could be set back
 
     def _set(self, no: int, undoes: int | None, key: _Key, state: _State) -> None:
         states = self.states.setdefault(key, [])
@@ -277,20 +233,15 @@ class _PersonaLog:
     def refused(self, key: _Key, no: int) -> Refused:
         """Why what change `no` set does not stand as it set it."""
         last = self.states[key][-1]
-        again = "it has been set again since"
         match key.what:
             case Item.FACT:
                 reason = _since_then(last.state)
             case "archived":
                 reason = "it has left or entered the archive since"
-            case Item.LINK | Item.CONFLICT:
-                reason = "it has been ended since" if last.state is None else again
-            case "pinned" | "expires" | Item.TRAIT | Item.PROFILE | Item.EVOLUTION:
-                reason = again
-            case Item.NOTE | Item.MEMBERSHIP | Item.CHAIN | Item.SEGMENT_TEXT:
-                reason = again
+            case Item.LINK | Item.CONFLICT if last.state is None:
+                reason = "it has been ended since"
             case _:
-                assert_never(key.what)
+                reason = "it has been set again since"
         return Refused(item=_name(key), reason=f"{reason} (change {last.no})", change_no=last.no)
 
     def refuse_what_rests_on(self, refused: dict[_Key, Refused], keys: Iterable[_Key], no: int) -> None:
@@ -321,21 +272,12 @@ class _PersonaLog:
                 fact_id = FactId(names[0])
                 was = self.added[fact_id].expires_at if not isinstance(state, FactExpires) else state.at
                 return FactExpires(fact_id=fact_id, at=was)
-            case Item.TRAIT:
-                return state if isinstance(state, TraitSet) else TraitCleared(dimension=names[0])
-            case Item.PROFILE:
-                return _line(names[0], names[1], state, self._now(key))
-            case Item.CONFLICT:
-                settled = ConflictSettled(fact_id=FactId(names[0]), other_id=FactId(names[1]))
-                return state if isinstance(state, FactsConflict) else settled
-            case Item.LINK:
-                return state if isinstance(state, Linked) else Unlinked(link_id=LinkId(names[0]))
-            case Item.EVOLUTION:
-                return state if isinstance(state, SegmentEvolved) else _not_evolved(SegmentId(names[0]))
             case Item.FACT | "archived":
                 return None  # as fact_as_it_was says
-            case Item.NOTE | Item.MEMBERSHIP | Item.CHAIN | Item.SEGMENT_TEXT:
-                return None  # an undoing leaves them as they are
+            case Item():
+                assert not isinstance(state, bool)
+                now = self._now(key)
+                return state or unset(key.what, names, now if not isinstance(now, bool) else None)
             case _:
                 assert_never(key.what)
 
@@ -388,27 +330,9 @@ def _fact(fact_id: FactId) -> _Key:
     return _Key(Item.FACT, (fact_id,))
 
 
-def _key(which: tuple[Item, tuple[str, ...]] | None) -> _Key:
-    """What a decision of a kind that sets or ends something is of."""
-    assert which is not None, "the table of decisions says what its kind sets or ends"
-    return _Key(*which)
-
-
 def _since_then(state: _State) -> str:
     """Why a fact does not stand as it came in."""
     if isinstance(state, FactRetired):
         by = state.superseded_by
         return "it has been retired since" if by is None else f"fact {by} has taken its place since"
     return "it has been said again, or holds again, since"
-
-
-def _not_evolved(segment_id: SegmentId) -> SegmentEvolved:
-    return SegmentEvolved(segment_id=segment_id, keywords=(), tags=(), context="", reason="", sources=())
-
-
-def _line(whose: str, name: str, state: _State, now: _State) -> ProfileSet:
-    """A line as it was; none, for all the time of which it speaks now."""
-    if isinstance(state, ProfileSet):
-        return state
-    since = now.valid_from if isinstance(now, ProfileSet) else None
-    return ProfileSet(whose=About(whose), name=name, value=None, sources=(), set_by=CALLER, valid_from=since)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Never, TypeVar, assert_never
 
 from embermem.core.changes import (
+    CALLER,
     KINDS,
     BegunAnew,
     ByRule,
@@ -54,7 +55,7 @@ from embermem.core.types import (
 )
 from embermem.core.user_overrides import Says, mark_of, plain, says
 from embermem.memoryos.forget.traces import Pieces, Traces
-from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
+from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.protocols import Trail
 
 OwnRule = Noted | ChainSummarised | SegmentWritten | FactAdded | FactRetired | FactRestored | FactDenied | ProfileSet

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from embermem.core.changes import Cause, Decision, Evicted, FactRetired, ProfileSet
+from embermem.core.changes import CALLER, Cause, Decision, Evicted, FactRetired, ProfileSet
 from embermem.core.types import Fact, Owner, Persona, SegmentId
 from embermem.memoryos.forget.forgetting import forget
 from embermem.memoryos.forget.impact import Impact, Named
 from embermem.memoryos.ingest import decay, mid_term
 from embermem.memoryos.ingest.claim import Claim
-from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
+from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.promote import analyse
 from embermem.protocols import ChangeLog, FactSelection, FactState
 

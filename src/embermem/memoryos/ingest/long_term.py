@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from embermem.core.attributes import OPPOSITE
 from embermem.core.changes import (
+    CALLER,
     Decision,
     FactAdded,
     FactAffirmed,
@@ -44,7 +45,7 @@ from embermem.core.types import (
     TraitProposal,
 )
 from embermem.core.user_overrides import Rulings, speaks_of
-from embermem.memoryos.ingest.profile_lines import CALLER, mirrors
+from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 
 _Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)

@@ -7,14 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from embermem import languages
-from embermem.core.changes import FactAdded, ProfileSet
+from embermem.core.changes import CALLER, FactAdded, ProfileSet
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import Fact, FactProposal, Persona, ProfileField, ProfileProposal, Trait
 from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.ingest.value_equality import same_value
 
-CALLER = "caller"
-"""Who set a line or said a fact that no analyst read."""
 _YOUNG, _OLD = 20, 60
 """age_group: +1 at twenty and below, −1 at sixty and above, linear between (ours; the paper gives only the poles)."""
 _GENDER_LEVELS = {"female": 1.0, "male": -1.0}

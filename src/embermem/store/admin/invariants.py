@@ -30,7 +30,6 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, vector_length
-from embermem.store.projector import KEYS
 
 
 class Mending(Enum):
@@ -173,7 +172,7 @@ def _pages() -> Iterator[Invariant]:
 
 
 def _versions() -> Iterator[Invariant]:
-    for table, keys in KEYS.items():
+    for table, keys in schema.KEYS.items():
         key = [table.c[name] for name in keys]
         later = func.lead(table.c.change_no).over(partition_by=key, order_by=table.c.change_no).label("later")
         version = select(table.c.change_no, table.c.retired_no, later).where(_mine(table)).subquery()
@@ -181,7 +180,7 @@ def _versions() -> Iterator[Invariant]:
         unlinked = and_(version.c.later.is_not(None), or_(ended.is_(None), ended > version.c.later))
         counting = select(func.count()).select_from(version).where(or_(ended < made, unlinked))
         yield _derived(f"versions in `{table.name}` that do not end where the next one begins", counting)
-    for table in (*KEYS, schema.fact):
+    for table in (*schema.KEYS, schema.fact):
         yield _derived(f"rows of `{table.name}` whose change is not in the log", _count(table, _untimed(table)))
     yield from _places()
     for table, columns in (
@@ -297,7 +296,7 @@ def _same(item: str, table: Table, source: Table) -> ColumnElement[bool]:
     if item == "profile":
         name: ColumnElement[Any] = table.c.whose + "." + table.c.name
     else:
-        name = table.c[next(iter(KEYS[table]))]
+        name = table.c[next(iter(schema.KEYS[table]))]
     return and_(source.c.item_id == name, source.c.change_no == table.c.change_no)
 
 

@@ -333,7 +333,10 @@ class _Following:
                     self._numbers.add(row.change_no)
 
     def _ties(self) -> None:
-        """Conflicts, links and evolutions of what goes."""
+        """Conflicts, links and evolutions of what goes, and what else was noted of pages."""
+        for table in schema.OF_PAGES:
+            if table not in (schema.note, schema.membership):
+                self._ends(table, table.c.page_id, self._pages)
         conflict, link, evolution = schema.conflict, schema.link, schema.evolution
         for column in (conflict.c.fact_id, conflict.c.other_id):
             self._ends(conflict, column, self._facts)

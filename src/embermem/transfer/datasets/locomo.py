@@ -19,6 +19,7 @@ from embermem.transfer.datasets.reading import (
     conversation,
     distinct,
     maybe_text,
+    objects,
     refuse,
     shown,
     text_of,
@@ -54,10 +55,8 @@ def _sample(sample: object, where: str, number: int) -> Conversation:
     where = f"{where} {number} ({name})"
     said = as_object(item.get("conversation"), f"{where}, conversation")
     threads = _threads(said, where)
-    asked = [
-        _question(as_object(q, f"{where}, question {n}"), f"{name}:Q{n}", f"{where}, question {n}")
-        for n, q in enumerate(as_list(item.get("qa", []), f"{where}, qa"), 1)
-    ]
+    questions = objects(item.get("qa", []), where, "question", of="qa")
+    asked = [_question(q, f"{name}:Q{n}", place) for n, (q, place) in enumerate(questions, 1)]
     return replace(
         conversation(name, threads, asked, where),
         observations=tuple(_observations(item.get("observation"), threads, f"{where}, observation")),

@@ -6,13 +6,13 @@ from typing import Any
 
 from embermem.core.types import Role
 from embermem.transfer.datasets.reading import (
-    as_list,
     as_object,
     conversation,
     distinct,
     ids_of,
     maybe_flag,
     maybe_text,
+    objects,
     refuse,
     shown,
     text_of,
@@ -29,33 +29,21 @@ def is_neutral(document: object) -> bool:
 def dataset(document: object, name: str, where: str) -> Dataset:
     """The whole file. `name` is used if it brings none. Raises InputError."""
     root = as_object(document, where)
-    made = tuple(
-        _conversation(as_object(item, f"{where}, conversation {n}"), f"{where}, conversation {n}")
-        for n, item in enumerate(as_list(root["conversations"], f"{where}, conversations"), 1)
-    )
+    made = tuple(_conversation(*one) for one in objects(root["conversations"], where, "conversation"))
     return Dataset(name=maybe_text(root, "name", where) or name, conversations=distinct(made, where))
 
 
 def _conversation(item: dict[str, Any], where: str) -> Conversation:
     name = text_of(item, "id", where)
     where = f"{where} ({name})"
-    threads = tuple(
-        _thread(as_object(t, f"{where}, thread {n}"), f"{where}, thread {n}")
-        for n, t in enumerate(as_list(item.get("threads"), f"{where}, threads"), 1)
-    )
-    asked = [
-        _question(as_object(q, f"{where}, question {n}"), f"{where}, question {n}")
-        for n, q in enumerate(as_list(item.get("questions", []), f"{where}, questions"), 1)
-    ]
+    threads = tuple(_thread(*one) for one in objects(item.get("threads"), where, "thread"))
+    asked = [_question(*one) for one in objects(item.get("questions", []), where, "question")]
     return conversation(name, threads, asked, where)
 
 
 def _thread(item: dict[str, Any], where: str) -> Thread:
     at = item.get("at")
-    turns = tuple(
-        _turn(as_object(t, f"{where}, turn {n}"), at, f"{where}, turn {n}")
-        for n, t in enumerate(as_list(item.get("turns"), f"{where}, turns"), 1)
-    )
+    turns = tuple(_turn(turn, at, place) for turn, place in objects(item.get("turns"), where, "turn"))
     return Thread(id=text_of(item, "id", where), turns=turns)
 
 

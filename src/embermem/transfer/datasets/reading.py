@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,6 +67,13 @@ def as_list(value: object, where: str) -> list[Any]:
     if not isinstance(value, list):
         refuse(where, f"expected a list, found {_kind(value)}")
     return value
+
+
+def objects(value: object, where: str, one: str, *, of: str | None = None) -> Iterator[tuple[dict[str, Any], str]]:
+    """The objects of a JSON list, each with its place: "…, turn 3". `of` is what the list is called: "turns"."""
+    for n, item in enumerate(as_list(value, f"{where}, {of or f'{one}s'}"), 1):
+        place = f"{where}, {one} {n}"
+        yield as_object(item, place), place
 
 
 def text_of(item: Mapping[str, Any], key: str, where: str, *, empty: bool = False) -> str:
