@@ -1,5 +1,5 @@
-"""The vocabulary of facts: each attribute, whether it has one value at a time, and whether it is a goal or limit. Each
-language defines its wording (`Language.statement`).
+"""The vocabulary of facts: each attribute, its kind, whether it has one value at a time, and whether it is a goal or
+limit. Each language defines its wording (`Language.statement`).
 
 Goals and limits are considered at every recall, even if no word of the query matches: a goal until it is reached or
 given up, a limit (an allergy, food or activities that are excluded) as long as it is true.
@@ -8,71 +8,105 @@ given up, a limit (an allergy, food or activities that are excluded) as long as 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
 from typing import Literal
 
 Standing = Literal["goal", "limit"]
 
 
+class Kind(IntEnum):
+    """What a fact is about. The knowledge base keeps a higher kind longer: when it is full, tastes leave first."""
+
+    TASTE = 1
+    EVENT = 2
+    """Something that happened once, or a state that passes."""
+    HABIT = 3
+    PLAN = 4
+    """A goal, a plan or a wish: it ends at its date, when it is done, or when it is taken back."""
+    POSSESSION = 5
+    LIFE = 6
+    """Work, education, languages, places."""
+    RELATIVE = 7
+    HEALTH = 8
+    IDENTITY = 9
+    """Who someone is. It needs a statement of one's own: nobody else's word sets it, but for a relative's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute: whether it has one value at a time; whether it is a goal, a limit, or neither (`standing`); the
-    field of the user's profile that it is also stored as, or None."""
+    """One attribute: its kind; whether it has one value at a time; whether it is a goal, a limit, or neither
+    (`standing`); the field of a person's profile that it is also stored as, or None; other names for it that a model or
+    a caller may use."""
 
     name: str
+    kind: Kind
     single: bool
     standing: Standing | None = None
     profile: str | None = None
+    synonyms: tuple[str, ...] = ()
 
 
 _TABLE = (
-    Attribute("name", True, profile="name"),
-    Attribute("nickname", True, profile="name"),
-    Attribute("gender", True, profile="gender"),
-    Attribute("age", True),
-    Attribute("birth_year", True, profile="birth_year"),
-    Attribute("birthday", True),
-    Attribute("born_in", True),
-    Attribute("comes_from", True),
-    Attribute("grew_up_in", True),
-    Attribute("nationality", True),
-    Attribute("lives_in", True, profile="home"),
-    Attribute("works_as", True, profile="occupation"),
-    Attribute("works_at", True),
-    Attribute("works_in", True),
-    Attribute("studies", True),
-    Attribute("studies_at", True),
-    Attribute("graduated_from", False),
-    Attribute("marital_status", True),
-    Attribute("native_language", True, profile="language"),
-    Attribute("speaks", False),
-    Attribute("learns", False),
-    Attribute("diet", True, "limit"),
-    Attribute("allergic_to", False, "limit"),
-    Attribute("has_condition", False, "limit"),
-    Attribute("has_pet", False),
-    Attribute("has_relative", False),
-    Attribute("likes", False),
-    Attribute("dislikes", False),
-    Attribute("prefers", False),
-    Attribute("hobby", False),
-    Attribute("plays", False),
-    Attribute("collects", False),
-    Attribute("avoids", False, "limit"),
-    Attribute("drives", True),
-    Attribute("visited", False),
-    Attribute("temperament", False),
-    Attribute("role", True),
-    Attribute("cannot", False, "limit"),
-    Attribute("health", False, "limit"),
-    Attribute("afraid_of", False, "limit"),
-    Attribute("wants_to", False, "goal"),
-    Attribute("prepares_for", False, "goal"),
-    Attribute("saves_for", False, "goal"),
-    Attribute("gives_up", False, "goal"),
-    Attribute("cuts_down_on", False, "goal"),
-    Attribute("on_diet", True, "goal"),
-    Attribute("budget", True, "goal"),
+    Attribute("name", Kind.IDENTITY, True, profile="name", synonyms=("full_name", "first_name")),
+    Attribute("nickname", Kind.IDENTITY, True, profile="name"),
+    Attribute("gender", Kind.IDENTITY, True, profile="gender"),
+    Attribute("age", Kind.IDENTITY, True),
+    Attribute("birth_year", Kind.IDENTITY, True, profile="birth_year"),
+    Attribute("birthday", Kind.IDENTITY, True, synonyms=("date_of_birth",)),
+    Attribute("born_in", Kind.IDENTITY, True),
+    Attribute("comes_from", Kind.IDENTITY, True, synonyms=("hometown", "origin")),
+    Attribute("grew_up_in", Kind.IDENTITY, True),
+    Attribute("nationality", Kind.IDENTITY, True),
+    Attribute("lives_in", Kind.IDENTITY, True, profile="home", synonyms=("home", "residence", "location", "city")),
+    Attribute("works_as", Kind.LIFE, True, profile="occupation", synonyms=("job", "occupation", "profession", "title")),
+    Attribute("works_at", Kind.LIFE, True, synonyms=("employer", "company", "workplace")),
+    Attribute("works_in", Kind.LIFE, True),
+    Attribute("studies", Kind.LIFE, True, synonyms=("major", "field_of_study")),
+    Attribute("studies_at", Kind.LIFE, True, synonyms=("school", "university")),
+    Attribute("graduated_from", Kind.LIFE, False),
+    Attribute("marital_status", Kind.RELATIVE, True),
+    Attribute("native_language", Kind.IDENTITY, True, profile="language"),
+    Attribute("speaks", Kind.LIFE, False),
+    Attribute("learns", Kind.LIFE, False),
+    Attribute("diet", Kind.HEALTH, True, "limit", synonyms=("dietary_restriction",)),
+    Attribute("allergic_to", Kind.HEALTH, False, "limit", synonyms=("allergy", "allergies")),
+    Attribute("has_condition", Kind.HEALTH, False, "limit", synonyms=("illness", "condition", "diagnosis")),
+    Attribute("has_pet", Kind.POSSESSION, False, synonyms=("pet", "pets")),
+    Attribute("has_relative", Kind.RELATIVE, False, synonyms=("relative", "family_member", "relationship")),
+    Attribute("likes", Kind.TASTE, False, synonyms=("loves", "enjoys", "interest")),
+    Attribute("dislikes", Kind.TASTE, False, synonyms=("hates",)),
+    Attribute("prefers", Kind.TASTE, False),
+    Attribute("hobby", Kind.HABIT, False),
+    Attribute("plays", Kind.HABIT, False),
+    Attribute("collects", Kind.POSSESSION, False),
+    Attribute("avoids", Kind.HEALTH, False, "limit"),
+    Attribute("drives", Kind.POSSESSION, True),
+    Attribute("visited", Kind.EVENT, False),
+    Attribute("temperament", Kind.IDENTITY, False),
+    Attribute("role", Kind.IDENTITY, True),
+    Attribute("cannot", Kind.HEALTH, False, "limit"),
+    Attribute("health", Kind.HEALTH, False, "limit"),
+    Attribute("afraid_of", Kind.HEALTH, False, "limit"),
+    Attribute("wants_to", Kind.PLAN, False, "goal", synonyms=("goal", "wish")),
+    Attribute("prepares_for", Kind.PLAN, False, "goal"),
+    Attribute("saves_for", Kind.PLAN, False, "goal"),
+    Attribute("gives_up", Kind.PLAN, False, "goal"),
+    Attribute("cuts_down_on", Kind.PLAN, False, "goal"),
+    Attribute("on_diet", Kind.PLAN, True, "goal"),
+    Attribute("budget", Kind.PLAN, True, "goal"),
+    Attribute("pronouns", Kind.IDENTITY, True),
+    Attribute("religion", Kind.IDENTITY, True),
+    Attribute("height", Kind.IDENTITY, True),
+    Attribute("phone", Kind.IDENTITY, True, synonyms=("phone_number",)),
+    Attribute("email", Kind.IDENTITY, True, synonyms=("email_address",)),
+    Attribute("education", Kind.LIFE, False, synonyms=("degree",)),
+    Attribute("knows", Kind.RELATIVE, False, synonyms=("friend", "colleague")),
+    Attribute("owns", Kind.POSSESSION, False, synonyms=("has", "bought")),
+    Attribute("did", Kind.EVENT, False, synonyms=("event", "experienced")),
+    Attribute("feels", Kind.EVENT, False, synonyms=("thinks", "opinion")),
+    Attribute("does", Kind.HABIT, False, synonyms=("activity", "habit", "routine")),
+    Attribute("plans", Kind.PLAN, False, synonyms=("plan", "intends")),
 )
 
 OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
@@ -91,7 +125,7 @@ def attributes() -> dict[str, Attribute]:
 def attribute(name: str) -> Attribute:
     """The entry of that name. `favorite_<thing>` is made from its thing. Raises KeyError for an unknown name."""
     if name.startswith(FAVORITE_PREFIX):
-        return Attribute(name, True)
+        return Attribute(name, Kind.TASTE, True)
     return attributes()[name]
 
 
@@ -104,3 +138,21 @@ def standing(name: str) -> Standing | None:
     """Whether an attribute is a goal or a limit; None for all others, and for one that is not in the table."""
     known = attributes().get(name)
     return None if known is None else known.standing
+
+
+def kind(name: str) -> Kind:
+    """The kind of an attribute; one that is not in the table is kept like a habit."""
+    if name.startswith(FAVORITE_PREFIX):
+        return Kind.TASTE
+    known = attributes().get(name)
+    return Kind.HABIT if known is None else known.kind
+
+
+def canonical(name: str) -> str:
+    """The table's name of an attribute; a name that it does not know unchanged."""
+    return _names().get(name, name)
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {synonym: a.name for a in _TABLE for synonym in a.synonyms}

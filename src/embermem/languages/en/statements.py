@@ -54,6 +54,18 @@ _TEMPLATES: Final = {
     "cuts_down_on": "is cutting down on {}",
     "on_diet": "is on {a}",
     "budget": "is on {}",
+    "pronouns": "goes by the pronouns {}",
+    "religion": "is {}",
+    "height": "is {} tall",
+    "phone": "has the phone number {}",
+    "email": "has the email address {}",
+    "education": "has {}",
+    "knows": "has {}",
+    "owns": "has {}",
+    "did": "{}",
+    "feels": "{}",
+    "does": "{}",
+    "plans": "plans to {}",
 }
 """`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
 

@@ -23,7 +23,10 @@ class When:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One statement: text[start:end] says that `attribute` of `subject` is `value` (or, `retracts`, no longer)."""
+    """One statement: text[start:end] says that `attribute` of `subject` is `value` (or, `retracts`, no longer).
+
+    `until` is when a plan or wish with a date ends by itself: the first moment after the day, month or year named.
+    """
 
     subject: str
     attribute: str
@@ -31,4 +34,5 @@ class Finding:
     start: int
     end: int
     when: When | None = None
+    until: datetime | None = None
     retracts: bool = False

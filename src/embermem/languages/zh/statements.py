@@ -54,6 +54,18 @@ _TEMPLATES: Final = {
     "cuts_down_on": "在少吃{}",
     "on_diet": "在{}",
     "budget": "预算{}",
+    "pronouns": "使用的代词是{}",
+    "religion": "信仰{}",
+    "height": "身高{}",
+    "phone": "电话是{}",
+    "email": "邮箱是{}",
+    "education": "有{}",
+    "knows": "有{}",
+    "owns": "有{}",
+    "did": "{}",
+    "feels": "{}",
+    "does": "{}",
+    "plans": "打算{}",
 }
 """`{}` is the value."""
 _THINGS: Final = {
