@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from embermem.analysts.model import ModelAnalyst
+from embermem.core import messages
 from embermem.core.changes import Cause
 from embermem.core.config import load
 from embermem.core.types import Message, Owner, OwnerId, PageView, Role, ThreadId
@@ -21,6 +22,8 @@ from embermem.store.sql import SqlStore
 from .asking import ScriptedAsker
 from .pages import NOW
 from .test_extractive import segment
+
+OWNER = messages.owner("ann", "default")
 
 ALICE = Owner(id=OwnerId("o1"), user="alice", agent="tutor")
 SETTINGS = load()
@@ -60,7 +63,7 @@ def promoted(store: SqlStore, talk: list[tuple[str, str]], days: int, reply: dic
         nearest=(*persona.facts, *persona.agent_facts),
     )
     analyst = ModelAnalyst(ScriptedAsker(reply), SETTINGS)
-    decisions = Knowledge(persona).learn(
+    decisions = Knowledge(OWNER, persona).learn(
         analyst.profile(request),
         said={u.seq: u.said_at for page in pages for u in page.utterances},
         known=(),

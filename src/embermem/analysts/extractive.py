@@ -7,7 +7,7 @@ Instructions in pages are data. What it extracts, and what not: docs/concepts/ex
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,9 +15,9 @@ from embermem import languages
 from embermem.analysts.continuity import continues
 from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
-from embermem.analysts.summary import condense, generic_speaker, summarise
+from embermem.analysts.summary import condense, summarise
 from embermem.analysts.traits import traits_of
-from embermem.core.attributes import attribute, attributes
+from embermem.core.attributes import attribute
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
     About,
@@ -36,12 +36,13 @@ from embermem.core.types import (
     Utterance,
 )
 from embermem.languages import Language
-from embermem.languages.facts.finding import USER, Finding
+from embermem.languages.facts.finding import Finding
+from embermem.languages.people import USER, called, label, no_name, whose
+from embermem.memoryos.people import profile_value, speaker_of
 from embermem.protocols import ProfileRequest
 
 _Tail = tuple[PageView, str, tuple[Source, ...]]
 """The page before, its chain's summary, and where that stands."""
-_AGENT = "agent"
 _SELF = languages.either(lambda one: one.screening.speaker, re.NOFLAG)
 """A text without any of these says nothing of its speaker."""
 
@@ -72,20 +73,21 @@ class ExtractiveAnalyst:
     def profile(self, request: ProfileRequest) -> PersonaChange:
         """The facts, traits and profile fields of the request's pages, each once, and the condensed summary."""
         facts = _merged(f for view in request.pages for f in self.facts(view.page))
+        speakers = {name for view in request.pages for name in _speakers(view.page)}
         own = [s for s in (request.segment.summary, *self._page_summaries(request)) if s]
         settings = self._settings
         summary = condense(own, settings.segment_chars, settings.segment_sentences)
         return PersonaChange(
             facts=facts,
-            traits=_strongest(traits_of(facts)),
-            profile=profile_of(facts),
+            traits=_strongest(traits_of(facts, speakers)),
+            profile=profile_of(facts, speakers),
             segment_summary=summary or None,
             summary_sources=_unique((*request.segment.sources, *self._page_sources(request))) if summary else (),
         )
 
     def facts(self, page: Page) -> tuple[FactProposal, ...]:
         """The facts of one page, in the order in which they were said, each once."""
-        named = all(not generic_speaker(u.speaker) for u in page.utterances)
+        named = all(not no_name(u.speaker) for u in page.utterances)
         return _merged(fact for u in page.utterances for fact in self._facts(u, named))
 
     def _annotate(self, view: PageView, before: _Tail | None) -> Annotation:
@@ -102,8 +104,8 @@ class ExtractiveAnalyst:
             keywords=keywords(text, settings.keywords, max_chars=settings.max_chars),
             summary_sources=sources,
             facts=facts,
-            traits=traits_of(facts),
-            profile=profile_of(facts),
+            traits=traits_of(facts, _speakers(view.page)),
+            profile=profile_of(facts, _speakers(view.page)),
         )
 
     def _facts(self, utterance: Utterance, named: bool) -> Iterable[FactProposal]:
@@ -116,13 +118,10 @@ class ExtractiveAnalyst:
         if screened is None:
             return
         mine = utterance.role is Role.USER
-        if mine or named:
-            about, speaker = (About.USER, USER) if mine else (About.AGENT, " ".join(utterance.speaker.split())[:60])
-            found = _findings(screened, utterance.said_at)
-        else:
-            about, speaker, found = About.AGENT, _AGENT, _agent_findings(screened)
+        found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
+        about = About.USER if mine else About.AGENT
         for finding, language in found[: self._settings.max_facts]:
-            yield _proposal(finding, language, utterance, about, speaker)
+            yield from _proposals(finding, language, utterance, about)
 
     def _page_summaries(self, request: ProfileRequest) -> list[str]:
         """Only where the segment has no summary yet: otherwise its chains' summaries stand in it already."""
@@ -159,28 +158,48 @@ _ONCE = frozenset({"born_in"})
 """What has one value but is an event: it was in that year, not since."""
 
 
-def _proposal(finding: Finding, language: Language, utterance: Utterance, about: About, speaker: str) -> FactProposal:
+def _proposals(finding: Finding, language: Language, utterance: Utterance, about: About) -> Iterator[FactProposal]:
+    """What a finding says, and of somebody with a kin word and a name, that the speaker has such a relative."""
+    speaker = speaker_of(utterance.speaker, utterance.role)
+    subject, told = speaker, called(finding.subject)
+    if finding.subject != USER:
+        subject = told.name or whose(speaker, told.kin, language)
+        if told.kin and told.name:
+            relative = f"{told.kin}{' ' if language.spaced else ''}{told.name}"
+            yield _proposal(
+                replace(finding, attribute="has_relative", value=relative, retracts=False, when=None),
+                language,
+                utterance,
+                about,
+                speaker,
+            )
+    yield _proposal(finding, language, utterance, about, subject)
+
+
+def _proposal(finding: Finding, language: Language, utterance: Utterance, about: About, subject: str) -> FactProposal:
     entry = attribute(finding.attribute)
     told = language.no_longer if finding.retracts else language.statement
     text = told(finding.attribute, finding.value)
     if finding.when is not None and finding.attribute not in _DATES:
         text += language.dated(finding.when.label, since=entry.single and finding.attribute not in _ONCE)
-    subject = speaker
-    if finding.subject != USER:
-        subject = finding.subject if about is About.USER or speaker == _AGENT else f"{speaker}'s {finding.subject}"
-        text = language.of_subject(subject, text)
     source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
     return FactProposal(
         about=about,
         subject=subject,
         attribute=finding.attribute,
         value=finding.value,
-        text=text,
+        text=language.of_subject(label(subject, language), text),
         sources=(source,),
         single=entry.single,
-        valid_from=None if finding.when is None else finding.when.at,
+        valid_from=None if finding.when is None or finding.until is not None else finding.when.at,
         retracts=finding.retracts,
+        expires_at=None if finding.retracts else finding.until,
     )
+
+
+def _speakers(page: Page) -> frozenset[str]:
+    """The subjects of what the user's side says of itself."""
+    return frozenset(speaker_of(u.speaker, u.role) for u in page.utterances if u.role is Role.USER)
 
 
 def _merged(facts: Iterable[FactProposal]) -> tuple[FactProposal, ...]:
@@ -207,10 +226,10 @@ def _unique(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def _strongest(traits: tuple[TraitProposal, ...]) -> tuple[TraitProposal, ...]:
-    """One proposal a dimension and direction, with all its sources."""
-    kept: dict[tuple[str, bool], TraitProposal] = {}
+    """One proposal a person, dimension and direction, with all its sources."""
+    kept: dict[tuple[str, str, bool], TraitProposal] = {}
     for trait in traits:
-        key = (trait.dimension, trait.level > 0)
+        key = (trait.subject, trait.dimension, trait.level > 0)
         if key in kept:
             kept[key] = replace(kept[key], sources=_unique((*kept[key].sources, *trait.sources)))
         else:
@@ -220,22 +239,15 @@ def _strongest(traits: tuple[TraitProposal, ...]) -> tuple[TraitProposal, ...]:
 
 # -------------------------------------------------------------------------------------------------- profile
 
-_BORN = re.compile(r"(?:19|20)\d\d$")
 
-
-def profile_of(facts: Iterable[FactProposal]) -> tuple[ProfileProposal, ...]:
-    """Fields of the user's profile from facts about the user; for each field the last said wins."""
-    fields: dict[str, ProfileProposal] = {}
+def profile_of(facts: Iterable[FactProposal], speakers: Collection[str]) -> tuple[ProfileProposal, ...]:
+    """Fields of the speakers' profiles from facts about them; for each field the last said wins."""
+    fields: dict[tuple[str, str], ProfileProposal] = {}
     for fact in facts:
-        if fact.about is not About.USER or fact.subject != USER or fact.retracts:
-            continue
-        known = attributes().get(fact.attribute)
-        name, value = known.profile if known else None, fact.value
-        if fact.attribute == "gender":
-            value = languages.gender(value) or value.replace("transgender ", "trans ")
-        elif fact.attribute == "birthday" and (year := _BORN.search(value)):
-            name, value = "birth_year", year.group()
-        if name is not None:
-            fields.pop(name, None)
-            fields[name] = ProfileProposal(name=name, value=value, sources=fact.sources)
+        line = profile_value(fact.attribute, fact.value)
+        if line is not None and fact.about is About.USER and fact.subject in speakers and not fact.retracts:
+            fields.pop((fact.subject, line[0]), None)
+            fields[fact.subject, line[0]] = ProfileProposal(
+                name=line[0], value=line[1], sources=fact.sources, subject=fact.subject
+            )
     return tuple(fields.values())

@@ -38,7 +38,6 @@ from embermem.analysts.showing import (
     trait_lines,
     trait_names,
 )
-from embermem.analysts.summary import generic_speaker
 from embermem.core.attributes import single
 from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
 from embermem.core.equations import idf
@@ -63,13 +62,14 @@ from embermem.core.types import (
     TraitProposal,
     Utterance,
 )
+from embermem.languages.people import AGENT, USER, called, label, no_name, whose
 from embermem.languages.words import terms
+from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import nonce, one_line
 from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
 
 logger = logging.getLogger(__name__)
 
-_USER, _AGENT = "user", "agent"
 _OWN = "s0"
 """The segment of the pages that are read."""
 
@@ -269,7 +269,7 @@ class ModelAnalyst:
             subject=subject,
             attribute=attribute,
             value=value,
-            text=one_line(_told_of(subject, text, said), reading.fact_chars),
+            text=one_line(_told_of(subject, text), reading.fact_chars),
             sources=evidence.sources(note.evidence, value, text),
             single=single(attribute),
             replaces=old.id if old is not None and ends else None,  # of another matter
@@ -285,7 +285,12 @@ class ModelAnalyst:
             return None
         if not stated(note.name, value, [(u.text, u.said_at.year) for u in own]):
             return None
-        return ProfileProposal(name=note.name, value=value, sources=evidence.sources(note.evidence, note.value))
+        return ProfileProposal(
+            name=note.name,
+            value=value,
+            sources=evidence.sources(note.evidence, note.value),
+            subject=_subject("", About.USER, own),
+        )
 
     def _mirrored(
         self, facts: Iterable[FactProposal], fields: Iterable[ProfileProposal], evidence: _Evidence
@@ -294,7 +299,8 @@ class ModelAnalyst:
         given = {field.name for field in fields}
         by_seq = {u.seq: u for u in evidence.said.values()}
         made = []
-        for field in profile_of(fact for fact in facts if not fact.retracts):
+        speakers = {speaker_of(u.speaker, u.role) for u in by_seq.values() if u.role is Role.USER}
+        for field in profile_of(facts, speakers):
             own = [u for s in field.sources if (u := by_seq[s.seq]).role is Role.USER and not orders(u.text)]
             texts = [(u.text, u.said_at.year) for u in own]
             short = len(field.value) <= self._reading.field_chars
@@ -389,29 +395,32 @@ def _trait(note: TraitNote, evidence: _Evidence) -> TraitProposal | None:
         level=note.level,
         confidence=note.confidence,
         sources=evidence.sources(note.evidence),
+        subject=_subject("", About.USER, evidence.of(note.evidence)),
     )
 
 
 def _subject(subject: str, about: About, said: Sequence[Utterance]) -> str:
-    """ "user" and "agent" as facts name them; an agent with a name goes by it, as the extractive analyst has it."""
+    """Whom a fact is about, as the extractive analyst has it: a speaker with a name goes by it, somebody's relative
+    without a name by whose relative they are."""
     side = Role.USER if about is About.USER else Role.ASSISTANT
-    speakers = [" ".join(u.speaker.split()) for u in said if u.role is side]
-    own = not subject or generic_speaker(subject) or fold(subject) in {_USER, _AGENT, *map(fold, speakers)}
-    if not own:
-        return subject
-    if about is About.USER:
-        return _USER
-    named = [speaker for speaker in speakers if not generic_speaker(speaker)]
-    return named[0] if named else _AGENT
+    speakers = [speaker_of(u.speaker, u.role) for u in said if u.role is side]
+    speaker = speakers[0] if speakers else (USER if about is About.USER else AGENT)
+    if not subject or no_name(subject) or fold(subject) in {USER, AGENT}:
+        return speaker
+    own = next((name for name in speakers if fold(name) == fold(subject)), None)
+    if own is not None:
+        return own
+    told = called(subject)
+    return told.name or whose(speaker if told.of == USER else told.of, told.kin, languages.by_signs(subject))
 
 
-def _told_of(subject: str, text: str, said: Sequence[Utterance]) -> str:
-    """A statement about somebody else names them, since it is read by itself: "sister Ana lives in Lyon"."""
-    speakers = (" ".join(u.speaker.split()) for u in said)
-    own = subject in (_USER, _AGENT) or fold(subject) in map(fold, speakers)
-    if own or fold(subject).split()[-1] in fold(text):
+def _told_of(subject: str, text: str) -> str:
+    """A statement names whom it is about, since it is read by itself: "Ana lives in Lyon"."""
+    language = languages.spelled(text)
+    named = label(subject, language)
+    if fold(subject).split()[-1] in fold(text) or fold(named) in fold(text):
         return text
-    return languages.by_signs(text).of_subject(subject, text)
+    return language.of_subject(named, text)
 
 
 # ------------------------------------------------------------------------------------------------------ the request

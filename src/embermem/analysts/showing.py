@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from embermem.analysts.summary import generic_speaker
 from embermem.core.config import LinkNumbers, ModelReadingSettings
 from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
+from embermem.languages.people import no_name
 from embermem.languages.words import name_of
 from embermem.prompts.data import one_line
 
@@ -139,7 +139,7 @@ def _short(dimension: Dimension) -> tuple[tuple[str, str], str]:
 def _spoken(utterance: Utterance, room: int, reading: ModelReadingSettings) -> str:
     side = _SIDES[utterance.role]
     speaker = one_line(utterance.speaker, reading.speaker_chars)
-    who = side if generic_speaker(speaker) else f"{side} {speaker}"
+    who = side if no_name(speaker) else f"{side} {speaker}"
     return f"{who}: {one_line(utterance.text, room)}"
 
 

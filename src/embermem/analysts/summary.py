@@ -11,12 +11,12 @@ from embermem import languages
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import Page, Role, Source, Utterance
 from embermem.languages import Language
+from embermem.languages.people import no_name
 from embermem.languages.words import asks, sentences, terms, unspaced
 
 _MAX_SENTENCES = 60
 """Sentences of a page that compete: from its utterances in turn, the first ones."""
 _REDUNDANT = 0.7
-_NOBODY = frozenset(name for language in languages.all() for name in language.talk.nobody)
 _FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
 _NAMES_OR_NUMBERS = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
 _SMALL_TALK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
@@ -68,11 +68,6 @@ def condense(texts: Sequence[str], limit: int = 600, sentences_limit: int = 6) -
     return _join(_choose(_weighed(one_tongue), sentences_limit, limit, must=None))
 
 
-def generic_speaker(name: str) -> bool:
-    """Whether a speaker's name says only the part played ("user", "assistant"), not who it is."""
-    return not name.strip() or name.strip().lower() in _NOBODY
-
-
 def _of_page(page: Page, settings: ExtractiveSettings) -> list[_Candidate]:
     said: list[tuple[str, Utterance, int, int]] = []
     several = len({u.speaker for u in page.utterances}) > 1
@@ -92,7 +87,7 @@ def _of_page(page: Page, settings: ExtractiveSettings) -> list[_Candidate]:
             continue
         worth = _informativeness(text, counted[i], centre) + (0.25 if not utterance.role.agent_side else 0.0)
         language = languages.of(text)
-        if not generic_speaker(utterance.speaker):
+        if not no_name(utterance.speaker):
             text = language.said_by(" ".join(utterance.speaker.split())[:40], text)
         elif utterance.role.agent_side and several:
             text = language.said_by(language.assistant, text)

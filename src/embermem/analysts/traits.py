@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 
 from embermem import languages
@@ -19,9 +19,9 @@ _CONFIDENCE = 0.5
 _POSITIVE = frozenset({"likes", "hobby", "plays", "collects", "learns", "has_pet"})
 
 
-def traits_of(facts: tuple[FactProposal, ...]) -> tuple[TraitProposal, ...]:
-    """What the user's facts say of traits: one proposal for each statement and dimension."""
-    return tuple(t for fact in facts if fact.subject == "user" and not fact.retracts for t in _of_fact(fact))
+def traits_of(facts: tuple[FactProposal, ...], speakers: Collection[str]) -> tuple[TraitProposal, ...]:
+    """What facts about these speakers say of their traits: one proposal for each statement and dimension."""
+    return tuple(t for fact in facts if fact.subject in speakers and not fact.retracts for t in _of_fact(fact))
 
 
 def _of_fact(fact: FactProposal) -> Iterator[TraitProposal]:
@@ -38,7 +38,9 @@ def _of_fact(fact: FactProposal) -> Iterator[TraitProposal]:
 
 
 def _proposal(dimension: str, level: float, fact: FactProposal) -> TraitProposal:
-    return TraitProposal(dimension=dimension, level=level, confidence=_CONFIDENCE, sources=fact.sources)
+    return TraitProposal(
+        dimension=dimension, level=level, confidence=_CONFIDENCE, sources=fact.sources, subject=fact.subject
+    )
 
 
 @cache

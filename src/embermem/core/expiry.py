@@ -51,7 +51,8 @@ class Hidden:
                 if self.stands(line.sources) and (line.set_by == CALLER or not said.intersection(line.sources))
             )
 
-        return Persona(
+        return replace(
+            persona,
             profile=lines(persona.profile),
             agent_profile=lines(persona.agent_profile),
             traits=tuple(trait for trait in persona.traits if self.stands(trait.sources)),

@@ -115,6 +115,11 @@ class PersonaHistory:
                 traits=tuple(sorted(traits, key=lambda trait: trait.dimension)),
                 facts=known[: len(of_user)],
                 agent_facts=known[len(of_user) : len(of_user) + len(of_agent)],
+                relations=tuple(
+                    one.item
+                    for one in self._timeline.relations
+                    if one.no <= then.revision < _until(one) and not one.gone
+                ),
             ),
             facts=FactsThen(known, {}, self._facts.table, chosen),
             archived_facts=(),

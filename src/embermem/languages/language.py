@@ -14,7 +14,7 @@ from embermem.core.text import bare, fold
 from embermem.core.traits import dimensions_by_name
 from embermem.languages.dates.rules import ISO, DateTables
 from embermem.languages.facts.finding import Finding
-from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
+from embermem.languages.parts import Guards, PeopleWords, Questions, Screening, Talk, ThemeWords, Values
 
 __all__ = ["Language"]
 
@@ -65,6 +65,7 @@ class Language:
     """Words for a temperament: from introverted (−1) to extroverted (+1)."""
     secrets: ClassVar[SecretWords] = SecretWords()
     values: ClassVar[Values] = Values()
+    people: ClassVar[PeopleWords] = PeopleWords()
     full_width: ClassVar[str] = ""
     """The class of its punctuation that is as wide as its characters."""
 

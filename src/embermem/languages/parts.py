@@ -119,3 +119,15 @@ class Values:
     """What parts a list within a run without spaces."""
     taken_off: tuple[str, ...] = ()
     """What is taken off a run without spaces, one after the other."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PeopleWords:
+    """How persons are named who are told of: `kin` are words such as sister, friend and boss, each before a name or
+    alone; `possessive` joins whose they are to them; `user` and `agent` stand for a speaker without a name at the
+    beginning of a sentence."""
+
+    kin: frozenset[str] = frozenset()
+    possessive: str = "'s "
+    user: str = "The user"
+    agent: str = "The assistant"

@@ -25,6 +25,7 @@ from embermem.core.types import (
     Hit,
     Page,
     PageId,
+    Person,
     Persona,
     ProfileField,
     Segment,
@@ -41,6 +42,7 @@ from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
     from embermem.core.types import OwnerStats
+    from embermem.memoryos.people import People
     from embermem.protocols import OwnerState, Scope
 
 
@@ -204,25 +206,43 @@ class Reading(Handle):
             now = self._store.persona(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
             found = replace(found, profile=tuple(lines))
-        return self._hidden(as_of, valid_at).shown(found)
+        from embermem.memoryos.people import shown
+
+        known = self._hidden(as_of, valid_at).shown(found)
+        people = self._people(known)
+        return replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
+
+    def people(self, *, as_of: At = None) -> tuple[Person, ...]:
+        """Return everybody whom this memory knows, the user and the agent first: speakers, and those told of by name or
+        as somebody's relative, each with their names and how many current facts there are. As known `as_of` a time."""
+        return self._people(self._persona_then(as_of)).all()
 
     def facts(
-        self, about: About | str | None = None, archived: bool = False, *, as_of: At = None, valid_at: At = None
+        self,
+        about: About | str | None = None,
+        archived: bool = False,
+        *,
+        person: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> tuple[Fact, ...]:
-        """Return current facts about the user and the agent, oldest first; or those that the cap of 100 archived.
+        """Return everybody's current facts, oldest first, or one `person`'s, by a name or kin word ("Ana", "Bob's
+        sister", "user"); or those that the cap of 100 a person archived. Raises NotFound for an unknown person.
 
-        `as_of` a time: what was known then. `valid_at` a time: what was true then, by what is known now (or was known
-        `as_of`), including facts superseded since; facts that were corrected or undone were never true.
+        `about` "user" leaves out what is known of the agent's side, "agent" all else. `as_of` a time: what was known
+        then. `valid_at` a time: what was true then, by what is known now (or was known `as_of`), including facts
+        superseded since; facts that were corrected or undone were never true.
         """
         of = None if about is None else messages.one_of(About, about, "about")
         selection = replace(ARCHIVED if archived else HELD, about=of)
         found = self._store.facts(self.owner.id, selection, self._moment(as_of, valid_at))
-        return self._hidden(as_of, valid_at).shown_facts(found)
+        return self._of_person(self._hidden(as_of, valid_at).shown_facts(found), person, as_of)
 
-    def past_facts(self, *, as_of: At = None) -> tuple[Fact, ...]:
-        """Return facts that have ended, superseded or retired, with the time until which they were true; also as of
-        a time."""
-        return self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, self._moment(as_of)))
+    def past_facts(self, *, person: str | None = None, as_of: At = None) -> tuple[Fact, ...]:
+        """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
+        one `person`'s; also as of a time."""
+        found = self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, self._moment(as_of)))
+        return self._of_person(found, person, as_of)
 
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
         """Return one fact, current, archived or past; also as of a time. Raises NotFound."""
@@ -230,7 +250,7 @@ class Reading(Handle):
         found = self._store.facts(self.owner.id, selection, self._moment(as_of))
         if not found or not self._hidden().stands(found[0].sources):
             raise self._none_such("fact", fact_id)
-        return found[0]
+        return self._of_person(found, None, as_of)[0]
 
     def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
         """Return the user's known traits, out of 90; age group and gender are derived from the profile. As known
@@ -244,9 +264,22 @@ class Reading(Handle):
         names = {trait.dimension for trait in derived}
         return (*derived, *(trait for trait in persona.traits if trait.dimension not in names))
 
-    def profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
-        """Return the user's profile; as known `as_of` a time, or true at `valid_at`."""
-        return self.persona(as_of=as_of, valid_at=valid_at).profile
+    def profile(self, person: str | None = None, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
+        """Return the user's profile, or that of another `person`, from the facts about them; as known `as_of` a time,
+        or true at `valid_at`. Raises NotFound for an unknown person."""
+        if person is None:
+            return self.persona(as_of=as_of, valid_at=valid_at).profile
+        from embermem.languages.people import AGENT, USER
+        from embermem.memoryos.people import profile_from
+
+        known = self._people(self._persona_then(as_of))
+        found = self._found_person(known, person)
+        if found in (USER, AGENT):
+            persona = self.persona(as_of=as_of, valid_at=valid_at)
+            own = persona.profile if found == USER else persona.agent_profile
+            if own:
+                return own
+        return profile_from(self.facts(person=person, as_of=as_of, valid_at=valid_at))
 
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
         """Return the agent's profile; as `profile`."""
@@ -315,6 +348,34 @@ class Reading(Handle):
             self._store.segments(self.owner.id, moment=moment, archived=archived, only=only)
         )
 
+    def _people(self, persona: Persona, more: Iterable[Fact] = ()) -> People:
+        from embermem.memoryos.people import people_of
+
+        return people_of(self.owner, persona, more)
+
+    def _persona_then(self, as_of: At = None) -> Persona:
+        """The persona as stored: facts with their subjects as they were said."""
+        return self._store.persona(self.owner.id, self._moment(as_of))
+
+    def _of_person(self, facts: Iterable[Fact], person: str | None, as_of: At) -> tuple[Fact, ...]:
+        """Facts with the names of the persons they are about; those of one person."""
+        from embermem.memoryos.people import shown
+
+        facts = tuple(facts)
+        if not facts and person is None:
+            return ()
+        people = self._people(self._persona_then(as_of), facts)
+        if person is not None:
+            wanted = self._found_person(people, person)
+            facts = tuple(fact for fact in facts if people.of(fact) == wanted)
+        return shown(facts, people)
+
+    def _found_person(self, people: People, person: str) -> str:
+        found = people.find(messages.name(person, "person"))
+        if found is None:
+            raise NotFound(f"there is no person {person!r}; `people()` lists those known")
+        return found
+
     def _hidden(self, as_of: At = None, valid_at: At = None) -> Hidden:
         """What has expired by now, and facts by the time that is asked of, until a worker comes by."""
         now, asked = self._parts.clock(), _first_given(valid_at, as_of)
@@ -345,6 +406,7 @@ class AsyncReading(Awaits):
     heat = awaited("read", Reading.heat)
     chains = awaited("read", Reading.chains)
     persona = awaited("read", Reading.persona)
+    people = awaited("read", Reading.people)
     facts = awaited("read", Reading.facts)
     past_facts = awaited("read", Reading.past_facts)
     fact = awaited("read", Reading.fact)

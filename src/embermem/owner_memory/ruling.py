@@ -118,7 +118,7 @@ class Ruling(Reading):
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             nonlocal became
-            knowledge = Knowledge(self.persona(), self._rulings())
+            knowledge = Knowledge(self.owner, self._store.persona(self.owner.id), self._rulings())
             decisions, became = knowledge.bring(
                 zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
             )
@@ -127,6 +127,27 @@ class Ruling(Reading):
         self._changing(Cause.IMPORT, decided, CALLER)
         held = {fact.id: fact for fact in (*self.facts(), *self.facts(archived=True))}
         return tuple(held.get(fact_id) or self.fact(fact_id) for fact_id in became)
+
+    def set_user(self, name: str) -> None:
+        """Say which speaker is the user: in a talk of several people whose names say nothing of it. What is known of
+        that person becomes the user's profile. Raises NotFound for a name that nobody has."""
+        self.merge_people("user", name)
+
+    def merge_people(self, one: str, other: str) -> None:
+        """Say that two names are one person's: "Ana" and "Bob's sister". What is known of both is known of one from now
+        on. `undo` takes it back. Raises NotFound for an unknown name, InputError if they are one person already."""
+        self._rule_people(one, other, holds=True)
+
+    def split_people(self, one: str, other: str) -> None:
+        """Say that two names are different persons', whatever the talk seems to show. Raises as `merge_people`."""
+        self._rule_people(one, other, holds=False)
+
+    def _rule_people(self, one: str, other: str, *, holds: bool) -> None:
+        from embermem.core.changes import Cause
+        from embermem.memoryos.correct.people_rulings import ruling
+
+        pair = messages.name(one, "one"), messages.name(other, "other")
+        self._changing(Cause.CORRECTION, lambda no, seq: ruling(pair, holds, self.owner, self._persona_then()))
 
     def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
         """Return pairs of current facts that cannot both be true, in the order of detection; also as of a time.
@@ -218,6 +239,9 @@ class AsyncRuling(AsyncReading):
     pin = awaited("write", Ruling.pin)
     retire = awaited("write", Ruling.retire)
     learn = awaited("write", Ruling.learn)
+    set_user = awaited("write", Ruling.set_user)
+    merge_people = awaited("write", Ruling.merge_people)
+    split_people = awaited("write", Ruling.split_people)
     conflicts = awaited("read", Ruling.conflicts)
     settle_conflict = awaited("write", Ruling.settle_conflict)
     undo = awaited("write", Ruling.undo)

@@ -21,6 +21,7 @@ from embermem.core.types import (
     PageView,
     Persona,
     PersonaChange,
+    PersonRelation,
     ProfileField,
     Segment,
     SegmentId,
@@ -160,6 +161,7 @@ class FactSelection:
 
     states: frozenset[FactState] | None = None
     about: About | None = None
+    attributes: frozenset[str] | None = None
     ids: frozenset[FactId] | None = None
     resting_on: frozenset[int] | None = None
     superseded_by: frozenset[FactId] | None = None
@@ -214,6 +216,7 @@ class PersonaTimeline:
     conflicts: tuple[Version[tuple[FactId, FactId]], ...]
     profile: tuple[Version[ProfileField], ...]
     traits: tuple[Version[Trait], ...]
+    relations: tuple[Version[PersonRelation], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
 from embermem.store.statements import SCRUBBED
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `schema.metadata` makes."""

@@ -271,6 +271,8 @@ fact = _owned(
     *_zoned("expires_at"),
     Column("visits", Integer),  # NULL: none
     Column("visited_at", BigInteger),
+    Column("embedder", Text),  # NULL: its text has no vector yet
+    Column("vector", LargeBinary),
     *_written(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
     _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),
@@ -344,6 +346,13 @@ profile = _versions(
     *_zoned("valid_from"),
 )
 
+# What is known of a name; `holds` is NULL where a ruling was taken back.
+person = _versions(
+    "person",
+    [_key("relation", 16), _key("one", 512), _key("other", 512)],
+    Column("holds", Boolean),
+)
+
 # Down to the utterance and its characters: what each derived item rests on. `item` is one of ITEMS; `item_id` its id,
 # dimension or name.
 source = _owned(
@@ -405,6 +414,7 @@ DERIVED = (
     evolution,
     trait,
     profile,
+    person,
     source,
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""

@@ -8,6 +8,7 @@ import pytest
 
 from bench_of import ALICE, Bench
 from embermem import Fact, Memory, OwnerMemory
+from embermem.core import messages
 from embermem.core.changes import Cause, FactAdded, FactRetired
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import About, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
@@ -15,6 +16,8 @@ from embermem.core.user_overrides import Rulings
 from embermem.memoryos.ingest.long_term import Knowledge
 from scripted import NOW, SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
+
+OWNER = messages.owner("ann", "default")
 
 
 def say(alice: OwnerMemory, *lines: str) -> None:
@@ -119,7 +122,7 @@ def laon(**more: object) -> Knowledge:
         valid_to=None,
         recorded_at=NOW,
     )
-    return Knowledge(Persona(facts=(fact,)), Rulings(affirmed={FactId("f1"): 10}, **more))  # type: ignore[arg-type]
+    return Knowledge(OWNER, Persona(facts=(fact,)), Rulings(affirmed={FactId("f1"): 10}, **more))  # type: ignore[arg-type]
 
 
 def test_an_affirmed_fact_is_neither_superseded_nor_retired_by_what_is_older() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bench_of import ALICE, Bench
 from embermem import Memory, OwnerMemory
+from embermem.core import messages
 from embermem.core.changes import (
     Cause,
     ConflictSettled,
@@ -29,6 +30,8 @@ from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import ProfileRequest
 from scripted import NOW, SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
+
+OWNER = messages.owner("ann", "default")
 
 MAY = datetime(2020, 5, 3, tzinfo=UTC)
 DAY = {"valid_from": "2020-05-03"}
@@ -54,7 +57,7 @@ class Learner:
 
     def __init__(self, said: Mapping[int, datetime] | None = None, rulings: Rulings | None = None) -> None:
         self.said = {seq: NOW + timedelta(days=seq) for seq in range(1, 60)} | dict(said or {})
-        self.knowledge = Knowledge(Persona(), rulings, self.said.get)
+        self.knowledge = Knowledge(OWNER, Persona(), rulings, self.said.get)
         self.no = 0
 
     def learn(self, *facts: FactProposal) -> list[Decision]:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from embermem.core import messages
 from embermem.core.changes import Decision, FactAdded, FactArchived, FactRetired, FactStrengthened, ProfileSet, TraitSet
 from embermem.core.config import load
 from embermem.core.equations import evidence_confidence, evidence_level
@@ -27,6 +28,8 @@ from embermem.core.types import (
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.memoryos.ingest.profile_lines import derived_traits
 from scripted import NOW
+
+OWNER = messages.owner("ann", "default")
 
 SETTINGS = load(user_facts=3, agent_facts=2)
 
@@ -56,7 +59,7 @@ class Learner:
     """Knowledge that learns one page at a time; utterance n was said n days after NOW, unless told otherwise."""
 
     def __init__(self, persona: Persona | None = None, said: dict[int, datetime] | None = None) -> None:
-        self.knowledge = Knowledge(persona or Persona())
+        self.knowledge = Knowledge(OWNER, persona or Persona())
         self.said = {seq: NOW + timedelta(days=seq) for seq in range(1, 400)} | (said or {})
         self.no = 0
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from embermem.bootstrap import open_store
+from embermem.core import messages
 from embermem.core.changes import Cause
 from embermem.core.config import load
 from embermem.core.traits import dimensions
@@ -39,6 +40,8 @@ from embermem.store.sql import SqlStore
 from proofs import bounded
 from scripted import NOW, Place
 from soundness import looking
+
+OWNER = messages.owner("ann", "default")
 
 SETTINGS = load(user_facts=4, agent_facts=2)
 SAID = 8
@@ -87,7 +90,7 @@ def test_any_changes_leave_a_persona_whose_levels_evidence_and_history_hold(
         persona = store.persona(owner.id)
         made = resolved(change, said, persona, about)
         revision = number
-        decisions = Knowledge(persona).learn(
+        decisions = Knowledge(OWNER, persona).learn(
             made,
             said={seq: u.said_at for seq, u in said.items()},
             known=store.facts(owner.id, FactSelection(resting_on=frozenset(said))),

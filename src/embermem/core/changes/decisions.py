@@ -25,8 +25,10 @@ from embermem.core.types import (
     ItemId,
     LinkId,
     PageId,
+    PersonRelation,
     ProfileField,
     ProfileProposal,
+    Relation,
     SegmentId,
     Source,
     ThreadId,
@@ -60,6 +62,7 @@ __all__ = [
     "KeywordCount",
     "Linked",
     "Noted",
+    "PersonRelated",
     "Placed",
     "ProfileSet",
     "Refused",
@@ -115,6 +118,7 @@ class Item(StrEnum):
     LINK = "link"
     TRAIT = "trait"
     PROFILE = "profile"
+    PERSON = "person"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -423,6 +427,23 @@ class ProfileSet:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PersonRelated:
+    """What is known of a name (`PersonRelation`); `holds` None takes it away."""
+
+    tag: ClassVar[str] = "PersonRelated"
+    relation: Relation
+    one: str
+    other: str
+    holds: bool | None = True
+    sources: tuple[Source, ...] = ()
+
+    @classmethod
+    def of(cls, known: PersonRelation) -> PersonRelated:
+        """The decision that says it as it is."""
+        return cls(relation=known.relation, one=known.one, other=known.other, holds=known.holds, sources=known.sources)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Linked:
     """Two related memories, facts or segments, with the reason (A-MEM, arXiv 2502.12110)."""
 
@@ -490,6 +511,7 @@ Decision = (
     | BegunAnew
     | TraitSet
     | ProfileSet
+    | PersonRelated
     | Linked
     | Unlinked
     | SegmentEvolved

@@ -15,7 +15,7 @@ from typing import Any, get_args
 from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
 from embermem.core.changes.kinds import ByRule, Falls, Kind, Moves, Rests, Say, Sort, Stays, Undoing
-from embermem.core.types import About, FactId, LinkId, SegmentId, Source
+from embermem.core.types import About, FactId, LinkId, Relation, SegmentId, Source
 
 __all__ = [
     "BY_TAG",
@@ -83,6 +83,18 @@ def _no_line(names: tuple[str, ...], now: d.ProfileSet | None) -> d.ProfileSet:
     whose, name = names
     since = None if now is None else now.valid_from
     return d.ProfileSet(whose=About(whose), name=name, value=None, sources=(), set_by=d.CALLER, valid_from=since)
+
+
+def _related(one: d.PersonRelated) -> str:
+    if one.relation is Relation.SPEAKS:
+        return f"{one.one} speaks as {one.other}"
+    match one.holds:
+        case True:
+            return f"{one.one} and {one.other} are one person"
+        case False:
+            return f"{one.one} and {one.other} are different persons"
+        case None:
+            return f"{one.one} and {one.other}: not ruled any more"
 
 
 # --------------------------------------------------------------------------------------------------------- the entries
@@ -378,6 +390,19 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
             f"{_words(one.name)} {'taken away' if one.value is None else f'= {one.value}'}",
         ),
         taught=lambda one, say: f"{one.whose} {one.name} = {'nothing' if one.value is None else one.value}",
+    ),
+    Kind(
+        of=d.PersonRelated,
+        sources=("sources",),
+        texts=("one", "other"),
+        labels=("relation",),
+        forgotten=Rests(),
+        undone=Undoing.RESTORED,
+        moves=Moves.PERSONA,
+        sets=(Item.PERSON, ("relation", "one", "other")),
+        unset=lambda names, now: d.PersonRelated(relation=Relation(names[0]), one=names[1], other=names[2], holds=None),
+        told=lambda one, say: ("person", _related(one)),
+        taught=lambda one, say: _related(one),
     ),
     Kind(
         of=d.Linked,

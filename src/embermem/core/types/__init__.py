@@ -9,6 +9,7 @@ from embermem.core.types.context import *  # noqa: F403
 from embermem.core.types.history import *  # noqa: F403
 from embermem.core.types.ids import *  # noqa: F403
 from embermem.core.types.memories import *  # noqa: F403
+from embermem.core.types.people import *  # noqa: F403
 from embermem.core.types.proposals import *  # noqa: F403
 from embermem.core.types.removals import *  # noqa: F403
 from embermem.core.types.utterances import *  # noqa: F403

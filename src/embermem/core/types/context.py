@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from embermem.core.types.ids import SegmentId, Tier, UtteranceId
-from embermem.core.types.memories import Fact, Persona
+from embermem.core.types.memories import Fact
+from embermem.core.types.people import Persona
 from embermem.core.types.utterances import Utterance
 
 

@@ -68,8 +68,10 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """One entry of the user knowledge base or of the agent traits. `subject` is "user", "agent", or the name or kin
-    word of another person ("sister Ana"); `attribute` is the property of the subject ("lives_in"); a fact whose
+    """One entry of the user knowledge base or of the agent traits. `subject` is a name ("Ana"), somebody's relative
+    ("Bob's sister"), or "user" or "agent" for a speaker without a name; `person` is the name of the person whom it
+    means, where the fact was read through a handle; `text` can be read alone, because it names its subject;
+    `attribute` is the property of the subject ("lives_in"); a fact whose
     attribute has one value at a time supersedes the older one. `valid_from`/`valid_to` are when it was true,
     `recorded_at`/`retired_at` when Ember knew it. `conflicts` are ids of current facts that contradict it;
     `expires_at` is when it ends by itself."""
@@ -91,6 +93,7 @@ class Fact:
     change_no: int = 0
     expires_at: datetime | None = None
     conflicts: tuple[FactId, ...] = ()
+    person: str = ""
 
     @property
     def current(self) -> bool:
@@ -153,17 +156,6 @@ class Conflict:
     reason: str
     recorded_at: datetime
     change_no: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Persona:
-    """Long-term personal memory: both profiles, the traits, and both knowledge bases (current facts, oldest first)."""
-
-    profile: tuple[ProfileField, ...] = ()
-    agent_profile: tuple[ProfileField, ...] = ()
-    traits: tuple[Trait, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    agent_facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

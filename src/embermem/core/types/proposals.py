@@ -45,25 +45,30 @@ class FactProposal:
     """The statement says that it is no longer so ("I don't live in Lyon any more")."""
     replaces: FactId | None = None
     """A known fact, one that was shown, which this one supersedes; with `retracts` the one that is retired."""
+    expires_at: datetime | None = None
+    """When it ends by itself: a plan with a date, after that date."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TraitProposal:
-    """Evidence for one trait dimension: level in [−1, 1], confidence in [0, 1]."""
+    """Evidence for one trait dimension of a person: level in [−1, 1], confidence in [0, 1]. Memory keeps those of the
+    user."""
 
     dimension: str
     level: float
     confidence: float
     sources: tuple[Source, ...]
+    subject: str = "user"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileProposal:
-    """A value for a field of the user's profile."""
+    """A value for a field of a person's profile. Memory keeps those of the user."""
 
     name: str
     value: str
     sources: tuple[Source, ...]
+    subject: str = "user"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

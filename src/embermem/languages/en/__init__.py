@@ -14,7 +14,8 @@ from embermem.languages.en.statements import statement
 from embermem.languages.en.vocabulary import MONTH_NAMES
 from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
-from embermem.languages.language import Language, interests_of
+from embermem.languages.language import Language, interests_of, words_of
+from embermem.languages.parts import PeopleWords
 
 
 class English(Language):
@@ -34,6 +35,7 @@ class English(Language):
     temperaments = patterns.TEMPERAMENTS
     secrets = patterns.SECRETS
     values = patterns.VALUES
+    people = PeopleWords(kin=words_of("en", "kin"))
     interests = cached_property(interests_of)
 
     terms_of = staticmethod(words.terms_of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from embermem.core.attributes import FAVORITE_PREFIX
@@ -69,6 +70,8 @@ _TEMPLATES: Final = {
 }
 """`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
 
+_NAMED: Final = re.compile(r"(?P<kin>[a-zé-]+(?: [a-zé-]+)*) (?P<name>[A-ZÀ-Þ].*)")
+
 
 def statement(attribute: str, value: str) -> str | None:
     """ "lives in Lyon"; None for an attribute that is not known."""
@@ -77,6 +80,8 @@ def statement(attribute: str, value: str) -> str | None:
     template = _TEMPLATES.get(attribute)
     if template is None:
         return None
+    if attribute in ("has_relative", "knows") and (match := _NAMED.fullmatch(value)) is not None:
+        return f"has {_with_article(match['kin'])} named {match['name']}"
     with_article = _with_article(value)
     as_noun = value if value.endswith("ed") else with_article
     return template.replace("{a}", with_article, 1).replace("{n}", as_noun, 1).replace("{}", value, 1)

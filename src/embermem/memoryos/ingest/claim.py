@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from embermem.core.changes import Cause, Change, Decision
 from embermem.core.config import Settings
 from embermem.core.errors import EmberError, ModelWait, RevisionMoved
-from embermem.core.types import Annotation, Owner, Page, PageId, PersonaChange, SegmentId, Utterance
+from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaChange, SegmentId, Utterance
 from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
 from embermem.memoryos.ingest.long_term import Knowledge
-from embermem.protocols import Analyst, Backlog, Embedder, FactSelection, Lease, SegmentState, Store, VectorBatch
+from embermem.protocols import (
+    ARCHIVED,
+    Analyst,
+    Backlog,
+    Embedder,
+    FactSelection,
+    Lease,
+    SegmentState,
+    Store,
+    VectorBatch,
+)
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -126,7 +136,7 @@ class Claim:
         """Long-term memory, read once a claim, when it is first needed."""
         if self.held.knowledge is None:
             rulings = rulings_of(self.store.changes(self.owner.id, causes=RULING), self.store.secret)
-            self.held.knowledge = Knowledge(self.store.persona(self.owner.id), rulings, self._said_at)
+            self.held.knowledge = Knowledge(self.owner, self.store.persona(self.owner.id), rulings, self._said_at)
         return self.held.knowledge
 
     def _said_at(self, seq: int) -> datetime | None:
@@ -215,15 +225,23 @@ class Claim:
         if not (change.facts or change.traits or change.profile):
             return []
         said = taught_by(self.store, self.owner.id, pages)
-        known = FactSelection(resting_on=frozenset(said))
         return self.knowledge.learn(
             change,
             said=said,
-            known=sorted(self.store.facts(self.owner.id, known), key=lambda fact: fact.id) if change.facts else (),
+            known=self._known(change, said) if change.facts else (),
             no=self.next_no,
             at=self.parts.clock(),
             settings=self.settings,
         )
+
+    def _known(self, change: PersonaChange, said: Collection[int]) -> list[Fact]:
+        """Facts that rest on what is read, and those of the archive that a new value may end."""
+        found = {fact.id: fact for fact in self.store.facts(self.owner.id, FactSelection(resting_on=frozenset(said)))}
+        may_end = frozenset(fact.attribute for fact in change.facts if fact.single or fact.retracts)
+        if may_end:
+            put_away = replace(ARCHIVED, attributes=may_end)
+            found |= {fact.id: fact for fact in self.store.facts(self.owner.id, put_away)}
+        return sorted(found.values(), key=lambda fact: fact.id)
 
 
 def pause(settings: Settings, failures: int) -> timedelta:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from embermem.core.attributes import OPPOSITE
+from embermem.core.attributes import OPPOSITE, kind
 from embermem.core.changes import (
     CALLER,
     Decision,
@@ -24,6 +24,7 @@ from embermem.core.changes import (
     FactRetired,
     FactsConflict,
     FactStrengthened,
+    PersonRelated,
     ProfileSet,
     TraitSet,
 )
@@ -36,26 +37,34 @@ from embermem.core.types import (
     Fact,
     FactId,
     FactProposal,
+    Owner,
+    Page,
     Persona,
     PersonaChange,
+    PersonRelation,
     ProfileField,
     ProfileProposal,
+    Relation,
+    Role,
     Source,
     Trait,
     TraitProposal,
 )
-from embermem.core.user_overrides import Rulings, speaks_of
+from embermem.core.user_overrides import Rulings
 from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.value_equality import same_value
+from embermem.memoryos.people import People, speaker_of
 
 _Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
-_Made = FactAdded | FactStrengthened | FactRetired | FactsConflict
+_Made = FactAdded | FactStrengthened | FactExpires | FactRetired | FactsConflict
 
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
 _NEWS = timedelta(days=60)
 """A change told within so long of its day ("I moved last week") is the newest word; one of long ago ("in 2010") is
 history, and does not end what was said to hold since (ours)."""
+_NAMING = frozenset({"name", "nickname", "has_relative", "knows"})
+"""The attributes that say who is called what."""
 _NEWER_THAN_ALL = 2**62
 """In place of the newest seq behind what a caller brings himself: nothing that was said came after it."""
 
@@ -66,11 +75,15 @@ class Knowledge:
 
     def __init__(
         self,
+        owner: Owner,
         persona: Persona,
         rulings: Rulings | None = None,
         said_at: Callable[[int], datetime | None] = lambda seq: None,
     ) -> None:
         """`said_at` says when the utterance of a seq was said; asked only where two facts are told of one day."""
+        self._owner = owner
+        self._relations = persona.relations
+        self._people: People | None = None
         self._rulings = rulings or Rulings()
         self._said_at = said_at
         self._refused: list[FactProposal] = []
@@ -81,6 +94,29 @@ class Knowledge:
         }
         self._traits: dict[str, Trait] = {trait.dimension: trait for trait in persona.traits}
         self._profile: dict[str, ProfileField] = {field.name: field for field in persona.profile}
+
+    @property
+    def people(self) -> People:
+        """Who is meant by the subjects of facts, as is known by now."""
+        if self._people is None:
+            self._people = People(
+                self._owner, self._relations, tuple(self._held.values()), tuple(self._profile.values())
+            )
+        return self._people
+
+    def meet(self, pages: Iterable[Page]) -> list[PersonRelated]:
+        """The decisions that name the speakers of these pages who were not heard before."""
+        known = {(one.one, one.other) for one in self._relations if one.relation is Relation.SPEAKS}
+        met: list[PersonRelation] = []
+        for u in (u for page in pages for u in page.utterances if u.role in (Role.USER, Role.ASSISTANT)):
+            name = speaker_of(u.speaker, u.role)
+            if (name, u.role.value) not in known:
+                known.add((name, u.role.value))
+                source = Source(seq=u.seq, utterance_id=u.id)
+                met.append(PersonRelation(relation=Relation.SPEAKS, one=name, other=u.role.value, sources=(source,)))
+        if met:
+            self._relations, self._people = (*self._relations, *met), None
+        return [PersonRelated.of(one) for one in met]
 
     def learn(
         self,
@@ -104,9 +140,12 @@ class Knowledge:
             decisions += self._structural(self._fact(fact_told, said, no, at))
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         decisions += self._over_cap(settings)
-        decisions += [made for trait in _resting(change.traits, said) if (made := self._trait(trait, said, at))]
+        traits = [one for one in _resting(change.traits, said) if self.people.is_user(one.subject)]
+        decisions += [made for trait in traits if (made := self._trait(trait, said, at))]
         lines = [
-            line for line in _resting(change.profile, said) if not any(mirrors(one, line) for one in self._refused)
+            line
+            for line in _resting(change.profile, said)
+            if self.people.is_user(line.subject) and not any(mirrors(one, line) for one in self._refused)
         ]
         decisions += [done for line in lines if (done := self._field(line, said, at)) is not None]
         return [*decisions, *self._ended(retired)]
@@ -162,11 +201,12 @@ class Knowledge:
         when = proposal.valid_from or told
         if proposal.replaces is not None:
             return self._replacing(proposal, said, no, at)
-        alike = [fact for fact in self._held.values() if _same_attribute(fact, proposal)]
+        alike = [fact for fact in self._held.values() if self._same_attribute(fact, proposal)]
+        put_away = [one for one in self._others.values() if _is_put_away(one) and self._same_attribute(one, proposal)]
         if proposal.retracts:
             return [
                 self._retire(fact, None, when, at)
-                for fact in alike
+                for fact in (*alike, *put_away)
                 if (_says(fact, proposal) or (proposal.single and not proposal.value))
                 and not _said_after(fact, proposal, when)
                 and not self._rulings.keeps(fact.id, _newest(proposal))
@@ -175,7 +215,7 @@ class Knowledge:
             return []
         known = next((fact for fact in alike if _says(fact, proposal)), None)
         if known is not None:
-            return [self._strengthen(known, proposal.sources)]
+            return self._said_again(known, proposal)
         as_of = _as_of(told, when)
         newer = [fact for fact in alike if _later(fact.valid_from, as_of)]
         if proposal.single and any(
@@ -192,6 +232,10 @@ class Knowledge:
                 elif fact not in newer:
                     until = fact.valid_from if _later(fact.valid_from, when) else when
                     decisions.append(self._retire(fact, added.fact_id, until, at))
+            for fact in put_away:  # what the cap moved out ends too
+                if not _later(fact.valid_from, as_of) and not self._rulings.keeps(fact.id, _newest(proposal)):
+                    until = fact.valid_from if _later(fact.valid_from, when) else when
+                    decisions.append(self._retire(fact, added.fact_id, until, at))
             if newer:  # said of an earlier time: true then, and already superseded
                 first = min(newer, key=lambda fact: fact.valid_from or at)
                 decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
@@ -204,9 +248,9 @@ class Knowledge:
         old = self._held.get(proposal.replaces) if proposal.replaces is not None else None
         if old is None or old.about is not proposal.about or self._rulings.keeps(old.id, _newest(proposal)):
             return []
-        if not _same_attribute(old, proposal):
+        if not self._same_attribute(old, proposal):
             made = [] if proposal.retracts else self._fact(replace(proposal, replaces=None), said, no, at)
-            if made and _takes_back(proposal, old):
+            if made and self._takes_back(proposal, old):
                 since = proposal.valid_from or _said(proposal.sources, said)
                 return made if _said_after(old, proposal, since) else [*made, self._retire(old, None, since, at)]
             new = None if not made else self._held.get(made[0].fact_id)
@@ -233,7 +277,7 @@ class Knowledge:
             if isinstance(d, FactRetired) and d.superseded_by is not None:
                 by = self._held.get(d.superseded_by) or self._others.get(d.superseded_by)
             old = self._others.get(d.fact_id) if by is not None else None
-            if by is None or old is None or speaks_of(old) == speaks_of(by):
+            if by is None or old is None or self._same_matter(old, by):
                 checked.append(d)
             else:
                 del self._others[old.id]
@@ -241,6 +285,10 @@ class Knowledge:
                 self._held[old.id] = held
                 checked += self._conflict(held, by, _other_matter(held, by))
         return checked
+
+    def _same_matter(self, fact: Fact, other: Fact) -> bool:
+        same = fact.attribute == other.attribute and fact.about is other.about
+        return same and self.people.of(fact) == self.people.of(other)
 
     def _conflict(self, fact: Fact, other: Fact, reason: str) -> list[FactsConflict]:
         """The mark on two facts that are held, once, and not where the caller has said that both may stand."""
@@ -271,8 +319,19 @@ class Knowledge:
         return bool(seqs) and any(
             seqs <= {source.seq for source in fact.sources}
             for fact in (*self._held.values(), *self._others.values())
-            if _same_attribute(fact, proposal) and _says(fact, proposal)
+            if self._same_attribute(fact, proposal) and _says(fact, proposal)
         )
+
+    def _same_attribute(self, fact: Fact, proposal: FactProposal) -> bool:
+        """Whether both are about one person, by whatever name, and one attribute of theirs."""
+        if fact.attribute != proposal.attribute or fact.about is not proposal.about:
+            return False
+        return fold(fact.subject) == fold(proposal.subject) or self.people.of(fact) == self.people.of(proposal)
+
+    def _takes_back(self, proposal: FactProposal, old: Fact) -> bool:
+        """Whether who says the one takes back the other: likes and dislikes of one thing."""
+        opposite = replace(proposal, attribute=OPPOSITE.get(proposal.attribute, ""))
+        return self._same_attribute(old, opposite) and _says(old, opposite)
 
     def _add(self, proposal: FactProposal, when: datetime | None, no: int, at: datetime) -> FactAdded:
         count = sum(1 for fact in (*self._held.values(), *self._others.values()) if fact.change_no == no)
@@ -288,9 +347,20 @@ class Knowledge:
             valid_to=None,
             recorded_at=at,
             change_no=no,
+            expires_at=proposal.expires_at,
         )
         self._held[fact.id] = fact
+        if fact.attribute in _NAMING:
+            self._people = None
         return FactAdded.of(fact)
+
+    def _said_again(self, fact: Fact, proposal: FactProposal) -> list[_Made]:
+        """A known fact is stronger, and a plan ends at the date named last."""
+        made: list[_Made] = [self._strengthen(fact, proposal.sources)]
+        if proposal.expires_at is not None and proposal.expires_at != fact.expires_at:
+            self._held[fact.id] = replace(self._held[fact.id], expires_at=proposal.expires_at)
+            made.append(FactExpires(fact_id=fact.id, at=proposal.expires_at))
+        return made
 
     def _strengthen(self, fact: Fact, sources: Sequence[Source]) -> FactStrengthened:
         del self._held[fact.id]  # said again makes it new: it moves to the end of the queue
@@ -298,7 +368,7 @@ class Knowledge:
         return FactStrengthened(fact_id=fact.id, sources=tuple(sources))
 
     def _retire(self, fact: Fact, by: FactId | None, when: datetime | None, at: datetime) -> FactRetired:
-        del self._held[fact.id]
+        self._held.pop(fact.id, None)
         self._others[fact.id] = replace(fact, retired_at=at, superseded_by=by, valid_to=when)
         return FactRetired(fact_id=fact.id, superseded_by=by, valid_to=when)
 
@@ -391,11 +461,18 @@ class Knowledge:
 
 def over_cap(held: Iterable[Fact], settings: Settings) -> list[FactArchived]:
     """§3.3: knowledge bases are queues of 100; here the oldest unpinned facts go to the archive, not away. `held` are
-    in order of confirmation."""
-    archived, queue = [], [fact for fact in held if not fact.pinned]
-    for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
-        own = [fact for fact in queue if fact.about is about]
-        archived += [FactArchived(fact_id=fact.id) for fact in own[: max(0, len(own) - cap)]]
+    in order of confirmation. Each person has a base of their own, and what leaves first are tastes, then what happened
+    once: who somebody is, their relatives and their health stay longest (`Kind`). Preset `paper`: the oldest."""
+    archived: list[FactArchived] = []
+    bases: dict[tuple[About, str], list[Fact]] = {}
+    paper = settings.preset == "paper"
+    for fact in held:
+        if not fact.pinned:
+            bases.setdefault((fact.about, "" if paper else fold(fact.subject)), []).append(fact)
+    for (about, _), own in bases.items():
+        over = len(own) - (settings.user_facts if about is About.USER else settings.agent_facts)
+        first = own if paper else sorted(own, key=lambda fact: kind(fact.attribute))
+        archived += [FactArchived(fact_id=fact.id) for fact in first[: max(0, over)]]
     return archived
 
 
@@ -404,19 +481,14 @@ def known_first(fact: Fact) -> tuple[int, str]:
     return fact.change_no, fact.id
 
 
-def _same_attribute(fact: Fact, proposal: FactProposal) -> bool:
-    return speaks_of(fact) == speaks_of(proposal)
+def _is_put_away(fact: Fact) -> bool:
+    """Whether a fact that is not held is in the archive, and true by what is known."""
+    return fact.archived and fact.retired_at is None
 
 
 def _says(fact: Fact, proposal: FactProposal) -> bool:
     """Whether a fact of the same subject and attribute says what is proposed, if need be in other words."""
     return same_value(fact.value, proposal.value, proposal.attribute)
-
-
-def _takes_back(proposal: FactProposal, old: Fact) -> bool:
-    """Whether who says the one takes back the other: likes and dislikes of one thing."""
-    opposite = replace(proposal, attribute=OPPOSITE.get(proposal.attribute, ""))
-    return _same_attribute(old, opposite) and _says(old, opposite)
 
 
 def _other_matter(old: Fact, new: Fact) -> str:

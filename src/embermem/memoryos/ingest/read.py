@@ -33,6 +33,7 @@ def annotate(claim: Claim) -> bool:
     tails = _tails(claim, views)
     annotations = _asked(claim, analyst, tails, views)
     decisions = short_term.chained(tails, views, annotations, analyst.name, claim.next_no)
+    decisions += claim.knowledge.meet(view.page for view in views)
     decisions += learnt_when_read(claim, _as_read(batch, annotations))
     claim.apply(Cause.ANNOTATION, analyst.name, decisions)
     return True

@@ -16,7 +16,18 @@ from sqlalchemy import ColumnElement, Select, and_, case, exists, func, null, or
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.traits import dimensions_by_name
-from embermem.core.types import About, Conflict, Fact, FactId, OwnerId, Persona, ProfileField, Source, Trait
+from embermem.core.types import (
+    About,
+    Conflict,
+    Fact,
+    FactId,
+    OwnerId,
+    Persona,
+    PersonRelation,
+    ProfileField,
+    Source,
+    Trait,
+)
 from embermem.protocols import HELD, NOW, FactSelection, FactState, Moment
 from embermem.store import schema
 from embermem.store.codec import micros, record
@@ -56,6 +67,8 @@ def facts(c: Connection, owner_id: OwnerId, selection: FactSelection, moment: Mo
         query = query.where(or_(*(_in_state(state, of, moment) for state in sorted(selection.states))))
     if selection.about is not None:
         query = query.where(schema.fact.c.about == selection.about.value)
+    if selection.attributes is not None:
+        query = query.where(schema.fact.c.attribute.in_(sorted(selection.attributes)))
     if selection.expired_by is not None:
         query = query.where(of["expires_at"].is_not(None), of["expires_at"] <= micros(selection.expired_by))
     if selection.superseded_by is not None:
@@ -189,7 +202,26 @@ def persona(c: Connection, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
         traits=_traits_from(c, owner_id, _versions(c, owner_id, schema.trait, (trait.dimension,), moment)),
         facts=tuple(f for f in known if f.about is About.USER),
         agent_facts=tuple(f for f in known if f.about is About.AGENT),
+        relations=_relations(c, owner_id, moment.revision),
     )
+
+
+def _relations(c: Connection, owner_id: OwnerId, revision: int | None) -> tuple[PersonRelation, ...]:
+    """What is known of names, in the order in which it was learnt."""
+    table = schema.person
+    query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, revision), table.c.holds.is_not(None))
+    rows = c.execute(query.order_by(table.c.change_no, table.c.relation, table.c.one, table.c.other)).all()
+    told = reads.sources_of(c, owner_id, "person", {_name(row): row.change_no for row in rows})
+    return tuple(relation_from(row, told.get(_name(row), ())) for row in rows)
+
+
+def relation_from(row: Row[Any], sources: tuple[Source, ...]) -> PersonRelation:
+    """What is known of a name."""
+    return record(PersonRelation, row, sources=sources)
+
+
+def _name(row: Row[Any]) -> str:
+    return ".".join((row.relation, row.one, row.other))
 
 
 def _versions(c: Connection, owner_id: OwnerId, table: Any, keys: Sequence[Any], moment: Moment) -> list[Row[Any]]:

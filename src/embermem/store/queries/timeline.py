@@ -15,6 +15,7 @@ from embermem.core.types import (
     FactId,
     OwnerId,
     PageId,
+    PersonRelation,
     ProfileField,
     SegmentId,
     Source,
@@ -23,7 +24,7 @@ from embermem.core.types import (
 from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
 from embermem.store import schema
 from embermem.store.codec import from_json, moment
-from embermem.store.queries.persona import fact_from, field_from, select_states, trait_from
+from embermem.store.queries.persona import fact_from, field_from, relation_from, select_states, trait_from
 from embermem.store.queries.reads import SOURCES, source_from
 from embermem.store.transactions import Transactions
 
@@ -60,6 +61,7 @@ class Timelines(Transactions):
                 conflicts=_conflicts(c, owner_id),
                 profile=tuple(_line(row, told) for row in _rows(c, owner_id, schema.profile)),
                 traits=tuple(_trait(row, told) for row in _rows(c, owner_id, schema.trait)),
+                relations=tuple(_relation(row, told) for row in _rows(c, owner_id, schema.person)),
             )
 
 
@@ -134,7 +136,7 @@ def _sources(c: Connection, owner_id: OwnerId) -> _SourcesOf:
     source = schema.source.c
     rows = c.execute(
         SOURCES.add_columns(source.item)
-        .where(source.owner_id == owner_id, source.item.in_(("fact", "profile", "trait")))
+        .where(source.owner_id == owner_id, source.item.in_(("fact", "person", "profile", "trait")))
         .order_by(source.item, source.item_id, source.change_no, source.ordinal)
     )
     told: dict[tuple[str, str], dict[int, tuple[Source, ...]]] = {}
@@ -177,6 +179,12 @@ def _conflicts(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[FactId, 
 def _line(row: Row[Any], told: _SourcesOf) -> Version[ProfileField]:
     line = field_from(row, told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ()))
     return Version(item=line, no=row.change_no, until=row.retired_no, gone=row.value is None)
+
+
+def _relation(row: Row[Any], told: _SourcesOf) -> Version[PersonRelation]:
+    name = ".".join((row.relation, row.one, row.other))
+    relation = relation_from(row, told.get(("person", name), {}).get(row.change_no, ()))
+    return Version(item=relation, no=row.change_no, until=row.retired_no, gone=row.holds is None)
 
 
 def _trait(row: Row[Any], told: _SourcesOf) -> Version[Trait]:

@@ -1,0 +1,57 @@
+"""Who an owner's memory knows, and what it knows of them: names, persons, the persona."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from embermem.core.types.ids import Role
+from embermem.core.types.memories import Fact, ProfileField, Source, Trait
+
+
+class Relation(StrEnum):
+    """What is known of a name: `speaks`, with the role that it speaks in; `is`, with another name."""
+
+    SPEAKS = "speaks"
+    IS = "is"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonRelation:
+    """One thing known of a name. `speaks`: `one` speaks in the role `other`, as its sources show. `is`: a caller ruled
+    that both names are one person's, or (`holds` False) that they are not."""
+
+    relation: Relation
+    one: str
+    other: str
+    holds: bool = True
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """Somebody who speaks in, or is told of in, an owner's memory.
+
+    `id` is "user", "agent", or the folded name by which the person is found; `name` is as it was written, and what the
+    person is called in facts. `names` are all names and kin words ("Ana", "Bob's sister") of the person, `roles` those
+    they speak in: none for somebody who is only told of. `facts` counts the current facts about them.
+    """
+
+    id: str
+    name: str
+    names: tuple[str, ...] = ()
+    roles: tuple[Role, ...] = ()
+    facts: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Persona:
+    """Long-term personal memory: both profiles, the traits, both knowledge bases (current facts, oldest first), and
+    what is known of names."""
+
+    profile: tuple[ProfileField, ...] = ()
+    agent_profile: tuple[ProfileField, ...] = ()
+    traits: tuple[Trait, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    agent_facts: tuple[Fact, ...] = ()
+    relations: tuple[PersonRelation, ...] = ()

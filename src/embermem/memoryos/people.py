@@ -1,0 +1,314 @@
+"""Who is meant by the subject of a fact: which names are one person's, and which person is the user.
+
+A pure function of what memory holds at a moment: who spoke in which role, what facts say of names and relatives, and
+what callers ruled. Nothing of it is stored, so an undoing, a forgetting or a past moment needs nothing of its own.
+
+The user is the speaker that the caller named; else the one who is called as the owner; else the only speaker in the
+role user. With several and none of these, nobody is: then no profile line and no trait is learnt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from embermem import languages
+from embermem.core.attributes import attributes
+from embermem.core.text import fold
+from embermem.core.types import (
+    Fact,
+    FactProposal,
+    Owner,
+    Person,
+    Persona,
+    PersonRelation,
+    ProfileField,
+    Relation,
+    Role,
+)
+from embermem.languages.people import AGENT, USER, called, label, no_name, whose
+
+__all__ = ["People", "people_of", "profile_from", "profile_value", "shown", "speaker_of"]
+
+_NAME_CHARS = 60
+"""Characters of a speaker's name by which the speaker is known."""
+_BORN = re.compile(r"(?:19|20)\d\d$")
+_NAMES = ("name", "nickname")
+_RELATIVES = ("has_relative", "knows")
+_SIDES = {Role.USER: USER, Role.ASSISTANT: AGENT}
+
+
+def speaker_of(speaker: str, role: Role) -> str:
+    """The subject of what a speaker says of themselves: the name, or the side of one without."""
+    name = " ".join(speaker.split())[:_NAME_CHARS]
+    return _SIDES.get(role, USER) if no_name(name) else name
+
+
+def people_of(owner: Owner, persona: Persona, more: Iterable[Fact] = ()) -> People:
+    """Everybody whom a persona knows; `more` are facts beside those that it holds, such as archived ones."""
+    return People(owner, persona.relations, (*persona.facts, *persona.agent_facts, *more), persona.profile)
+
+
+class People:
+    """The persons of one owner's memory at a moment."""
+
+    def __init__(
+        self,
+        owner: Owner,
+        relations: Sequence[PersonRelation],
+        facts: Sequence[Fact],
+        profile: Sequence[ProfileField] = (),
+    ) -> None:
+        self._written: dict[str, str] = {}
+        self._roles: dict[str, dict[Role, None]] = {}
+        self._above: dict[str, str] = {}
+        self._ids: dict[str, str] = {}
+        self._facts = facts
+        self._owner = fold(owner.user)
+        self._told: dict[str, None] = {}
+        rulings = [one for one in relations if one.relation is Relation.IS]
+        self._apart = [(self._node(one.one), self._node(one.other)) for one in rulings if not one.holds]
+        for one in relations:
+            if one.relation is Relation.SPEAKS:
+                self._roles.setdefault(self._node(one.one), {})[Role(one.other)] = None
+        for one in rulings:
+            if one.holds:
+                self._join(self._node(one.one), self._node(one.other))
+        self._user = self._find_user(owner)
+        self._find_agent(owner)
+        for fact in facts:
+            self._subject(fact.subject)
+        self._join_names(profile)
+        self._join_relatives()
+
+    @property
+    def user(self) -> str | None:
+        """The id of the user, None while nobody is known to be."""
+        return self._user
+
+    def id_of(self, subject: str) -> str:
+        """Whom a subject means: an id that is the same for all names of a person."""
+        if subject not in self._ids:
+            root = self._root(self._subject(subject))
+            roles = [role for role in (USER, AGENT) if root == self._root(role)]
+            role = next((role for role in roles if role != USER or self._user is not None), None)
+            self._ids[subject] = role or fold(self._best_name(root)) or root
+        return self._ids[subject]
+
+    def of(self, fact: Fact | FactProposal) -> str:
+        """The id of the person a fact is about."""
+        return self.id_of(fact.subject)
+
+    def find(self, name: str) -> str | None:
+        """The id of the person with a name, a kin word or an id; None for nobody known."""
+        known = set(self._above)
+        node = self._subject(name)
+        if node in known:
+            return self.id_of(name)
+        for new in self._above.keys() - known:
+            del self._above[new]
+        return None
+
+    def is_user(self, subject: str) -> bool:
+        """Whether a subject means the user."""
+        return self._user is not None and self.id_of(subject) == USER
+
+    def name_of(self, person_id: str) -> str:
+        """What a person is called: the name; of the user and the agent without one, the role."""
+        return self._best_name(self._root(person_id)) or person_id
+
+    def named(self, fact: Fact) -> str:
+        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, and where a
+        name became known later it stands in place of "The user"."""
+        language = languages.spelled(fact.text)
+        name = self.name_of(self.of(fact))
+        said = label(fact.subject, language)
+        wanted = label(name, language)
+        if fold(fact.subject) in (USER, AGENT, self._owner) and fact.text.startswith(said):
+            return wanted + fact.text[len(said) :]
+        known = [fact.subject, name, *self._names(self._root(self._subject(fact.subject)))]
+        folded = fold(fact.text)
+        if any(fold(one) in folded for one in (said, *known) if one not in (USER, AGENT)):
+            return fact.text
+        return language.of_subject(wanted, fact.text)
+
+    def all(self) -> tuple[Person, ...]:
+        """Everybody, the user and the agent first, then those of whom most is known."""
+        members: dict[str, list[str]] = {}
+        for node in tuple(self._above):
+            members.setdefault(self.id_of(self._written[node]), []).append(node)
+        counts: dict[str, int] = {}
+        for fact in self._facts:
+            if fact.current:
+                counts[self.of(fact)] = counts.get(self.of(fact), 0) + 1
+        found = (
+            Person(
+                id=person_id,
+                name=self.name_of(person_id),
+                names=tuple(self._names_of(nodes)),
+                roles=tuple(dict.fromkeys(role for node in nodes for role in self._roles.get(node, ()))),
+                facts=counts.get(person_id, 0),
+            )
+            for person_id, nodes in members.items()
+        )
+        known = [one for one in found if one.names or one.roles or one.facts]
+        first = {USER: 0, AGENT: 1}
+        return tuple(sorted(known, key=lambda one: (first.get(one.id, 2), -one.facts, fold(one.name))))
+
+    # ------------------------------------------------------------------------------------------------ who is one person
+
+    def _subject(self, subject: str) -> str:
+        """The node of a subject as facts have it."""
+        if fold(subject) in self._roles:
+            return fold(subject)
+        told = called(subject)
+        if told.name:
+            if told.kin:
+                self._join(self._node(told.name), self._kin(told.of, told.kin))
+            return self._node(told.name)
+        return self._kin(told.of, told.kin)
+
+    def _kin(self, of: str, kin: str) -> str:
+        """The node of somebody's relative: the owner's names are one."""
+        root = self._root(self._node(of))
+        return self._node(whose(self._written[root], kin, languages.by_signs(kin)))
+
+    def _node(self, name: str) -> str:
+        node = fold(" ".join(name.split()))
+        if node not in self._above:
+            self._above[node] = node
+            self._written[node] = " ".join(name.split())
+        return node
+
+    def _root(self, node: str) -> str:
+        node = self._node(node)
+        while self._above[node] != node:
+            node = self._above[node]
+        return node
+
+    def _join(self, one: str, other: str) -> None:
+        """Both are one person, unless a caller ruled that some name of the one is not some name of the other."""
+        first, second = self._root(one), self._root(other)
+        if first == second:
+            return
+        for a, b in self._apart:
+            if {self._root(a), self._root(b)} == {first, second}:
+                return
+        if second in (USER, AGENT):
+            first, second = second, first
+        self._above[second] = first
+        self._ids.clear()
+
+    def _speakers(self, role: Role) -> list[str]:
+        return [node for node, roles in self._roles.items() if role in roles]
+
+    def _find_user(self, owner: Owner) -> str | None:
+        """The user's id, joined to the speaker who is the user."""
+        self._node(USER)
+        ruled = self._root(USER)
+        if any(self._root(node) == ruled for node in self._speakers(Role.USER) if node != USER):
+            return USER
+        speakers = self._speakers(Role.USER)
+        named = [node for node in speakers if _goes_by(self._written[node], owner.user)]
+        if len(named) == 1:
+            self._join(USER, named[0])
+            return USER
+        others = [node for node in speakers if node != USER and not self._is_apart(node)]
+        if len(others) == 1 and USER not in speakers:
+            self._join(USER, others[0])
+        return USER if len(others) <= 1 and (not others or USER not in speakers) else None
+
+    def _is_apart(self, node: str) -> bool:
+        return any({one, other} == {node, USER} for one, other in self._apart)
+
+    def _find_agent(self, owner: Owner) -> None:
+        self._node(AGENT)
+        speakers = [node for node in self._speakers(Role.ASSISTANT) if node != AGENT]
+        named = [node for node in speakers if _goes_by(self._written[node], owner.agent)]
+        for node in named or (speakers if len(speakers) == 1 else ()):
+            self._join(AGENT, node)
+
+    def _join_names(self, profile: Iterable[ProfileField]) -> None:
+        """A name that somebody says they have, unless it is another speaker's."""
+        told = [(fact.subject, fact.value) for fact in self._facts if fact.attribute in _NAMES and fact.current]
+        if self._user is not None:
+            told += [(USER, line.value) for line in profile if line.name == "name"]
+        for subject, name in told:
+            node = self._node(name)
+            self._told[node] = None
+            if node not in self._roles and called(name).kin == "":
+                self._join(self._subject(subject), node)
+
+    def _join_relatives(self) -> None:
+        """ "Bob's sister" is Ana where Bob has one sister with a name."""
+        named: dict[str, list[str]] = {}
+        for fact in self._facts:
+            told = called(fact.value) if fact.attribute in _RELATIVES and fact.current else None
+            if told is not None and told.kin and told.name:
+                named.setdefault(self._kin(fact.subject, told.kin), []).append(self._node(told.name))
+        for kin, names in named.items():
+            if len({self._root(name) for name in names}) == 1:
+                self._join(names[0], kin)
+
+    # ---------------------------------------------------------------------------------------------------------- names
+
+    def _names(self, root: str) -> Iterator[str]:
+        for node in self._above:
+            if self._root(node) == root:
+                yield self._written[node]
+
+    def _names_of(self, nodes: Iterable[str]) -> list[str]:
+        """Names first, then kin words; a role is no name."""
+        names = [self._written[node] for node in nodes if node not in (USER, AGENT)]
+        return sorted(names, key=lambda name: bool(called(name).kin))
+
+    def _best_name(self, root: str) -> str:
+        """The name that a speaker goes by, else the first name known, else a kin word. A speaker who goes by the
+        owner's id is called by the name that was told, if one was."""
+        names = self._names_of(node for node in tuple(self._above) if self._root(node) == root)
+        speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
+        told = [name for name in reversed(self._told) if self._root(name) == root]
+        return next(iter((*speaks, *(self._written[name] for name in told), *names)), "")
+
+
+def profile_value(attribute: str, value: str) -> tuple[str, str] | None:
+    """The field of a profile that a fact is also told in, and the value there; None for a fact that is in none."""
+    known = attributes().get(attribute)
+    name = known.profile if known else None
+    if attribute == "gender":
+        value = languages.gender(value) or value.replace("transgender ", "trans ")
+    elif attribute == "birthday" and (year := _BORN.search(value)):
+        name, value = "birth_year", year.group()
+    return None if name is None else (name, value)
+
+
+def profile_from(facts: Iterable[Fact]) -> tuple[ProfileField, ...]:
+    """The profile of somebody who is not the user, from the facts about them: of each field the newest."""
+    found: dict[str, ProfileField] = {}
+    for fact in facts:
+        line = profile_value(fact.attribute, fact.value)
+        if line is not None:
+            found.pop(line[0], None)
+            found[line[0]] = ProfileField(
+                whose=fact.about,
+                name=line[0],
+                value=line[1],
+                sources=fact.sources,
+                recorded_at=fact.recorded_at,
+                valid_from=fact.valid_from,
+                change_no=fact.change_no,
+                set_by="analyst",
+            )
+    return tuple(sorted(found.values(), key=lambda line: line.name))
+
+
+def shown(facts: Iterable[Fact], people: People) -> tuple[Fact, ...]:
+    """Facts as they are read: with the person's name, which the text names too."""
+    return tuple(replace(fact, person=people.name_of(people.of(fact)), text=people.named(fact)) for fact in facts)
+
+
+def _goes_by(speaker: str, owner: str) -> bool:
+    """Whether a speaker is called as an owner: the same name, or its first part."""
+    name, known = fold(speaker), fold(owner)
+    return name == known or name.split()[:1] == [known]
