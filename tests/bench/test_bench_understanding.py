@@ -182,8 +182,8 @@ def test_facts_in_contexts_rest_on_the_evidence_and_name_their_subject() -> None
         ),
         Asking(context=context("#1 Vera: I play."), evidence=frozenset({UtteranceId("u1")})),
     )
-    told = measures.facts_told(asked, {u.id: u.speaker for u in TALK})
-    assert told == {"told_on_evidence": (2, 4), "told_unnamed": (2, 4), "told_per_context": (4, 3)}
+    told = measures.facts_in_contexts(asked, {u.id: u.speaker for u in TALK})
+    assert told == {"context_facts_on_evidence": (2, 4), "context_facts_unnamed": (2, 4), "facts_per_context": (4, 3)}
 
 
 @pytest.mark.parametrize(
@@ -342,15 +342,15 @@ def test_the_figures_of_recall_are_those_of_bench_recall(tmp_path: Path) -> None
             assert found[key] == there.get(key)
 
 
-def test_a_fact_that_is_learnt_later_is_not_told_in_mid_conversation(tmp_path: Path) -> None:
+def test_a_question_in_mid_conversation_gets_no_fact_that_is_learnt_later(tmp_path: Path) -> None:
     document = told_set()
     talk = document["conversations"][0]
     talk["threads"][3]["turns"][0]["text"] = "I am allergic to kayak paint."
     talk["questions"] = talk["questions"][:1]
-    assert measured(document, tmp_path / "then").figures["told_on_evidence"][1] <= 1
+    assert measured(document, tmp_path / "then").figures["context_facts_on_evidence"][1] <= 1
     talk["questions"][0] |= {"after_turn": None, "text": "Am I allergic to kayak paint?", "evidence_threads": ["k3"]}
     later = measured(document, tmp_path / "later")
-    assert later.figures["told_on_evidence"][0] == 1
+    assert later.figures["context_facts_on_evidence"][0] == 1
 
 
 # -------------------------------------------------------------------------------------------------------------- sheet

@@ -93,15 +93,15 @@ class Asking:
     evidence: frozenset[UtteranceId]
 
 
-def facts_told(asked: Sequence[Asking], speaker_of: Mapping[UtteranceId, str]) -> Figures:
+def facts_in_contexts(asked: Sequence[Asking], speaker_of: Mapping[UtteranceId, str]) -> Figures:
     """What the facts in contexts rest on, and whether they name their subjects."""
     told = [(asking, fact) for asking in asked for fact in asking.context.facts]
     on_evidence = sum(any(s.utterance_id in asking.evidence for s in fact.sources) for asking, fact in told)
     unnamed = sum(not is_named(fact, asking.context.text, speaker_of) for asking, fact in told)
     return {
-        "told_on_evidence": (on_evidence, len(told)),
-        "told_unnamed": (unnamed, len(told)),
-        "told_per_context": (len(told), len(asked)),
+        "context_facts_on_evidence": (on_evidence, len(told)),
+        "context_facts_unnamed": (unnamed, len(told)),
+        "facts_per_context": (len(told), len(asked)),
     }
 
 

@@ -36,18 +36,18 @@ ROWS = (
         "Names of speakers, months, weekdays and numbers are not counted.",
     ),
     Row(
-        "told_on_evidence",
+        "context_facts_on_evidence",
         "facts in a context on the evidence",
         f"Every question with evidence is asked as in `bench recall`, with a budget of {BUDGET:,} tokens. Share of the "
         "facts in these contexts one of whose sources is an evidence turn, or a turn of an evidence thread.",
     ),
     Row(
-        "told_unnamed",
+        "context_facts_unnamed",
         "facts in a context without their subject",
         "Share of the same facts whose line in the context does not contain the subject's name: of the user and the "
         "agent, the name of the speaker of a source. A fact without a line of its own counts as unnamed.",
     ),
-    Row("told_per_context", "facts a context", "Mean number of facts in these contexts."),
+    Row("facts_per_context", "facts a context", "Mean number of facts in these contexts."),
     Row(
         "rec@10",
         "evidence in the first 10",

@@ -153,7 +153,7 @@ class _Understood:
         parts = (
             measures.facts_held(self.facts, self.gold.notes, utterances, id_of),
             measures.facts_made(self.facts, utterances, len(self.pages)),
-            measures.facts_told(self._asked(what, told), {u.id: u.speaker for u in utterances}),
+            measures.facts_in_contexts(self._asked(what, told), {u.id: u.speaker for u in utterances}),
             measures.evidence_found(
                 self._found(by_words, what, told), headline, ("rec@10", "rec@600w", "thread_any@5")
             ),
@@ -174,7 +174,7 @@ class _Understood:
         """The context of each question, with the utterances that are its evidence."""
         made = []
         for number, question in enumerate(self.conversation.questions, 1):
-            told(f"{what}: facts told", number, len(self.conversation.questions))
+            told(f"{what}: facts in contexts", number, len(self.conversation.questions))
             context = self.owner.recall(
                 question.text, at=self.stored.asked_at(question), budget=BUDGET, scope=self.stored.scope(question)
             )
