@@ -265,7 +265,7 @@ class _Walk:
         starts = [pointer + skip for pointer in pointers] if skip else pointers
         for at in starts:
             first = page[at]
-            if first < 0x80 or (page[at + 1] < 0x80 and (first & 0x7F) << 7 | page[at + 1] <= most):
+            if first <= min(most, 0x7F) or (first >= 0x80 > page[at + 1] and (first & 0x7F) << 7 | page[at + 1] <= most):
                 continue  # a number of one byte or two, of a row that fits
             payload, at = _varint(page, at)
             if payload <= most:
