@@ -223,7 +223,7 @@ COMMANDS = """
     migrate model pin rebuild recall reindex retire schema serve settle show stats undo verify why worker
 """
 GROUPS = {
-    "bench": "cost embed load past recall report run scale search speed study year",
+    "bench": "cost embed load past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
 }
 """The commands of `embermem`, and those of its groups."""

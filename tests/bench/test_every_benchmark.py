@@ -53,6 +53,7 @@ COMMANDS = {
 DIRECTLY = {
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
+    "understanding": "{talk} {threads}",
     "year": "",
 }
 """What is called in another way too: a script that has no `.sh`, an option, a command that has no script."""
@@ -68,6 +69,7 @@ COVERED_BY = {
     "cost": "cost.sh",
     "run": "systems.sh",
     "report": "systems.sh",
+    "understanding": "understanding",
     "year": "year",
 }
 """For each `embermem bench …`, the one above that calls it."""

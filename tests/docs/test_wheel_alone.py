@@ -100,7 +100,7 @@ def test_the_readmes_first_example_works_and_the_weights_make_it_better_when_the
     (alone.prefix / SHARE).symlink_to(ours.parents[1])
     again = alone.run("python", "-c", example)
     assert "is allergic to walnuts" in again
-    assert "all-MiniLM-L6-v2 is here" in again
+    assert "all-MiniLM-L6-v2 is now available" in again
     script = "from embermem import Memory; print(Memory('memory.db').embedder_name)"
     assert alone.run("python", "-c", script) == "all-MiniLM-L6-v2\n"
 

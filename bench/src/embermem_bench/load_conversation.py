@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from embermem.core.errors import EmberError
 from embermem.core.types import ThreadId, UtteranceId
 from embermem.protocols import Scope
 from embermem_bench.datasets import Conversation, Question, Thread, Turn
+
+if TYPE_CHECKING:
+    from embermem.memory import OwnerMemory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +50,21 @@ class Stored:
             return None
         hidden = ThreadId(self.thread_of[question.after_turn])
         return Scope(before_seq=self.seq_of[question.after_turn], not_threads=frozenset({hidden}))
+
+
+def add_conversation(owner: OwnerMemory, conversation: Conversation) -> dict[UtteranceId, str]:
+    """Add the turns in file order, a thread at a time; return the turn of each utterance."""
+    turn_of: dict[UtteranceId, str] = {}
+    for thread, messages in messages_of(conversation):
+        added = owner.add_messages(messages, thread=thread.id)
+        turn_of |= zip(added.utterance_ids, (turn.id for turn in thread.turns), strict=True)
+    return turn_of
+
+
+def look_up(owner: OwnerMemory, conversation: Conversation, turn_of: Mapping[UtteranceId, str]) -> Stored:
+    """Where the turns went, once their pages are there. Raises EmberError if a turn is in no page."""
+    seq_of = {turn_of[u.id]: u.seq for page in owner.pages() for u in page.utterances}
+    return Stored.of(conversation, turn_of, seq_of)
 
 
 def messages_of(conversation: Conversation) -> Iterator[tuple[Thread, list[dict[str, object]]]]:

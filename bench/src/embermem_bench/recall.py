@@ -21,7 +21,7 @@ from embermem.protocols import MemorySystem
 from embermem_bench import ProgressFn, metrics
 from embermem_bench.datasets import Conversation, Dataset, Question
 from embermem_bench.evidence import KS, ranking_names, ranking_values
-from embermem_bench.load_conversation import Stored, messages_of
+from embermem_bench.load_conversation import Stored, add_conversation, look_up
 from embermem_bench.recorded import reading_with
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def run(
     conversations = limited(dataset.conversations, limit)
     if analyst == RECORDED and not any(c.observations or c.summaries for c in conversations):
         raise InputError(f"{dataset.name} brings neither observations nor summaries of a model to replay")
-    tally = _Tally()
+    tally = Tally()
     path = folder / "bench.db"
     with Memory(path, preset=preset, **{"token_counter": "words", "background": False, **settings}) as memory:
         recorded = reading_with(path, memory.settings, conversations) if analyst == RECORDED else nullcontext()
@@ -182,7 +182,7 @@ def certainty(asked: Sequence[Asked], headline: frozenset[str] | None) -> dict[s
 # ------------------------------------------------------------------------------------------------ one conversation
 
 
-class _Tally:
+class Tally:
     """What a run counts as it goes."""
 
     def __init__(self) -> None:
@@ -194,39 +194,32 @@ class _Tally:
 
 
 def _one(
-    memory: Memory, reader: MemorySystem | None, conversation: Conversation, tally: _Tally, what: str, told: ProgressFn
+    memory: Memory, reader: MemorySystem | None, conversation: Conversation, tally: Tally, what: str, told: ProgressFn
 ) -> None:
     """`reader` settles in the memory's place."""
     owner = memory.of(conversation.id, agent="bench", timezone="UTC")
     began = time.perf_counter()
-    turn_of = _add(owner, conversation)
+    turn_of = add_conversation(owner, conversation)
     settle = owner.settle if reader is None else partial(reader.settle, owner.owner)
     settle(lambda done, total: told(f"{what}: settling", done, total))
     tally.ingest_s += time.perf_counter() - began
-    stored = _look_up(owner, conversation, turn_of)
-    for number, question in enumerate(conversation.questions, 1):
-        told(f"{what}: asking", number, len(conversation.questions))
-        tally.asked.append(_ask(owner, conversation, question, stored, tally))
+    ask_all(owner, conversation, look_up(owner, conversation, turn_of), tally, what, told)
     stats = owner.stats()
     tally.pages += stats.pages
     tally.utterances += stats.utterances
     tally.facts += stats.facts + stats.agent_facts + stats.archived_facts
 
 
-def _add(owner: OwnerMemory, conversation: Conversation) -> dict[UtteranceId, str]:
-    turn_of: dict[UtteranceId, str] = {}
-    for thread, messages in messages_of(conversation):
-        added = owner.add_messages(messages, thread=thread.id)
-        turn_of |= zip(added.utterance_ids, (turn.id for turn in thread.turns), strict=True)
-    return turn_of
+def ask_all(
+    owner: OwnerMemory, conversation: Conversation, stored: Stored, tally: Tally, what: str, told: ProgressFn
+) -> None:
+    """Ask the questions of a conversation that was added, and count their figures in `tally`."""
+    for number, question in enumerate(conversation.questions, 1):
+        told(f"{what}: asking", number, len(conversation.questions))
+        tally.asked.append(_ask(owner, conversation, question, stored, tally))
 
 
-def _look_up(owner: OwnerMemory, conversation: Conversation, turn_of: Mapping[UtteranceId, str]) -> Stored:
-    seq_of = {turn_of[u.id]: u.seq for page in owner.pages() for u in page.utterances}
-    return Stored.of(conversation, turn_of, seq_of)
-
-
-def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, stored: Stored, tally: _Tally) -> Asked:
+def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, stored: Stored, tally: Tally) -> Asked:
     scope, at = stored.scope(question), stored.asked_at(question)
     for times in (tally.query_ms, tally.search_ms):  # the second time the query's vector is at hand
         began = time.perf_counter()

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from embermem import Memory
@@ -194,6 +194,7 @@ STEPS = st.lists(
 
 @settings(max_examples=bounded(10, proofs=125), deadline=None)
 @given(STEPS, st.sampled_from([512, 1024, 4096, 65536]), st.booleans(), st.integers(0, 2**32))
+@example([*[("insert", 0, 0)] * 4, ("insert", 97, 120), ("update", 99, 1160)], 512, False, 0)
 def test_wiping_changes_no_row_and_leaves_no_word_that_stands_in_none(
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[tuple[str, int, int]],

@@ -13,6 +13,7 @@ from embermem_bench.commands import run, study
 from embermem_bench.commands.common import bare_embedder, progress_told, temporary_folder
 from embermem_bench.commands.past import past
 from embermem_bench.commands.scale import scale
+from embermem_bench.commands.understanding import HELP, understanding
 from embermem_bench.commands.year import year
 
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
@@ -230,6 +231,7 @@ def load(
 app.command()(scale)
 app.command()(past)
 app.command()(year)
+app.command(help=HELP)(understanding)
 
 
 def _show_recall(report: dict[str, Any]) -> None:

@@ -265,7 +265,9 @@ class _Walk:
         starts = [pointer + skip for pointer in pointers] if skip else pointers
         for at in starts:
             first = page[at]
-            if first < 0x80 or (page[at + 1] < 0x80 and (first & 0x7F) << 7 | page[at + 1] <= most):
+            second = page[at + 1]
+            short = first if first < 0x80 else (first & 0x7F) << 7 | second if second < 0x80 else most + 1
+            if short <= most:
                 continue  # a number of one byte or two, of a row that fits
             payload, at = _varint(page, at)
             if payload <= most:

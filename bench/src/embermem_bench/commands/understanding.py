@@ -1,0 +1,120 @@
+"""`embermem bench understanding`: what a memory understood of conversations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from embermem.cli.commands.common import JsonOption, session_of
+from embermem_bench.commands.common import progress_told, temporary_folder
+from embermem_bench.understanding.rows import ROWS, definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from embermem_bench.understanding.run import Report
+    from embermem_bench.understanding.sheet import Judged
+
+HELP = f"""Measure what a memory understood, without a judge. See docs/research/understanding.md.
+
+Each file's conversations are stored and settled, one owner each; questions with evidence are asked.
+
+{definitions()}
+
+With --sample, facts are drawn at random and written as a sheet. Fill its column `right` with y or n and read it back
+with --judged: the share of right facts, of all and of identity attributes.
+"""
+
+
+def understanding(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="LoCoMo's format or the recall-set format.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only the first N conversations of each file.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Write N facts of all files, drawn at random, to --out.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The sheet of --sample (CSV); a new file.")] = None,
+    judged: Annotated[Path | None, typer.Option(metavar="FILE", help="Read a judged sheet; no other FILE.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """The command; `HELP` is its help, with the definition of each figure."""
+    from embermem.reports import render
+    from embermem_bench.understanding import sheet
+
+    if (sample is None) != (out is None):
+        raise typer.BadParameter("--sample and --out go together: how many facts, and where they are written")
+    if judged is None and not files:
+        raise typer.BadParameter("no FILE is given: name conversations to measure, or a sheet with --judged")
+    if judged is not None:
+        if files or sample is not None:
+            raise typer.BadParameter("--judged only reads its sheet: leave out FILE and --sample")
+        _show_judged(sheet.judged(judged), as_json)
+        return
+    if out is not None and out.exists():
+        raise typer.BadParameter(f"{out} exists; name another file for the sheet")
+    reports = _measured(files or [], limit, session_of(ctx).preset)
+    if as_json:
+        found = [report.as_json() for report in reports]
+        render.print_json(found[0] if len(found) == 1 else found)
+    else:
+        _show(reports)
+    if sample is not None and out is not None:
+        rows = sheet.drawn([row for report in reports for row in report.facts], sample, seed)
+        sheet.write(rows, out)
+        render.note(f"facts written to {out}: {len(rows)}; fill the column `right` with y or n")
+
+
+def _measured(files: Sequence[Path], limit: int | None, preset: str | None) -> list[Report]:
+    from embermem_bench.datasets import subset
+    from embermem_bench.understanding import run as runner
+    from embermem_bench.understanding.gold import load_with_gold
+
+    loaded = [load_with_gold(file) for file in files]
+    reports = []
+    for dataset, gold in loaded:
+        with temporary_folder() as folder, progress_told() as told:
+            part = subset(dataset, conversations=limit)
+            reports.append(runner.run(part, gold, folder, preset=preset, told=told))
+    return reports
+
+
+def _show(reports: Sequence[Report]) -> None:
+    from embermem.reports import render
+
+    first = reports[0]
+    render.table(
+        f"understanding, preset {first.preset}, {first.embedder}",
+        ("", *(render.cut(report.name, 24) for report in reports)),
+        [(row.heading, *(report.figure(row.key) for report in reports)) for row in ROWS],
+    )
+    names = ("conversations", *first.counts)
+    counted: list[dict[str, Any]] = [report.as_json() for report in reports]
+    render.records("", [(name, " ".join(str(one[name]) for one in counted)) for name in names])
+
+
+def _show_judged(found: Judged, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from embermem.reports import render
+
+    share = found.right / found.judged if found.judged else None
+    of_identity = found.identity_right / found.identity_judged if found.identity_judged else None
+    if as_json:
+        render.print_json(asdict(found) | {"facts_right": share, "identity_facts_right": of_identity})
+        return
+    render.table(
+        "facts right, by reading",
+        ("", "right", "judged", "share"),
+        [
+            ("all", found.right, found.judged, share),
+            ("identity", found.identity_right, found.identity_judged, of_identity),
+        ],
+    )
+    render.records("", [("not judged", found.not_judged)])
