@@ -66,7 +66,7 @@ class People:
         self._ids: dict[str, str] = {}
         self._facts = facts
         self._owner = fold(owner.user)
-        self._told: dict[str, None] = {}
+        self._told: dict[str, str] = {}
         rulings = [one for one in relations if one.relation is Relation.IS]
         self._apart = [(self._node(one.one), self._node(one.other)) for one in rulings if not one.holds]
         for one in relations:
@@ -236,7 +236,7 @@ class People:
             told += [(USER, line.value) for line in profile if line.name == "name"]
         for subject, name in told:
             node = self._node(name)
-            self._told[node] = None
+            self._told[node] = " ".join(name.split())
             if node not in self._roles and called(name).kin == "":
                 self._join(self._subject(subject), node)
 
@@ -269,7 +269,7 @@ class People:
         names = self._names_of(node for node in tuple(self._above) if self._root(node) == root)
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
         told = [name for name in reversed(self._told) if self._root(name) == root]
-        return next(iter((*speaks, *(self._written[name] for name in told), *names)), "")
+        return next(iter((*speaks, *(self._told[name] for name in told), *names)), "")
 
 
 def profile_value(attribute: str, value: str) -> tuple[str, str] | None:

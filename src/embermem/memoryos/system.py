@@ -18,7 +18,20 @@ from typing import TYPE_CHECKING
 
 from embermem.core.config import Preset
 from embermem.core.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError, StoreUnreachable, kind
-from embermem.core.types import Added, Context, Fact, Hit, Link, Message, Owner, OwnerId, SegmentId, ThreadId, Utterance
+from embermem.core.types import (
+    Added,
+    Context,
+    Fact,
+    Hit,
+    Link,
+    Message,
+    Owner,
+    OwnerId,
+    Persona,
+    SegmentId,
+    ThreadId,
+    Utterance,
+)
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
@@ -26,6 +39,7 @@ from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
+from embermem.memoryos.people import People, people_of
 from embermem.memoryos.recall import retrieval
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
 
@@ -41,6 +55,8 @@ _CLAIM_PAUSE_S = 0.05
 _PATIENCE = 2
 """So many leases `settle` waits for a worker that changes nothing; that of a dead one has run out by then."""
 _DUE_AT_ONCE = 64
+_PEOPLE = 256
+"""Owners of whom it is kept who is who."""
 """Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
 
 
@@ -64,6 +80,7 @@ class MemoryOS:
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
+        self._people: dict[OwnerId, tuple[Persona, People]] = {}
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
         self._placed = 0
@@ -253,10 +270,20 @@ class MemoryOS:
         then. Reads only."""
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment)
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
-        context = retrieval.recall(snapshot, asked, settings, self._counter)
+        context = retrieval.recall(snapshot, asked, settings, self._counter, self._people_of(owner, snapshot.persona))
         if not notes:
             return context
         return replace(context, partial=True, notes=(*context.notes, *notes))
+
+    def _people_of(self, owner: Owner, persona: Persona) -> People:
+        """Whom a persona knows: worked out once for each that is read."""
+        known = self._people.get(owner.id)
+        if known is None or known[0] is not persona:
+            known = persona, people_of(owner, persona)
+            self._people[owner.id] = known
+            while len(self._people) > _PEOPLE:
+                self._people.pop(next(iter(self._people)), None)
+        return known[1]
 
     def search(
         self,

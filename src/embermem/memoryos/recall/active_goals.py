@@ -14,9 +14,10 @@ import numpy as np
 
 from embermem.core.attributes import standing as kind_of
 from embermem.core.equations import fading
-from embermem.core.types import About, Fact
+from embermem.core.types import Fact
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_of_the_past
+from embermem.memoryos.people import People
 from embermem.memoryos.recall.themes import bears_on, themes_of
 
 if TYPE_CHECKING:
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["standing"]
 
-_USER = "user"
 _DAY_S = 86_400.0
 
 
-def standing(view: View) -> tuple[Fact, ...]:
+def standing(view: View, people: People) -> tuple[Fact, ...]:
     """The goals and limits of the user that hold when the query is asked and that its scope lets be seen.
 
     The nearest to the query first, of the equally near the newest; `standing_facts` at most, and if there are goals
@@ -40,7 +40,7 @@ def standing(view: View) -> tuple[Fact, ...]:
     if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
         return ()
     now, table = view.now, view.snapshot.facts.rows
-    seen = {place: _rows(fact, view) for place, fact in enumerate(table) if _may_stand(fact, view)}
+    seen = {place: _rows(fact, view) for place, fact in enumerate(table) if _may_stand(fact, view, people)}
     seen = {place: rows for place, rows in seen.items() if _holds(table[place], rows, view, now)}
     if not seen:
         return ()
@@ -63,10 +63,10 @@ def _both_kinds(best: Sequence[Fact], count: int) -> list[Fact]:
     return chosen if other is None or count < 2 else [*chosen[:-1], other]
 
 
-def _may_stand(fact: Fact, view: View) -> bool:
+def _may_stand(fact: Fact, view: View, people: People) -> bool:
     """A goal or limit of the user's own that is held; or was, where the query asks for what was true."""
     held = fact.current or (view.query.valid_at is not None and not fact.archived)
-    return kind_of(fact.attribute) is not None and fact.about is About.USER and fact.subject == _USER and held
+    return kind_of(fact.attribute) is not None and held and people.is_user(fact.subject)
 
 
 def _holds(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> bool:

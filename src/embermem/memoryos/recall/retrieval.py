@@ -16,7 +16,7 @@ import numpy as np
 
 from embermem.core import equations, paging
 from embermem.core.config import Settings
-from embermem.core.types import ChannelScore, Context, Fact, Hit, Persona, Source, Tier
+from embermem.core.types import ChannelScore, Context, Fact, Hit, Owner, OwnerId, Persona, Source, Tier
 from embermem.core.vectors import page_vector
 from embermem.index.coverage import widened
 from embermem.index.dating import met
@@ -25,6 +25,7 @@ from embermem.index.fusion import Fused, fuse
 from embermem.index.linking import Followed
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
+from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.confidence import confidence
 from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
+
+
+_NOBODY = Owner(id=OwnerId(""), user="", agent="")
+_FACTS = 100
+"""Facts that packing looks at, the best first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,11 +108,14 @@ class Ranking:
         return (f"{bare} utterances have no vector yet and were ranked by words",) if bare else ()
 
 
-def recall(snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter) -> Context:
-    """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources."""
+def recall(
+    snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter, people: People | None = None
+) -> Context:
+    """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources. Facts
+    name whom they are about as `people` knows them, by default as the snapshot's facts alone say."""
     view = View(snapshot, query, _ablated(settings))
     ranking = _ranked(view)
-    packing = _packed(view, ranking, counter)
+    packing = _packed(view, ranking, counter, people or people_of(_NOBODY, snapshot.persona))
     packed = ranking.hits_at(packing.places)
     told = (source.utterance_id for fact in packing.facts for source in fact.sources)
     return Context(
@@ -178,11 +187,13 @@ def _short_term(view: View) -> NDArray[np.int32]:
     return pages[-view.settings.short_term_pages :]
 
 
-def _packed(view: View, ranking: Ranking, counter: TokenCounter) -> Packing:
+def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People) -> Packing:
+    best = ranking.facts[:_FACTS]
+    facts = list(zip(shown([fact for fact, _ in best], people), [score for _, score in best], strict=True))
     if view.settings.preset == "paper":
-        return pack_all(view.snapshot, ranking.rows, ranking.facts, ranking.persona, counter)
-    stands = standing(view)
-    return pack(view, ranking.rows, ranking.scores, ranking.facts, ranking.persona, counter, stands)
+        return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, counter)
+    stands = shown(standing(view, people), people)
+    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands)
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`
