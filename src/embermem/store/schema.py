@@ -435,7 +435,7 @@ ITEMS: Mapping[str, Table] = {
 }
 """The table of each kind of item that `source` tells of."""
 ITEM_OF = {table: item for item, table in ITEMS.items()}
-OWNED = tuple(table for table in metadata.sorted_tables if "owner_id" in table.c)
-"""Tables that belong to owners."""
+OWNED = (owner, *(one for one in metadata.sorted_tables if "owner_id" in one.c and one is not owner))
+"""Tables that belong to owners, the owners' own first."""
 COMMON = tuple(table for table in metadata.sorted_tables if "owner_id" not in table.c)
 """Tables that belong to no owner."""
