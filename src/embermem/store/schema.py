@@ -31,6 +31,11 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+"""The schemas that there have been; a test holds a frozen store of each, and opens it."""
+HEAD = KNOWN[-1]
+"""The schema that `metadata` makes."""
+
 metadata = MetaData()
 
 
