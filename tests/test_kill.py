@@ -23,6 +23,7 @@ SETTINGS: dict[str, Any] = {
     "background": True,
     "poll_s": 0.01,
     "pause_s": 0.0,
+    "quiet_s": 0.0,
     "lease_s": 0.02,
     "short_term_pages": 3,
     "mid_term_segments": 4,

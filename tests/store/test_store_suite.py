@@ -392,8 +392,11 @@ def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: SqlStore)
 # ------------------------------------------------------------------------------------------- what waits for work
 
 
-def unread(store: SqlStore, short: int, *, open_too: bool = False) -> Sequence[NotedPage]:
-    return store.pages_to_read(ALICE.id, Unread(short=short, open_too=open_too, limit=9))
+def unread(
+    store: SqlStore, short: int, *, open_too: bool = False, now: datetime = NOW, quiet_s: float | None = 5.0
+) -> Sequence[NotedPage]:
+    selection = Unread(short=short, open_too=open_too, now=now, quiet_s=quiet_s, limit=9)
+    return store.pages_to_read(ALICE.id, selection)
 
 
 def pending(store: SqlStore, short: int, limit: int, now: datetime) -> Sequence[NotedPage]:

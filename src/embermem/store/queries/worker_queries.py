@@ -9,10 +9,11 @@ from datetime import datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, assert_never
 
-from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, not_, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires, Moves, kind_of
+from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
 from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, SegmentId, ThreadId
 from embermem.protocols import (
@@ -213,6 +214,7 @@ class Work(Transactions):
         embedder: str,
         analyst: str | None = None,
         retry_after: datetime | None = None,
+        quiet_s: float | None = None,
     ) -> Backlog:
         segment = schema.segment.c
         stale = select(segment.segment_id).where(
@@ -220,13 +222,15 @@ class Work(Transactions):
         )
         with self._read() as c:
             after = -1 if retry_after is None else micros(retry_after)
-            row = c.execute(_BACKLOG, {"owner": owner_id, "short": short, "retry_after": after}).one()
+            quiet = None if quiet_s is None else _micros_of(quiet_s)
+            row = c.execute(_BACKLOG, {"owner": owner_id, "short": short, "retry_after": after, "quiet": quiet}).one()
             redo = [] if analyst is None else c.execute(_select_redo(owner_id, analyst, now)).all()
             return Backlog(
                 unembedded=row.unembedded,
                 pending=row.pending,
                 pending_since=reads.time_from(row.pending_since),
                 retry_at=reads.time_from(row.retry_at),
+                quiet_at=reads.time_from(row.quiet_at),
                 expires_at=reads.time_from(
                     min((at for at in (row.page_expires_at, row.fact_expires_at) if at is not None), default=None)
                 ),
@@ -316,13 +320,32 @@ def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | Non
 
 
 def _unread(owner_id: OwnerId, selection: Unread) -> list[Any]:
-    page, owner, later = schema.page, schema.owner, schema.page.alias("later")
+    page, owner, said = schema.page, schema.owner, schema.utterance
     conditions = [page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq]
-    if not selection.open_too:
-        mine = (later.c.owner_id == owner_id, later.c.thread == page.c.thread)
-        followed = exists().where(*mine, later.c.no > page.c.no)
-        conditions.append(or_(page.c.answered, page.c.no <= owner.c.pages - selection.short, followed))
-    return conditions
+    if selection.open_too:
+        return conditions
+    to_read = [not_(_is_open(owner_id, selection.short))]
+    if selection.quiet_s is not None:
+        newest = (said.c.owner_id == owner_id, said.c.seq == page.c.last_seq)
+        to_read.append(exists().where(*newest, _quiet_at(_micros_of(selection.quiet_s)) <= micros(selection.now)))
+    return [*conditions, or_(*to_read)]
+
+
+def _is_open(owner_id: Any, short: Any) -> Any:
+    page, owner, later = schema.page, schema.owner, schema.page.alias("later")
+    mine = (later.c.owner_id == owner_id, later.c.thread == page.c.thread)
+    followed = exists().where(*mine, later.c.no > page.c.no)
+    return and_(not_(page.c.answered), page.c.no > owner.c.pages - short, not_(followed))
+
+
+def _quiet_at(quiet: Any) -> Any:
+    """When a page has been quiet for long enough, by when its newest utterance was recorded."""
+    page = schema.page.c
+    return schema.utterance.c.recorded_at + quiet * (1 + (page.last_seq - page.first_seq) // QUIET_MESSAGES)
+
+
+def _micros_of(seconds: float) -> int:
+    return int(seconds * 1e6)
 
 
 def _is_read() -> Any:
@@ -378,11 +401,20 @@ def _select_backlog() -> Any:
         .scalar_subquery()
     )
     oldest = pending.with_only_columns(func.coalesce(since, page.c.recorded_at)).order_by(page.c.no).limit(1)
+    quiet = bindparam("quiet", type_=said.c.recorded_at.type)
+    quiet_at = (
+        select(func.min(_quiet_at(quiet)))
+        .select_from(page)
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .join(said, and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.last_seq))
+        .where(page.c.owner_id == owner_id, page.c.annotated_seq < page.c.last_seq, _is_open(owner_id, short))
+    )
     embedded = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
     of = {
         "unembedded": select(func.count()).select_from(said).where(said.c.owner_id == owner_id, said.c.seq > embedded),
         "pending": pending.with_only_columns(func.count()),
         "pending_since": oldest,
+        "quiet_at": quiet_at,
         "retry_at": select(func.min(waits.c.retry_at)).where(
             waits.c.owner_id == owner_id, waits.c.retry_at > bindparam("retry_after", type_=waits.c.retry_at.type)
         ),
