@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -176,13 +177,12 @@ class Work(Transactions):
             )
 
     def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        query = reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
+        query = _noted(owner_id)
         with self._read() as c:
             embedder = setting(c, "embedder")
             match selection:
                 case Unread():
-                    rows = c.execute(query.where(*_unread(owner_id, selection)).limit(selection.limit)).all()
-                    return reads.noted_pages(c, owner_id, rows, 0, embedder)
+                    return reads.noted_pages(c, owner_id, _unread(c, owner_id, selection), 0, embedder)
                 case Pending():
                     pending = query.add_columns(_is_read().label("read")).where(_is_pending(selection.short))
                     rows = c.execute(pending.limit(selection.limit)).all()
@@ -319,16 +319,32 @@ def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | Non
     return RevisionMoved(f"the owner stands at change {now}, not at {revision}")
 
 
-def _unread(owner_id: OwnerId, selection: Unread) -> list[Any]:
+def _unread(c: Connection, owner_id: OwnerId, selection: Unread) -> Sequence[Any]:
+    asked = {
+        "owner": owner_id,
+        "short": selection.short,
+        "now": micros(selection.now),
+        "quiet": _micros_of(selection.quiet_s),
+        "limit": selection.limit,
+    }
+    return c.execute(_select_unread(open_too=selection.open_too), asked).all()
+
+
+@cache
+def _select_unread(*, open_too: bool) -> Any:
+    """The pages of an `Unread`; made once, because each step of a claim asks it."""
     page, owner, said = schema.page, schema.owner, schema.utterance
-    conditions = [page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq]
-    if selection.open_too:
-        return conditions
-    to_read = [not_(_is_open(owner_id, selection.short))]
-    if selection.quiet_s is not None:
+    owner_id, short = bindparam("owner", type_=page.c.owner_id.type), bindparam("short", type_=Integer)
+    now, quiet = (bindparam(name, type_=said.c.recorded_at.type) for name in ("now", "quiet"))
+    wanted = [page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq]
+    if not open_too:
         newest = (said.c.owner_id == owner_id, said.c.seq == page.c.last_seq)
-        to_read.append(exists().where(*newest, _quiet_at(_micros_of(selection.quiet_s)) <= micros(selection.now)))
-    return [*conditions, or_(*to_read)]
+        wanted.append(or_(not_(_is_open(owner_id, short)), exists().where(*newest, _quiet_at(quiet) <= now)))
+    return _noted(owner_id).where(*wanted).limit(bindparam("limit", type_=Integer))
+
+
+def _noted(owner_id: Any) -> Any:
+    return reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
 
 
 def _is_open(owner_id: Any, short: Any) -> Any:
@@ -339,13 +355,13 @@ def _is_open(owner_id: Any, short: Any) -> Any:
 
 
 def _quiet_at(quiet: Any) -> Any:
-    """When a page has been quiet for long enough, by when its newest utterance was recorded."""
+    """When a page has been quiet for long enough, by when its newest utterance was recorded; NULL without a time."""
     page = schema.page.c
     return schema.utterance.c.recorded_at + quiet * (1 + (page.last_seq - page.first_seq) // QUIET_MESSAGES)
 
 
-def _micros_of(seconds: float) -> int:
-    return int(seconds * 1e6)
+def _micros_of(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * 1e6)
 
 
 def _is_read() -> Any:
