@@ -431,6 +431,30 @@ def test_pages_are_read_once_embedded_and_no_longer_open_oldest_first(store: Sql
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-3)
 
 
+def test_an_open_page_is_read_once_nothing_has_joined_it_for_the_quiet_time(store: SqlStore) -> None:
+    page_id, quiet = append(store, message("a")).page_ids[0], timedelta(seconds=5)
+    embed(store, 1, 1)
+    assert backlog(store, 7, quiet_s=5.0).quiet_at == NOW + quiet
+    assert backlog(store, 7).quiet_at is None
+    assert unread(store, 7, now=NOW + quiet - timedelta(microseconds=1)) == ()
+    assert unread(store, 7, now=NOW + MINUTE, quiet_s=None) == ()
+    assert names(unread(store, 7, now=NOW + quiet)) == [page_id]
+    append(store, message("b"), now=NOW + MINUTE)
+    embed(store, 2, 2)
+    assert backlog(store, 7, quiet_s=5.0).quiet_at == NOW + MINUTE + quiet
+    (noted_page,) = unread(store, 7, now=NOW + MINUTE + quiet)
+    assert (noted_page.read_seq, len(noted_page.view.page.utterances)) == (0, 2)
+    apply(store, *noted(page_id, 2))
+    assert backlog(store, 7, quiet_s=5.0).quiet_at is None
+    assert unread(store, 7, now=NOW + MINUTE + MINUTE) == ()
+    append(store, message("c"), now=NOW + MINUTE)
+    assert backlog(store, 1, quiet_s=5.0).quiet_at == NOW + MINUTE + quiet
+    append(store, message("d", Role.ASSISTANT), now=NOW + MINUTE)
+    embed(store, 3, 4)
+    assert backlog(store, 7, quiet_s=5.0).quiet_at is None
+    assert [one.read_seq for one in unread(store, 7)] == [2]
+
+
 def test_a_late_reply_makes_a_page_unread_again(store: SqlStore) -> None:
     page_id = append(store, message("a"), message("b", Role.ASSISTANT)).page_ids[0]
     embed(store, 1, 2)

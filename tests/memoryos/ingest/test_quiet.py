@@ -240,7 +240,7 @@ def test_a_page_read_before_its_reply_keeps_its_chain_and_the_chain_its_sentence
     chains = {page.id: page.chain_id for page in one.pages()}
     assert len(set(chains.values())) == 3
     say(one, "Quarterly invoices are payable within thirty days.", role=Role.ASSISTANT, thread="goes on")
-    say(one, f"{walk} A heron by the water of the park.", role=Role.ASSISTANT, thread="begins")
+    say(one, "A heron saw water in the wetland park.", role=Role.ASSISTANT, thread="begins")
     one.system.work()
     assert {page.id: page.chain_id for page in one.pages()} == chains
     summaries = {chain.id: (chain.summary, chain.sources) for chain in one.store.chains(ALICE.id)}
