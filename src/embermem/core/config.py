@@ -98,6 +98,13 @@ class Settings:
     batch_wait_s: float = _number(
         600.0, "the longest time that a pending page waits for a full batch", low=0.0, high=_LONGEST_S
     )
+    quiet_s: float | None = _number(
+        5.0,
+        "silence after which the extractive analyst reads a page without a reply; None: after the reply or the next "
+        "page; docs/operations/workers.md",
+        low=0.0,
+        high=86_400.0,
+    )
     attempts: int = _number(5, "attempts of the configured analyst before the extractive analyst is used", low=1)
     retry_base_s: float = _number(
         30.0, "pause after the first failure; doubled after each further one", above=0.0, high=_LONGEST_S
@@ -362,6 +369,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "promote_every": 1,
         "batch_pages": 1,
         "batch_wait_s": 0.0,
+        "quiet_s": None,
         "facts_when": "promoted",
     },
 }
@@ -370,6 +378,10 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
 # need another value: `bench/scripts/calibrate_theta.sh`, figures in docs/concepts/how-it-works.md.
 THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
 THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
+
+QUIET_MESSAGES = 16
+"""A page is read whole each time a message joins it, so it waits `quiet_s` for each so many messages since it began,
+the last ones counted as whole: the longer it is, the more rarely it is read (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from embermem.core.config import Preset
@@ -54,6 +54,8 @@ _QUERY_KEYWORDS = 8
 _CLAIM_PAUSE_S = 0.05
 _PATIENCE = 2
 """So many leases `settle` waits for a worker that changes nothing; that of a dead one has run out by then."""
+_STILL_DUE_S = 1.0
+"""Until an owner is looked at again who is due though work has just been done."""
 _DUE_AT_ONCE = 64
 _PEOPLE = 256
 """Owners of whom it is kept who is who."""
@@ -185,6 +187,17 @@ class MemoryOS:
                     if owner_done is not None:
                         owner_done(owner)
         return placed
+
+    def idle_s(self, longest_s: float) -> float:
+        """Seconds until the next owner is due, at most `longest_s`; a short pause where one is due already: it became
+        so while `work` was at it, or there is nothing that can be done for it yet."""
+        now = self._parts.clock()
+        next_one = self._store.due(now + timedelta(seconds=longest_s), 1, lease_s=self._settings.lease_s)
+        state = self._store.owner_state(next_one[0].id) if next_one else None
+        if state is None or state.due_at is None:
+            return longest_s
+        until = (state.due_at - now).total_seconds()
+        return min(longest_s, until if until > 0 else _STILL_DUE_S)
 
     def _waiting(self, seen: Collection[OwnerId]) -> list[tuple[Owner, datetime]]:
         """The owners who have waited longest, of those not seen, and when they were read. Where there are many, each
