@@ -119,8 +119,9 @@ class People:
         return self._best_name(self._root(person_id)) or person_id
 
     def named(self, fact: Fact) -> str:
-        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, and where a
-        name became known later it stands in place of "The user"."""
+        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, nor may one
+        of a caller's own ("alice: The door is locked"); and where a name became known later it stands in place of "The
+        user"."""
         language = told_in(fact.text)
         name = self.name_of(self.of(fact))
         said = label(fact.subject, language)
@@ -130,7 +131,7 @@ class People:
         known = [fact.subject, name, *self._names(self._root(self._subject(fact.subject)))]
         if any(mentions(fact.text, one) for one in (said, *known) if one not in (USER, AGENT)):
             return fact.text
-        return language.of_subject(wanted, fact.text)
+        return (language.said_by if fact.text[:1].isupper() else language.of_subject)(wanted, fact.text)
 
     def all(self) -> tuple[Person, ...]:
         """Everybody, the user and the agent first, then those of whom most is known."""
