@@ -71,18 +71,19 @@ class People:
         self._owner = fold(owner.user)
         self._told: dict[str, str] = {}
         rulings = [one for one in relations if one.relation is Relation.IS]
-        self._apart = [(self._node(one.one), self._node(one.other)) for one in rulings if not one.holds]
+        self._apart = [(self._meant(one.one), self._meant(one.other)) for one in rulings if not one.holds]
         for one in relations:
             if one.relation is Relation.SPEAKS:
                 self._roles.setdefault(self._node(one.one), {})[Role(one.other)] = None
         for one in rulings:
             if one.holds:
-                self._join(self._node(one.one), self._node(one.other))
+                self._join(self._meant(one.one), self._meant(one.other))
         self._user = self._find_user(owner)
         self._find_agent(owner)
         for fact in facts:
             self._subject(fact.subject)
         self._join_names(profile)
+        self._join_kin()
         self._join_relatives()
 
     @property
@@ -129,7 +130,8 @@ class People:
         name = self.name_of(self.of(fact))
         said = label(fact.subject, language)
         wanted = label(name, language)
-        if fold(fact.subject) in (USER, AGENT, self._owner) and fact.text.startswith(said):
+        of = called(fact.subject).of or fold(fact.subject)
+        if of in (USER, AGENT, self._owner) and fact.text.startswith(said):
             return wanted + fact.text[len(said) :]
         nodes = self._nodes_of(self._root(self._subject(fact.subject)))
         known = [fact.subject, name, *(self._written[node] for node in nodes)]
@@ -181,10 +183,22 @@ class People:
             return self._node(told.name)
         return self._kin(told.of, told.kin)
 
+    def _meant(self, name: str) -> str:
+        """The node of a name in a ruling, which may be made before it is known whose names are one."""
+        told = called(name)
+        if told.kin and not told.name:
+            return self._node(whose(told.of, told.kin, languages.by_signs(told.kin)))
+        return self._node(told.name)
+
     def _kin(self, of: str, kin: str) -> str:
-        """The node of somebody's relative: the owner's names are one."""
-        root = self._root(self._node(of))
-        return self._node(whose(self._written[root], kin, languages.by_signs(kin)))
+        """The node of somebody's relative, whatever the one is called whose relative it is."""
+        root, language = self._root(of), languages.by_signs(kin)
+        node = self._node(whose(self._written[root], kin, language))
+        for name in [self._written[one] for one in self._nodes_of(root)]:
+            other = fold(whose(name, kin, language))
+            if other != node and other in self._above:
+                self._join(node, other)
+        return node
 
     def _node(self, name: str) -> str:
         node = fold(" ".join(name.split()))
@@ -254,6 +268,13 @@ class People:
             if node not in self._roles and called(name).kin == "":
                 self._join(self._subject(subject), node)
 
+    def _join_kin(self) -> None:
+        """What is said of somebody's relative is said of one, though it became known later whose names are one."""
+        for name in tuple(self._written.values()):
+            told = called(name)
+            if told.kin and not told.name:
+                self._join(self._node(name), self._kin(told.of, told.kin))
+
     def _join_relatives(self) -> None:
         """ "Bob's sister" is Ana where Bob has one sister with a name."""
         named: dict[str, list[str]] = {}
@@ -276,17 +297,27 @@ class People:
         return self._members.get(root, [])
 
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
-        """Names first, then kin words; a role is no name."""
-        names = [self._written[node] for node in nodes if node not in (USER, AGENT)]
-        return sorted(names, key=lambda name: bool(called(name).kin))
+        """Names first, then kin words, with the name of the one whose relative it is; a role is no name."""
+        written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
+        relatives = {name: told for name in written if (told := called(name)).kin}
+        kin = (
+            whose(self._own_name(self._root(told.of)) or told.of, told.kin, languages.by_signs(told.kin))
+            for told in relatives.values()
+        )
+        return list(dict.fromkeys((*(name for name in written if name not in relatives), *kin)))
 
     def _best_name(self, root: str) -> str:
-        """The name that a speaker goes by, else the first name known, else a kin word. A speaker who goes by the
-        owner's id is called by the name that was told, if one was."""
-        names = self._names_of(self._nodes_of(root))
+        """A name of a person's own, else a kin word; nothing for a role without a name."""
+        return self._own_name(root) or next(iter(self._names_of(self._nodes_of(root))), "")
+
+    def _own_name(self, root: str) -> str:
+        """The name that a speaker goes by, else the first name known. A speaker who goes by the owner's id is called by
+        the name that was told, if one was."""
+        nodes = [node for node in self._nodes_of(root) if node not in (USER, AGENT)]
+        names = [self._written[node] for node in nodes if not called(self._written[node]).kin]
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
-        told = [name for name in reversed(self._told) if self._root(name) == root]
-        return next(iter((*speaks, *(self._told[name] for name in told), *names)), "")
+        told = [name for node, name in reversed(self._told.items()) if self._root(node) == root]
+        return next(iter((*speaks, *told, *names)), "")
 
 
 def profile_value(attribute: str, value: str) -> tuple[str, str] | None:
