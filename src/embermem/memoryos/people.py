@@ -10,7 +10,7 @@ role user. With several and none of these, nobody is: then no profile line and n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from embermem import languages
@@ -18,6 +18,7 @@ from embermem.core.attributes import attributes
 from embermem.core.text import fold
 from embermem.core.types import (
     Fact,
+    FactId,
     FactProposal,
     Owner,
     Person,
@@ -27,7 +28,7 @@ from embermem.core.types import (
     Relation,
     Role,
 )
-from embermem.languages.people import AGENT, USER, called, label, no_name, whose
+from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
 
 __all__ = ["People", "people_of", "profile_from", "profile_value", "shown", "speaker_of"]
 
@@ -64,22 +65,25 @@ class People:
         self._roles: dict[str, dict[Role, None]] = {}
         self._above: dict[str, str] = {}
         self._ids: dict[str, str] = {}
+        self._members: dict[str, list[str]] | None = None
+        self._shown: dict[FactId, tuple[Fact, Fact]] = {}
         self._facts = facts
         self._owner = fold(owner.user)
         self._told: dict[str, str] = {}
         rulings = [one for one in relations if one.relation is Relation.IS]
-        self._apart = [(self._node(one.one), self._node(one.other)) for one in rulings if not one.holds]
+        self._apart = [(self._meant(one.one), self._meant(one.other)) for one in rulings if not one.holds]
         for one in relations:
             if one.relation is Relation.SPEAKS:
                 self._roles.setdefault(self._node(one.one), {})[Role(one.other)] = None
         for one in rulings:
             if one.holds:
-                self._join(self._node(one.one), self._node(one.other))
+                self._join(self._meant(one.one), self._meant(one.other))
         self._user = self._find_user(owner)
         self._find_agent(owner)
         for fact in facts:
             self._subject(fact.subject)
         self._join_names(profile)
+        self._join_kin()
         self._join_relatives()
 
     @property
@@ -102,13 +106,13 @@ class People:
 
     def find(self, name: str) -> str | None:
         """The id of the person with a name, a kin word or an id; None for nobody known."""
-        known = set(self._above)
-        node = self._subject(name)
-        if node in known:
-            return self.id_of(name)
-        for new in self._above.keys() - known:
-            del self._above[new]
-        return None
+        told = called(name)
+        nodes = [fold(" ".join(name.split())), fold(told.name)]
+        if told.kin and not told.name and fold(told.of) in self._above:
+            of = self._written[self._root(told.of)]
+            nodes.append(fold(whose(of, told.kin, languages.by_signs(told.kin))))
+        known = next((node for node in nodes if node in self._above), None)
+        return None if known is None else self.id_of(self._written[known])
 
     def is_user(self, subject: str) -> bool:
         """Whether a subject means the user."""
@@ -119,19 +123,29 @@ class People:
         return self._best_name(self._root(person_id)) or person_id
 
     def named(self, fact: Fact) -> str:
-        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, and where a
-        name became known later it stands in place of "The user"."""
-        language = languages.spelled(fact.text)
+        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, nor may one
+        of a caller's own ("alice: The door is locked"); and where a name became known later it stands in place of "The
+        user"."""
+        language = told_in(fact.text)
         name = self.name_of(self.of(fact))
         said = label(fact.subject, language)
         wanted = label(name, language)
-        if fold(fact.subject) in (USER, AGENT, self._owner) and fact.text.startswith(said):
+        of = called(fact.subject).of or fold(fact.subject)
+        if of in (USER, AGENT, self._owner) and fact.text.startswith(said):
             return wanted + fact.text[len(said) :]
-        known = [fact.subject, name, *self._names(self._root(self._subject(fact.subject)))]
-        folded = fold(fact.text)
-        if any(fold(one) in folded for one in (said, *known) if one not in (USER, AGENT)):
+        nodes = self._nodes_of(self._root(self._subject(fact.subject)))
+        known = [fact.subject, name, *(self._written[node] for node in nodes)]
+        if any(mentions(fact.text, one) for one in (said, *known) if one not in (USER, AGENT)):
             return fact.text
-        return language.of_subject(wanted, fact.text)
+        return (language.said_by if fact.text[:1].isupper() else language.of_subject)(wanted, fact.text)
+
+    def shown(self, fact: Fact) -> Fact:
+        """A fact as it is read: with the person's name, which the text names too."""
+        known = self._shown.get(fact.id)
+        if known is None or known[0] is not fact:
+            known = fact, replace(fact, person=self.name_of(self.of(fact)), text=self.named(fact))
+            self._shown[fact.id] = known
+        return known[1]
 
     def all(self) -> tuple[Person, ...]:
         """Everybody, the user and the agent first, then those of whom most is known."""
@@ -169,15 +183,28 @@ class People:
             return self._node(told.name)
         return self._kin(told.of, told.kin)
 
+    def _meant(self, name: str) -> str:
+        """The node of a name in a ruling, which may be made before it is known whose names are one."""
+        told = called(name)
+        if told.kin and not told.name:
+            return self._node(whose(told.of, told.kin, languages.by_signs(told.kin)))
+        return self._node(told.name)
+
     def _kin(self, of: str, kin: str) -> str:
-        """The node of somebody's relative: the owner's names are one."""
-        root = self._root(self._node(of))
-        return self._node(whose(self._written[root], kin, languages.by_signs(kin)))
+        """The node of somebody's relative, whatever the one is called whose relative it is."""
+        root, language = self._root(of), languages.by_signs(kin)
+        node = self._node(whose(self._written[root], kin, language))
+        for name in [self._written[one] for one in self._nodes_of(root)]:
+            other = fold(whose(name, kin, language))
+            if other != node and other in self._above:
+                self._join(node, other)
+        return node
 
     def _node(self, name: str) -> str:
         node = fold(" ".join(name.split()))
         if node not in self._above:
             self._above[node] = node
+            self._members = None
             self._written[node] = " ".join(name.split())
         return node
 
@@ -198,6 +225,7 @@ class People:
         if second in (USER, AGENT):
             first, second = second, first
         self._above[second] = first
+        self._members = None
         self._ids.clear()
 
     def _speakers(self, role: Role) -> list[str]:
@@ -206,11 +234,10 @@ class People:
     def _find_user(self, owner: Owner) -> str | None:
         """The user's id, joined to the speaker who is the user."""
         self._node(USER)
-        ruled = self._root(USER)
-        if any(self._root(node) == ruled for node in self._speakers(Role.USER) if node != USER):
-            return USER
+        if any(node in self._roles for node in self._nodes_of(self._root(USER)) if node != USER):
+            return USER  # as a caller ruled
         speakers = self._speakers(Role.USER)
-        named = [node for node in speakers if _goes_by(self._written[node], owner.user)]
+        named = [node for node in speakers if _goes_by(self._written[node], owner.user) and not self._is_apart(node)]
         if len(named) == 1:
             self._join(USER, named[0])
             return USER
@@ -224,7 +251,8 @@ class People:
 
     def _find_agent(self, owner: Owner) -> None:
         self._node(AGENT)
-        speakers = [node for node in self._speakers(Role.ASSISTANT) if node != AGENT]
+        user = self._root(USER)
+        speakers = [node for node in self._speakers(Role.ASSISTANT) if node != AGENT and self._root(node) != user]
         named = [node for node in speakers if _goes_by(self._written[node], owner.agent)]
         for node in named or (speakers if len(speakers) == 1 else ()):
             self._join(AGENT, node)
@@ -240,6 +268,13 @@ class People:
             if node not in self._roles and called(name).kin == "":
                 self._join(self._subject(subject), node)
 
+    def _join_kin(self) -> None:
+        """What is said of somebody's relative is said of one, though it became known later whose names are one."""
+        for name in tuple(self._written.values()):
+            told = called(name)
+            if told.kin and not told.name:
+                self._join(self._node(name), self._kin(told.of, told.kin))
+
     def _join_relatives(self) -> None:
         """ "Bob's sister" is Ana where Bob has one sister with a name."""
         named: dict[str, list[str]] = {}
@@ -253,23 +288,36 @@ class People:
 
     # ---------------------------------------------------------------------------------------------------------- names
 
-    def _names(self, root: str) -> Iterator[str]:
-        for node in self._above:
-            if self._root(node) == root:
-                yield self._written[node]
+    def _nodes_of(self, root: str) -> list[str]:
+        """The nodes of a person, in the order in which they became known."""
+        if self._members is None:
+            self._members = {}
+            for node in tuple(self._above):
+                self._members.setdefault(self._root(node), []).append(node)
+        return self._members.get(root, [])
 
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
-        """Names first, then kin words; a role is no name."""
-        names = [self._written[node] for node in nodes if node not in (USER, AGENT)]
-        return sorted(names, key=lambda name: bool(called(name).kin))
+        """Names first, then kin words, with the name of the one whose relative it is; a role is no name."""
+        written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
+        relatives = {name: told for name in written if (told := called(name)).kin}
+        kin = (
+            whose(self._own_name(self._root(told.of)) or told.of, told.kin, languages.by_signs(told.kin))
+            for told in relatives.values()
+        )
+        return list(dict.fromkeys((*(name for name in written if name not in relatives), *kin)))
 
     def _best_name(self, root: str) -> str:
-        """The name that a speaker goes by, else the first name known, else a kin word. A speaker who goes by the
-        owner's id is called by the name that was told, if one was."""
-        names = self._names_of(node for node in tuple(self._above) if self._root(node) == root)
+        """A name of a person's own, else a kin word; nothing for a role without a name."""
+        return self._own_name(root) or next(iter(self._names_of(self._nodes_of(root))), "")
+
+    def _own_name(self, root: str) -> str:
+        """The name that a speaker goes by, else the first name known. A speaker who goes by the owner's id is called by
+        the name that was told, if one was."""
+        nodes = [node for node in self._nodes_of(root) if node not in (USER, AGENT)]
+        names = [self._written[node] for node in nodes if not called(self._written[node]).kin]
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
-        told = [name for name in reversed(self._told) if self._root(name) == root]
-        return next(iter((*speaks, *(self._told[name] for name in told), *names)), "")
+        told = [name for node, name in reversed(self._told.items()) if self._root(node) == root]
+        return next(iter((*speaks, *told, *names)), "")
 
 
 def profile_value(attribute: str, value: str) -> tuple[str, str] | None:
@@ -304,8 +352,8 @@ def profile_from(facts: Iterable[Fact]) -> tuple[ProfileField, ...]:
 
 
 def shown(facts: Iterable[Fact], people: People) -> tuple[Fact, ...]:
-    """Facts as they are read: with the person's name, which the text names too."""
-    return tuple(replace(fact, person=people.name_of(people.of(fact)), text=people.named(fact)) for fact in facts)
+    """Facts as they are read: with the names of the persons they are about."""
+    return tuple(people.shown(fact) for fact in facts)
 
 
 def _goes_by(speaker: str, owner: str) -> bool:

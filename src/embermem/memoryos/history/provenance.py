@@ -29,6 +29,7 @@ from embermem.core.types import (
     Trait,
     Why,
 )
+from embermem.languages.people import mentions
 from embermem.memoryos.ingest.profile_lines import derived_traits, mirrors
 from embermem.protocols import FactSelection, History
 
@@ -82,7 +83,9 @@ class _ProvenanceQuery:
 
     def _sourced(self, fact: Fact, changes: Sequence[Change] | None = None) -> Why:
         """A fact; where its changes are not given, with the one that added it."""
-        subject = "" if fact.subject == fact.about.value else f" (of {fact.subject})"
+        subject = (
+            "" if fact.subject == fact.about.value or mentions(fact.text, fact.subject) else f" (of {fact.subject})"
+        )
         made = self._store.changes(self._owner_id, since=fact.change_no - 1, limit=1) if changes is None else changes
         return replace(
             self._why(fact.id, "fact", f"{fact.text}{subject}", fact.sources, made),
