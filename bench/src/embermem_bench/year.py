@@ -274,7 +274,7 @@ def _pages(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable
 
 def _conflicts(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable[str]:
     found: Sequence[Conflict] = owner.conflicts(**moment)
-    return (f"{one.older.subject} {one.older.text} / {one.newer.subject} {one.newer.text}" for one in found)
+    return (f"{one.older.person} {one.older.text} / {one.newer.person} {one.newer.text}" for one in found)
 
 
 def _everything(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable[str]:
@@ -293,7 +293,7 @@ def _told(fact: Fact) -> str:
     """A fact, how often it was told, and until when it was true."""
     ended = f" until {fact.valid_to:%Y-%m-%d}" if fact.valid_to else ""
     times = len({source.utterance_id for source in fact.sources})
-    return f"{fact.subject}: {fact.text}{ended} (told {times}×){' pinned' if fact.pinned else ''}"
+    return f"{fact.person}: {fact.text}{ended} (told {times}×){' pinned' if fact.pinned else ''}"
 
 
 _READS: Mapping[str, Callable[[OwnerMemory, Meant, Mapping[str, Any]], Iterable[str]]] = {

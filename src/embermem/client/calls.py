@@ -207,6 +207,23 @@ class OwnerCalls(ReadCalls):
         answer = yield self._post(f"/v1/changes/{arguments.id_path(str(change_no), 'change')}/undo", {})
         return read(answer, answers.Undoing).change_no
 
+    @call
+    def set_user(self, name: str) -> Steps[None]:
+        """Say which speaker is the user; what is known of that person becomes the user's profile. Raises NotFound for
+        an unknown name, InputError if that person is the user already."""
+        yield self._post("/v1/people/user", {"name": name})
+
+    @call
+    def merge_people(self, one: str, other: str) -> Steps[None]:
+        """Say that two names belong to one person; `undo` takes it back. Raises NotFound for an unknown name,
+        InputError if they are one person already."""
+        yield self._post("/v1/people/merge", {"one": one, "other": other})
+
+    @call
+    def split_people(self, one: str, other: str) -> Steps[None]:
+        """Say that two names belong to different people; `undo` takes it back. Raises as `merge_people`."""
+        yield self._post("/v1/people/split", {"one": one, "other": other})
+
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 
     @call

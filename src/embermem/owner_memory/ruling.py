@@ -154,7 +154,10 @@ class Ruling(Reading):
 
         A conflict ends when one of its facts is corrected, retired or superseded, or by `settle_conflict`.
         """
-        return self._store.conflicts(self.owner.id, self._moment(as_of))
+        found = self._store.conflicts(self.owner.id, self._moment(as_of))
+        both = [fact for one in found for fact in (one.older, one.newer)]
+        named = {fact.id: fact for fact in self._of_person(both, None, as_of)}
+        return tuple(replace(one, older=named[one.older.id], newer=named[one.newer.id]) for one in found)
 
     def settle_conflict(self, fact_id: str, other_id: str) -> None:
         """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
