@@ -208,21 +208,23 @@ class OwnerCalls(ReadCalls):
         return read(answer, answers.Undoing).change_no
 
     @call
-    def set_user(self, name: str) -> Steps[None]:
-        """Say which speaker is the user; what is known of that person becomes the user's profile. Raises NotFound for
-        an unknown name, InputError if that person is the user already."""
-        yield self._post("/v1/people/user", {"name": name})
+    def set_user(self, name: str) -> Steps[int]:
+        """Say which speaker is the user; what is known of that person becomes the user's profile. Returns and raises as
+        `merge_people`."""
+        return read((yield self._post("/v1/people/user", {"name": name})), answers.PeopleRuled).change_no
 
     @call
-    def merge_people(self, one: str, other: str) -> Steps[None]:
-        """Say that two names belong to one person; `undo` takes it back. Raises NotFound for an unknown name,
-        InputError if they are one person already."""
-        yield self._post("/v1/people/merge", {"one": one, "other": other})
+    def merge_people(self, one: str, other: str) -> Steps[int]:
+        """Say that two names belong to one person; the number of the change, which `undo` takes. Raises NotFound for an
+        unknown name, InputError if they are one person already."""
+        names = {"one": one, "other": other}
+        return read((yield self._post("/v1/people/merge", names)), answers.PeopleRuled).change_no
 
     @call
-    def split_people(self, one: str, other: str) -> Steps[None]:
-        """Say that two names belong to different people; `undo` takes it back. Raises as `merge_people`."""
-        yield self._post("/v1/people/split", {"one": one, "other": other})
+    def split_people(self, one: str, other: str) -> Steps[int]:
+        """Say that two names belong to different people. Returns and raises as `merge_people`."""
+        names = {"one": one, "other": other}
+        return read((yield self._post("/v1/people/split", names)), answers.PeopleRuled).change_no
 
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 

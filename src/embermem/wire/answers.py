@@ -87,6 +87,14 @@ class People:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PeopleRuled:
+    """Everybody, after it was said who is who."""
+
+    change_no: Annotated[int, Doc("The change that says so; undoing it takes it back.")]
+    results: tuple[PersonItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Conflicts:
     """Facts that cannot both be so."""
 

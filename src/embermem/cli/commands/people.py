@@ -40,11 +40,9 @@ def split(ctx: typer.Context, one: OneArgument, other: OtherArgument, as_json: J
     _ruled(ctx, lambda owner: owner.split_people(one, other), as_json)
 
 
-def _ruled(ctx: typer.Context, rule: Callable[[OwnerMemory], None], as_json: bool) -> None:
+def _ruled(ctx: typer.Context, rule: Callable[[OwnerMemory], int], as_json: bool) -> None:
     from embermem.reports import render
 
     with owner_read(ctx) as owner:
-        rule(owner)
-        change = owner.changes()[-1].no
-        found = owner.people()
+        change, found = rule(owner), owner.people()
     render.answer(as_json, {"change": change, "people": found}, str(change))

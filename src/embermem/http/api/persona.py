@@ -20,7 +20,7 @@ from embermem.http.api.dependencies import (
     written_by,
 )
 from embermem.memory import OwnerMemory
-from embermem.wire.answers import Facts, People, Traits
+from embermem.wire.answers import Facts, People, PeopleRuled, Traits
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import FactItem, PersonItem, Profile, TraitItem, fact_item, profile
 
@@ -60,31 +60,28 @@ def list_facts(
 def list_people(owner: Reading, as_of: AsOf = None) -> People:
     """Speakers, and those mentioned by name or as somebody's relative. Without a person `user`, it is undecided which
     speaker is the user, and no profile is learnt."""
-    return _people(owner, as_of)
+    return People(results=_people(owner, as_of))
 
 
 @routes.post("/people/user", summary="Set who the user is")
-def set_user(access: Accessible, body: bodies.UserBody) -> People:
+def set_user(access: Accessible, body: bodies.UserBody) -> PeopleRuled:
     """Says which speaker is the user; what is known of that person becomes the user's profile."""
     owner = written_by(access, body)
-    owner.set_user(body.name)
-    return _people(owner)
+    return PeopleRuled(change_no=owner.set_user(body.name), results=_people(owner))
 
 
 @routes.post("/people/merge", summary="Merge two people")
-def merge_people(access: Accessible, body: bodies.NamesBody) -> People:
-    """Says that two names belong to one person. Undoing the change splits them again."""
+def merge_people(access: Accessible, body: bodies.NamesBody) -> PeopleRuled:
+    """Says that two names belong to one person."""
     owner = written_by(access, body)
-    owner.merge_people(body.one, body.other)
-    return _people(owner)
+    return PeopleRuled(change_no=owner.merge_people(body.one, body.other), results=_people(owner))
 
 
 @routes.post("/people/split", summary="Split two people")
-def split_people(access: Accessible, body: bodies.NamesBody) -> People:
-    """Says that two names belong to different people. Undoing the change merges them again."""
+def split_people(access: Accessible, body: bodies.NamesBody) -> PeopleRuled:
+    """Says that two names belong to different people."""
     owner = written_by(access, body)
-    owner.split_people(body.one, body.other)
-    return _people(owner)
+    return PeopleRuled(change_no=owner.split_people(body.one, body.other), results=_people(owner))
 
 
 @routes.post("/facts/{item_id}/pin", summary="Pin a fact")
@@ -114,5 +111,5 @@ def list_traits(owner: Reading, then: LookingBack) -> Traits:
     return Traits(results=tuple(to_record(TraitItem, trait) for trait in owner.traits(**then)))
 
 
-def _people(owner: OwnerMemory, as_of: str | None = None) -> People:
-    return People(results=tuple(to_record(PersonItem, one) for one in owner.people(as_of=as_of)))
+def _people(owner: OwnerMemory, as_of: str | None = None) -> tuple[PersonItem, ...]:
+    return tuple(to_record(PersonItem, one) for one in owner.people(as_of=as_of))
