@@ -258,7 +258,7 @@ def told(place: str | Path, *lines: tuple[str, str]) -> tuple[set[str], dict[str
 def test_the_profile_says_what_the_facts_say_in_whatever_order_chats_come_in(place: Place) -> None:
     lines = [("I live in Oslo.", "2026-01-01T00:00Z"), ("I live in Nantes.", "2020-01-01T00:00Z")]
     for name, order in (("newest first.db", lines), ("oldest first.db", lines[::-1])):
-        assert told(place(name), *order) == ({"lives in Oslo"}, {"home": "Oslo"})
+        assert told(place(name), *order) == ({"alice lives in Oslo"}, {"home": "Oslo"})
 
 
 def test_a_fact_that_is_taken_back_leaves_the_profile_too(place: Place) -> None:

@@ -223,7 +223,7 @@ def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> No
     assert (lives.about, lives.value, lives.current) == (About.USER, "Lyon", True)
     assert [source.utterance_id for source in lives.sources] == [page.utterances[0].id]
     moved = alice.correct(lives.id, "lives in Nantes", value="Nantes")
-    assert (moved.value, moved.text, moved.current) == ("Nantes", "lives in Nantes", True)
+    assert (moved.value, moved.text, moved.current) == ("Nantes", "alice lives in Nantes", True)
     assert alice.fact(moved.id) == moved
     assert [fact.superseded_by for fact in alice.past_facts()] == [moved.id]
     assert alice.pin(moved.id).pinned

@@ -83,7 +83,7 @@ def test_a_fact_is_pinned_corrected_and_retired(server: Server, http: httpx2.Cli
     assert pinned["metadata"]["pinned"] is True
     body = {"text": "alice lives in Paris", "value": "Paris", **ALICE}
     new = http.post(f"/v1/facts/{fact['id']}/correct", json=body).json()
-    assert (new["memory"], new["metadata"]["value"]) == ("alice lives in Paris", "Paris")
+    assert (new["memory"], new["metadata"]["value"]) == ("Alice lives in Paris", "Paris")
     assert http.post(f"/v1/facts/{new['id']}/retire", json=ALICE).json()["metadata"]["retired_at"] is not None
     past = http.get("/v1/facts", params={"state": "past", **ALICE}).json()["results"]
     assert {fact["id"], new["id"]} <= {one["id"] for one in past}

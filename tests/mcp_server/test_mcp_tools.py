@@ -204,7 +204,7 @@ def test_a_fact_is_corrected_and_says_why(known: Memory) -> None:
     assert before["state"] == "current"
     assert any("Lyon" in one["text"] for one in before["replaces"])
     assert before["changes"]
-    assert after["text"] == "lives in Bergen"
+    assert after["text"] == "alice lives in Bergen"
     assert [one["id"] for one in after["replaces"]] == [corrected["replaced"]]
     assert old["state"] == "past"
     assert [one["id"] for one in old["replaced_by"]] == [corrected["fact"]["id"]]
@@ -257,7 +257,7 @@ def test_reading_tools_look_back(known: Memory) -> None:
         ]
 
     profile, recalled, found, before = talk(known, script)
-    assert [fact["text"] for fact in profile["knowledge"]] == ["lives in Lyon"]
+    assert [fact["text"] for fact in profile["knowledge"]] == ["alice lives in Lyon"]
     assert "Oslo" not in recalled["text"]
     assert {one["text"] for one in found["results"]} <= {"I live in Lyon.", "I see."}
     assert (before["knowledge"], before["user"]) == ([], {})

@@ -113,7 +113,7 @@ class ReadCalls(OwnerRequests):
     @call
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Steps[Persona]:
         """Profiles, traits and current facts; as they were known `as_of` a time, or were true `valid_at` one. Read in
-        parts: what changes between them may show."""
+        parts: what changes between them may show. `relations` is empty: `people` returns who is who."""
         profiles = yield from self._profiles(as_of, valid_at)
         traits = yield from self.traits(as_of=as_of, valid_at=valid_at)
         facts = yield from self.facts(as_of=as_of, valid_at=valid_at)
@@ -173,8 +173,10 @@ class ReadCalls(OwnerRequests):
     ) -> Steps[tuple[ProfileField, ...]]:
         """Return the user's profile, or that of another `person`, from the facts about them; as known `as_of` a time,
         or true at `valid_at`. Raises NotFound for an unknown person."""
-        profiles = yield from self._profiles(as_of, valid_at, person)
-        return memories.lines_of(profiles.user if profiles.person is None else profiles.person, About.USER)
+        if person is None:
+            return memories.lines_of((yield from self._profiles(as_of, valid_at)).user, About.USER)
+        answer = yield self._get("/v1/profile", {"person": person, **arguments.moment(as_of, valid_at)})
+        return memories.lines_of(read(answer, memories.PersonProfile).person, About.USER)
 
     @call
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
@@ -212,9 +214,8 @@ class ReadCalls(OwnerRequests):
         asked = self._get(f"/v1/segments/{arguments.id_path(segment_id, 'segment')}", then)
         return read((yield asked), memories.SegmentItem)
 
-    def _profiles(self, as_of: At, valid_at: At, person: str | None = None) -> Steps[memories.Profile]:
-        asked = {} if person is None else {"person": person}
-        return read((yield self._get("/v1/profile", {**asked, **arguments.moment(as_of, valid_at)})), memories.Profile)
+    def _profiles(self, as_of: At, valid_at: At) -> Steps[memories.Profile]:
+        return read((yield self._get("/v1/profile", arguments.moment(as_of, valid_at))), memories.Profile)
 
     def _facts(self, asked: Mapping[str, str | None]) -> Steps[tuple[Fact, ...]]:
         found = yield from self._list("/v1/facts", asked, answers.Facts)

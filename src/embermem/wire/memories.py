@@ -324,22 +324,27 @@ class ProfileValue:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """Both profiles, and that of the person who was asked for."""
+    """Both profiles."""
 
     user: dict[str, ProfileValue]
     agent: dict[str, ProfileValue]
-    person: Annotated[
-        dict[str, ProfileValue] | None, Doc("From the facts about the `person` of the query; null without one.")
-    ] = None
 
 
-def profile(persona: Persona, of_person: Sequence[ProfileField] | None = None) -> Profile:
-    """Both profiles, by the names of their fields, and that of one person."""
-    return Profile(
-        user=_values(persona.profile),
-        agent=_values(persona.agent_profile),
-        person=None if of_person is None else _values(of_person),
-    )
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonProfile:
+    """The profile of the person who was asked for."""
+
+    person: dict[str, ProfileValue]
+
+
+def profile(persona: Persona) -> Profile:
+    """Both profiles, by the names of their fields."""
+    return Profile(user=_values(persona.profile), agent=_values(persona.agent_profile))
+
+
+def person_profile(lines: Sequence[ProfileField]) -> PersonProfile:
+    """One person's profile, by the names of its fields."""
+    return PersonProfile(person=_values(lines))
 
 
 def _values(lines: Sequence[ProfileField]) -> dict[str, ProfileValue]:

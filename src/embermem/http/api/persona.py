@@ -22,16 +22,24 @@ from embermem.http.api.dependencies import (
 from embermem.memory import OwnerMemory
 from embermem.wire.answers import Facts, People, PeopleRuled, Traits
 from embermem.wire.mapping import to_record
-from embermem.wire.memories import FactItem, PersonItem, Profile, TraitItem, fact_item, profile
+from embermem.wire.memories import (
+    FactItem,
+    PersonItem,
+    PersonProfile,
+    Profile,
+    TraitItem,
+    fact_item,
+    person_profile,
+    profile,
+)
 
 routes = router("persona")
 
 
 @routes.get("/profile", summary="Read the profiles of the user and the agent")
-def get_profile(owner: Reading, then: LookingBack, person: PersonQuery = None) -> Profile:
-    """Each field with its origin and sources; with `person`, that person's profile too."""
-    of_person = None if person is None else owner.profile(person, **then)
-    return profile(owner.persona(**then), of_person)
+def get_profile(owner: Reading, then: LookingBack, person: PersonQuery = None) -> Profile | PersonProfile:
+    """Each field with its origin and sources; with `person`, only that person's profile."""
+    return profile(owner.persona(**then)) if person is None else person_profile(owner.profile(person, **then))
 
 
 @routes.patch("/profile", summary="Set fields of the profiles")
