@@ -156,7 +156,15 @@ def test_the_listing_shows_before_and_after(store: Path, server: ModelServer) ->
     run(store, "--user", "alice", "undo", added(store, "alice lives in Lyon"))
     done = run(store, "--user", "alice", "rebuild", "--dry-run", "--model", "scripted", more=model(server))
     assert done.code == 0
-    for text in ("would be read anew by model scripted", "segments", "→", "new   alice lives in Lyon", "home", "gone", "new"):
+    for text in (
+        "would be read anew by model scripted",
+        "segments",
+        "→",
+        "new   alice lives in Lyon",
+        "home",
+        "gone",
+        "new",
+    ):
         assert text in done.out
     assert "calls are made, and count" in done.err
 

@@ -68,15 +68,15 @@ class People:
         self._owner = fold(owner.user)
         self._told: dict[str, str] = {}
         rulings = [one for one in relations if one.relation is Relation.IS]
-        self._apart = [(self._node(one.one), self._node(one.other)) for one in rulings if not one.holds]
+        self._apart = [(one.one, one.other) for one in rulings if not one.holds]
         for one in relations:
             if one.relation is Relation.SPEAKS:
                 self._roles.setdefault(self._node(one.one), {})[Role(one.other)] = None
-        for one in rulings:
-            if one.holds:
-                self._join(self._node(one.one), self._node(one.other))
+        together = [(one.one, one.other) for one in rulings if one.holds]
+        self._join_ruled(pair for pair in together if not any(called(name).kin for name in pair))
         self._user = self._find_user(owner)
         self._find_agent(owner)
+        self._join_ruled(together)
         for fact in facts:
             self._subject(fact.subject)
         self._join_names(profile)
@@ -116,7 +116,7 @@ class People:
 
     def name_of(self, person_id: str) -> str:
         """What a person is called: the name; of the user and the agent without one, the role."""
-        return self._best_name(self._root(person_id)) or person_id
+        return self._best_name(self._root(self._named_node(person_id))) or person_id
 
     def named(self, fact: Fact) -> str:
         """A fact's text with its subject by name, wherever it is read: a text of an older store has none, and where a
@@ -159,15 +159,18 @@ class People:
     # ------------------------------------------------------------------------------------------------ who is one person
 
     def _subject(self, subject: str) -> str:
-        """The node of a subject as facts have it."""
+        """The node of a subject as facts have it; one with a kin word and a name says that both are one person."""
+        told = called(subject)
+        if told.name and told.kin and fold(subject) not in self._roles:
+            self._join(self._node(told.name), self._kin(told.of, told.kin))
+        return self._named_node(subject)
+
+    def _named_node(self, subject: str) -> str:
+        """The node of a name, or of somebody's relative by the kin word."""
         if fold(subject) in self._roles:
             return fold(subject)
         told = called(subject)
-        if told.name:
-            if told.kin:
-                self._join(self._node(told.name), self._kin(told.of, told.kin))
-            return self._node(told.name)
-        return self._kin(told.of, told.kin)
+        return self._node(told.name) if told.name else self._kin(told.of, told.kin)
 
     def _kin(self, of: str, kin: str) -> str:
         """The node of somebody's relative: the owner's names are one."""
@@ -193,12 +196,16 @@ class People:
         if first == second:
             return
         for a, b in self._apart:
-            if {self._root(a), self._root(b)} == {first, second}:
+            if {self._root(self._named_node(a)), self._root(self._named_node(b))} == {first, second}:
                 return
         if second in (USER, AGENT):
             first, second = second, first
         self._above[second] = first
         self._ids.clear()
+
+    def _join_ruled(self, pairs: Iterable[tuple[str, str]]) -> None:
+        for one, other in pairs:
+            self._join(self._named_node(one), self._named_node(other))
 
     def _speakers(self, role: Role) -> list[str]:
         return [node for node, roles in self._roles.items() if role in roles]
@@ -220,7 +227,7 @@ class People:
         return USER if len(others) <= 1 and (not others or USER not in speakers) else None
 
     def _is_apart(self, node: str) -> bool:
-        return any({one, other} == {node, USER} for one, other in self._apart)
+        return any({self._named_node(one), self._named_node(other)} == {node, USER} for one, other in self._apart)
 
     def _find_agent(self, owner: Owner) -> None:
         self._node(AGENT)
@@ -259,14 +266,27 @@ class People:
                 yield self._written[node]
 
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
-        """Names first, then kin words; a role is no name."""
-        names = [self._written[node] for node in nodes if node not in (USER, AGENT)]
-        return sorted(names, key=lambda name: bool(called(name).kin))
+        """Names first, then kin words, each once; a role is no name."""
+        names = {fold(name): name for node in nodes if node not in (USER, AGENT) for name in [self._name(node)]}
+        return sorted(names.values(), key=lambda name: bool(called(name).kin))
+
+    def _name(self, node: str) -> str:
+        """A name as it is shown: a relative is that of a name where one is known ("Bob's sister", not "user's")."""
+        written = self._written[node]
+        told = called(written)
+        if not told.kin or told.name:
+            return written
+        root = self._root(self._named_node(told.of))
+        names = [name for one in tuple(self._above) if self._root(one) == root for name in [self._written[one]]]
+        of = self._first_name([name for name in names if name not in (USER, AGENT) and not called(name).kin], root)
+        return whose(of or told.of, told.kin, languages.by_signs(told.kin))
 
     def _best_name(self, root: str) -> str:
         """The name that a speaker goes by, else the first name known, else a kin word. A speaker who goes by the
         owner's id is called by the name that was told, if one was."""
-        names = self._names_of(node for node in tuple(self._above) if self._root(node) == root)
+        return self._first_name(self._names_of(node for node in tuple(self._above) if self._root(node) == root), root)
+
+    def _first_name(self, names: Sequence[str], root: str) -> str:
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
         told = [name for name in reversed(self._told) if self._root(name) == root]
         return next(iter((*speaks, *(self._told[name] for name in told), *names)), "")
