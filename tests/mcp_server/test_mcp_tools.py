@@ -246,6 +246,21 @@ def test_why_tells_of_lines_of_a_profile_and_of_links_too(known: Memory) -> None
     assert all("\n" not in words for words in talk(known, ask))
 
 
+def test_the_profile_of_another_person_is_read_by_name(known: Memory) -> None:
+    async def script(client: Client) -> tuple[dict[str, Any], dict[str, Any], str]:
+        everybody = await told(client, "get_user_profile")
+        sister = await told(client, "get_user_profile", person="alice's sister")
+        return everybody, sister, await refused(client, "get_user_profile", person="Zoe")
+
+    everybody, sister, nobody = talk(known, script)
+    assert {one["name"]: one["id"] for one in everybody["people"]} == {"alice": "user", "tutor": "agent", "Ana": "ana"}
+    assert everybody["person"] == {}
+    assert {fact["person"] for fact in everybody["knowledge"]} == {"alice", "Ana"}
+    assert [fact["person"] for fact in sister["knowledge"]] == ["Ana"]
+    assert (sister["user"], sister["traits"]) == ({}, [])
+    assert "Zoe" in nobody
+
+
 def test_reading_tools_look_back(known: Memory) -> None:
     async def script(client: Client) -> list[dict[str, Any]]:
         then = {"valid_at": "2026-04-01T20:00:00Z"}
