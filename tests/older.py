@@ -49,7 +49,7 @@ RENAMED = {"vector": "embedding"}
 NEWER = {
     ("embedding", "tokens"),
     *(("page", name) for name in ("redo_tries", "redo_at", "expires_at", "expires_offset")),
-    *(("fact", name) for name in ("expires_at", "expires_offset", "visits", "visited_at")),
+    *(("fact", name) for name in ("expires_at", "expires_offset", "visits", "visited_at", "embedder", "vector")),
     *((table, name) for table in ("trait", "profile") for name in ("valid_from", "valid_from_offset")),
 }
 """Columns that a migration added."""
@@ -57,7 +57,7 @@ NEWER = {
 
 NEW = (
     *("call", "api_key", "record", "record_state", "record_value"),
-    *("fact_state", "conflict", "link", "evolution", "barred"),
+    *("fact_state", "conflict", "link", "evolution", "barred", "person"),
 )
 """Tables that a migration made."""
 

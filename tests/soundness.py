@@ -20,9 +20,9 @@ Look = Callable[..., Rows]
 
 DERIVED = (
     *("note", "membership", "chain", "segment_text", "fact", "fact_state", "trait", "profile"),
-    *("conflict", "link", "evolution"),
+    *("person", "conflict", "link", "evolution"),
 )
-RESTING = ("chain", "segment", "fact", "trait", "profile", "link", "evolution")
+RESTING = ("chain", "segment", "fact", "trait", "profile", "person", "link", "evolution")
 """Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
 
 
@@ -184,6 +184,8 @@ def assert_sources(look: Look, mine: str) -> None:
         "trait": "SELECT dimension AS id, change_no FROM trait WHERE owner_id = ?",
         "profile": """SELECT whose || '.' || name AS id, change_no FROM profile
                       WHERE owner_id = ? AND set_by != 'caller' AND value IS NOT NULL""",
+        "person": """SELECT relation || '.' || one || '.' || other AS id, change_no FROM person
+                     WHERE owner_id = ? AND relation = 'speaks' AND holds IS NOT NULL""",
     }
     known = {r["seq"] for r in look("SELECT seq FROM utterance WHERE owner_id = ?", mine)}
     told = look("SELECT * FROM source WHERE owner_id = ?", mine)

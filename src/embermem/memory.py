@@ -322,6 +322,7 @@ class Memory:
             segments=settings.mid_term_segments,
             user_facts=settings.user_facts,
             agent_facts=settings.agent_facts,
+            by_person=settings.preset != "paper",
         )
 
     def _make_system(self, store: SqlStore | None = None) -> MemoryOS:

@@ -6,6 +6,7 @@ import pytest
 
 from embermem.analysts import ExtractiveAnalyst
 from embermem.core.types import About, FactProposal
+from embermem.languages.people import called
 
 from .pages import NOW, page
 from .sentences import NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
@@ -19,10 +20,16 @@ def facts(
     return ANALYST.facts(page(text, assistant, speakers=speakers).page)
 
 
+def by_name(subject: str) -> str:
+    """How a fact names the relative of a speaker without a name: "sister Ana" is Ana, "妹妹" the user's."""
+    told = called(subject)
+    return told.name or ("user's " if subject.isascii() else "user的") + told.kin
+
+
 @pytest.mark.parametrize("row", rows(POSITIVE_EN) + rows(POSITIVE_ZH))
 def test_a_plain_statement_is_understood(row: str) -> None:
     text, attribute, value, *rest = (part.strip() for part in row.split("|"))
-    subject = rest[0] if rest else "user"
+    subject = by_name(rest[0]) if rest else "user"
     found = [(f.subject, "-" * f.retracts + f.attribute, f.value) for f in facts(text)]
     assert (subject, attribute, value) in found
 
@@ -73,21 +80,43 @@ def test_simple_times_are_resolved_against_the_moment_of_speech(text: str, valid
     assert fact.valid_from == valid_from
 
 
-def test_a_fact_reads_as_a_short_sentence_with_its_date() -> None:
-    assert facts("I moved to Lyon in May because it rains less.")[0].text == "lives in Lyon (since May 2026)"
-    assert facts("I'm an engineer.")[0].text == "works as an engineer"
-    assert facts("My sister Ana is a nurse.")[0].text == "sister Ana works as a nurse"
-    assert facts("I don't live in Lyon any more.")[0].text == "no longer: lives in Lyon"
-    assert facts("I am a morning person.")[0].text == "is a morning person"
-    assert facts("I'm introverted.")[0].text == "is introverted"
-    assert facts("I'm retired.")[0].text == "no longer: works as anything"
-    assert facts("我住在杭州。")[0].text == "住在杭州"
+def test_a_fact_reads_as_a_short_sentence_with_its_subject_and_its_date() -> None:
+    assert facts("I moved to Lyon in May because it rains less.")[0].text == "The user lives in Lyon (since May 2026)"
+    assert facts("I'm an engineer.")[0].text == "The user works as an engineer"
+    assert facts("I don't live in Lyon any more.")[0].text == "The user no longer: lives in Lyon"
+    assert facts("I am a morning person.")[0].text == "The user is a morning person"
+    assert facts("I'm introverted.")[0].text == "The user is introverted"
+    assert facts("I'm retired.")[0].text == "The user no longer: works as anything"
+    assert facts("我住在杭州。")[0].text == "用户住在杭州"
+
+
+def test_a_speaker_with_a_name_is_named() -> None:
+    (said,) = facts("I live in Lyon.", speakers=("Caroline", "assistant"))
+    assert (said.about, said.subject, said.text) == (About.USER, "Caroline", "Caroline lives in Lyon")
+    (told,) = facts("我妹妹是护士。", speakers=("小红", "助手"))
+    assert (told.subject, told.text) == ("小红的妹妹", "小红的妹妹职业是护士")
+
+
+def test_a_relative_with_a_name_is_named_and_is_the_speaker_s_relative() -> None:
+    named = facts("My sister Ana is a nurse.", speakers=("Bob", "assistant"))
+    assert [(f.subject, f.attribute, f.value, f.text) for f in named] == [
+        ("Bob", "has_relative", "sister Ana", "Bob has a sister named Ana"),
+        ("Ana", "works_as", "nurse", "Ana works as a nurse"),
+    ]
+    assert named[0].sources == named[1].sources
+
+
+def test_a_relative_without_a_name_is_somebody_s() -> None:
+    (told,) = facts("My sister is a nurse.", speakers=("Bob", "assistant"))
+    assert (told.subject, told.text) == ("Bob's sister", "Bob's sister works as a nurse")
+    (told,) = facts("My sister is a nurse.")
+    assert (told.subject, told.text) == ("user's sister", "The user's sister works as a nurse")
 
 
 def test_a_date_is_not_told_twice() -> None:
-    assert facts("I was born in 1990.")[0].text == "was born in 1990"
-    assert facts("I was born in Hamburg in 1990.")[0].text == "was born in Hamburg (1990)"
-    assert facts("我1990年出生。")[0].text == "1990年出生"
+    assert facts("I was born in 1990.")[0].text == "The user was born in 1990"
+    assert facts("I was born in Hamburg in 1990.")[0].text == "The user was born in Hamburg (1990)"
+    assert facts("我1990年出生。")[0].text == "用户1990年出生"
 
 
 def test_single_attributes_are_marked() -> None:
@@ -116,7 +145,7 @@ def test_what_is_over_without_a_name_is_taken_back_whole() -> None:
 
 def test_a_clause_without_a_subject_goes_on_about_the_speaker_but_not_about_their_kin() -> None:
     assert [(f.subject, f.attribute) for f in facts("我叫张伟，今年28岁。")] == [("user", "name"), ("user", "age")]
-    assert [(f.subject, f.attribute) for f in facts("我妹妹是护士，今年20岁。")] == [("妹妹", "works_as")]
+    assert [(f.subject, f.attribute) for f in facts("我妹妹是护士，今年20岁。")] == [("user的妹妹", "works_as")]
 
 
 def test_a_greeting_with_a_nationality_is_no_name() -> None:
@@ -143,7 +172,7 @@ def test_an_assistant_is_only_heard_about_its_name_its_role_and_its_limits() -> 
 
 def test_between_two_named_people_the_second_speaks_of_herself() -> None:
     (first, second) = facts("I live in Oslo.", "And I live in Rome.", speakers=("Alice", "Maria"))
-    assert (first.about, first.subject, first.value) == (About.USER, "user", "Oslo")
+    assert (first.about, first.subject, first.value) == (About.USER, "Alice", "Oslo")
     assert (second.about, second.subject, second.value) == (About.AGENT, "Maria", "Rome")
 
 

@@ -141,7 +141,8 @@ def test_an_english_talk(store: SqlStore) -> None:
     assert {(f.subject, f.attribute, f.value) for f in persona.facts} == {
         ("user", "works_as", "nurse"),
         ("user", "lives_in", "Nantes"),
-        ("sister Eva", "has_pet", "a dog called Pip"),
+        ("user", "has_relative", "sister Eva"),
+        ("Eva", "has_pet", "a dog called Pip"),
     }
     assert [(f.attribute, f.value) for f in persona.agent_facts] == [("cannot", "see pictures")]
     (music,) = persona.traits
@@ -187,6 +188,6 @@ def test_a_chinese_talk(store: SqlStore) -> None:
     )
     persona = store.persona(ALICE.id)
     assert {f.name: f.value for f in persona.profile} == {"name": "小明", "home": "上海", "occupation": "老师"}
-    assert [f.text for f in persona.facts] == ["喜欢摄影", "住在上海"]
+    assert [f.text for f in persona.facts] == ["用户喜欢摄影", "用户住在上海"]
     assert [t.dimension for t in persona.traits] == ["photography"]
-    assert [f.text for f in store.facts(ALICE.id, ENDED)] == ["住在北京"]
+    assert [f.text for f in store.facts(ALICE.id, ENDED)] == ["用户住在北京"]

@@ -294,7 +294,11 @@ def test_a_segment_is_one_question_and_pages_that_are_not_there_are_none() -> No
     made, asker = analyst(answer)
     change = made.profile(request(page("I live in Lyon. I like music.", no=1), page("My name is Ana.", no=2)))
     assert [purpose for purpose, _ in asker.asked] == [Purpose.PROFILE]
-    assert {f.text for f in change.facts} == {"lives in Lyon", "likes music", "is called Ana"}
+    assert {f.text for f in change.facts} == {
+        "The user lives in Lyon",
+        "The user likes music",
+        "The user is called Ana",
+    }
     assert {(f.name, f.value) for f in change.profile} == {("home", "Lyon"), ("name", "Ana")}
     assert [(t.dimension, t.level) for t in change.traits] == [("music", 0.6)]
     assert change.segment_summary
@@ -392,8 +396,10 @@ def test_an_item_that_no_word_of_the_user_bears_out_is_left_out_alone(name: str)
 
 
 def test_another_s_home_in_place_of_the_user_s_is_proposed_with_the_fact_it_was_said_to_end() -> None:
-    (made,) = profile(learnt(facts=[OF_ANA]), page("Ana lives in Lyon."), facts=(known(1, "lives_in", "Oslo"),)).facts
-    assert (made.subject, made.value, made.replaces) == ("sister Ana", "Lyon", FactId("k1"))  # it will not end it
+    said, oslo = page("Ana lives in Lyon."), (known(1, "lives_in", "Oslo"),)
+    relative, made = profile(learnt(facts=[OF_ANA]), said, facts=oslo).facts
+    assert (relative.subject, relative.attribute, relative.value) == ("user", "has_relative", "sister Ana")
+    assert (made.subject, made.value, made.replaces) == ("Ana", "Lyon", FactId("k1"))  # it will not end it
 
 
 def test_a_profile_line_that_a_fact_says_need_not_be_said_twice() -> None:
@@ -413,7 +419,7 @@ def test_what_the_agent_says_of_itself_is_the_agent_s() -> None:
 def test_control_characters_do_not_pass() -> None:
     reply = learnt(facts=[fact(["u1"], value="Ly\x00on\x1b", text="lives in\nLyon\u202e\u2028")], summary="a\x07 b\nc")
     change = profile(reply, page("I live in Ly on."))
-    assert [(f.value, f.text) for f in change.facts] == [("Ly on", "lives in Lyon")]
+    assert [(f.value, f.text) for f in change.facts] == [("Ly on", "The user lives in Lyon")]
     assert change.segment_summary == "a b c"
 
 
@@ -668,16 +674,32 @@ def test_the_scripted_answers_read_every_provider_s_form_and_the_question_before
 @pytest.mark.parametrize(
     ("subject", "text", "told"),
     [
-        ("sister Ana", "lives in Lyon", "sister Ana lives in Lyon"),
+        ("sister Ana", "lives in Lyon", "Ana lives in Lyon"),
         ("sister Ana", "Ana lives in Lyon", "Ana lives in Lyon"),
-        ("妹妹", "住在Lyon", "妹妹住在Lyon"),
-        ("user", "lives in Lyon", "lives in Lyon"),
-        ("alice", "lives in Lyon", "lives in Lyon"),
+        ("Bob's sister Ana", "lives in Lyon", "Ana lives in Lyon"),
+        ("sister", "lives in Lyon", "Alice's sister lives in Lyon"),
+        ("妹妹", "住在Lyon", "Alice的妹妹住在Lyon"),
+        ("user", "lives in Lyon", "Alice lives in Lyon"),
+        ("alice", "lives in Lyon", "Alice lives in Lyon"),
+        ("Al", "is allergic to nuts", "Al is allergic to nuts"),
     ],
 )
-def test_a_fact_about_somebody_else_names_them_because_its_text_is_read_by_itself(
-    subject: str, text: str, told: str
-) -> None:
-    said = page("Ana lives in Lyon.", speakers=("Alice", "assistant"))
-    (made,) = profile(learnt(facts=[fact(["u1"], subject=subject, text=text)]), said).facts
+def test_a_fact_names_whom_it_is_about_because_its_text_is_read_by_itself(subject: str, text: str, told: str) -> None:
+    said = page("Ana lives in Lyon. Al is allergic to nuts.", speakers=("Alice", "assistant"))
+    made = profile(learnt(facts=[fact(["u1"], subject=subject, text=text)]), said).facts[-1]
     assert made.text == told
+
+
+@pytest.mark.parametrize(
+    ("subject", "whose", "value"),
+    [
+        ("sister Ana", "Alice", "sister Ana"),
+        ("Bob's sister Ana", "Bob", "sister Ana"),
+        ("妹妹小红", "Alice", "妹妹小红"),
+    ],
+)
+def test_somebody_with_a_kin_word_and_a_name_is_a_relative_too(subject: str, whose: str, value: str) -> None:
+    said = page("She lives in Lyon.", speakers=("Alice", "assistant"))
+    relative, made = profile(learnt(facts=[fact(["u1"], subject=subject)]), said).facts
+    assert (relative.subject, relative.attribute, relative.value) == (whose, "has_relative", value)
+    assert relative.sources == made.sources

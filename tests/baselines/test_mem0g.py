@@ -281,7 +281,7 @@ def learnt(system_opened: SystemOpener, *queries: str) -> tuple[OwnerSystem, lis
 
 def test_without_a_model_triples_come_from_facts_and_from_what_is_spoken_of(system_opened: SystemOpener) -> None:
     alice, texts = learnt(system_opened, "My sister Ana lives in Lyon.", "We saw a heron.", "The heron is back!")
-    assert "alice's sister Ana lives in Lyon" in texts
+    assert "Ana lives in Lyon" in texts
     assert dict(held(alice))["alice speaks of heron"] == (2, 3)
     assert len(texts) == len(set(texts))
     assert [hit.utterance.seq for hit in alice.recall("Did a heron come?").hits][:2] == [3, 2]

@@ -231,7 +231,7 @@ def test_facts_and_links_of_a_callers_own_hold_no_secret(opened: Opener, place: 
         [{"text": "pays with 4111 1111 1111 1111", "attribute": "pays_with"}, {"text": "likes tea"}]
     )
     link = alice.link(one_fact.id, other.id, "both paid from DE89 3704 0044 0532 0130 00")
-    assert one_fact.text == "pays with [redacted: card number]"
+    assert one_fact.text == "The user pays with [redacted: card number]"
     assert "IBAN" in link.reason
     stored = kept(place())
     assert not [secret for secret in (b"4111 1111", b"DE89 3704") if secret in stored]
@@ -249,7 +249,7 @@ def test_a_corrected_fact_holds_no_secret(opened: Opener, place: Place) -> None:
     alice.add("I live in Lyon.", "Nice.")
     alice.settle()
     fact = alice.correct(alice.facts()[0].id, "The door's password is hunter2x", value="hunter2x")
-    assert (fact.text, fact.value) == ("The door's password is [redacted: password]", "[redacted: password]")
+    assert (fact.text, fact.value) == ("alice: The door's password is [redacted: password]", "[redacted: password]")
     assert b"hunter2x" not in kept(place())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem import languages, prompts
@@ -62,7 +62,7 @@ from embermem.core.types import (
     TraitProposal,
     Utterance,
 )
-from embermem.languages.people import AGENT, USER, called, label, no_name, whose
+from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
 from embermem.languages.words import terms
 from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import nonce, one_line
@@ -184,7 +184,11 @@ class ModelAnalyst:
         """The answer as proposals. An item that does not rest on what was said is left out, and counted in the log."""
         reading = self._reading
         told = {f"n{i}": self._fact(note, evidence, known) for i, note in enumerate(answer.facts, 1)}
-        facts = [fact for fact in told.values() if fact is not None]
+        facts = [
+            made
+            for note, fact in zip(answer.facts, told.values(), strict=True)
+            for made in _with_relative(note, fact, evidence)
+        ]
         traits = [trait for note in answer.traits if (trait := _trait(note, evidence)) is not None]
         fields = [field for note in answer.profile if (field := self._field(note, evidence)) is not None]
         facts, traits = facts[: reading.facts], traits[: reading.traits]
@@ -414,11 +418,32 @@ def _subject(subject: str, about: About, said: Sequence[Utterance]) -> str:
     return told.name or whose(speaker if told.of == USER else told.of, told.kin, languages.by_signs(subject))
 
 
+def _with_relative(note: FactNote, fact: FactProposal | None, evidence: _Evidence) -> Iterator[FactProposal]:
+    """What is believed of a note; of somebody with a kin word and a name, also that there is such a relative."""
+    if fact is None:
+        return
+    told, language = called(note.subject), told_in(note.subject)
+    if told.kin and told.name == fact.subject:
+        whose = _subject("", fact.about, evidence.of(note.evidence)) if told.of == USER else told.of
+        value = f"{told.kin}{' ' if language.spaced else ''}{told.name}"
+        text = language.of_subject(label(whose, language), language.statement("has_relative", value) or value)
+        yield FactProposal(
+            about=fact.about,
+            subject=whose,
+            attribute="has_relative",
+            value=value,
+            text=text,
+            sources=fact.sources,
+            single=False,
+        )
+    yield fact
+
+
 def _told_of(subject: str, text: str) -> str:
     """A statement names whom it is about, since it is read by itself: "Ana lives in Lyon"."""
-    language = languages.spelled(text)
+    language = told_in(text)
     named = label(subject, language)
-    if fold(subject).split()[-1] in fold(text) or fold(named) in fold(text):
+    if mentions(text, subject.split()[-1]) or mentions(text, named):
         return text
     return language.of_subject(named, text)
 

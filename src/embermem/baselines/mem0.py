@@ -14,13 +14,13 @@ from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from embermem import languages
 from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.baselines.numbers import Mem0Numbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
 from embermem.languages.words import asks, sentences, terms
+from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 Operation = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 
 _SPEAKER_CHARS = 60
-_SELF = ("user", "agent")
 """Subjects by which the extractive analyst means whoever speaks."""
 _STATED = 2
 """Terms that a sentence must have to state something: "Yes, Ana!" has one."""
@@ -450,12 +449,10 @@ def _slot(fact: FactProposal) -> str:
 
 
 def _of_fact(fact: FactProposal, of: Mapping[int, Utterance], limit: int) -> Candidate:
-    """A fact of the extractive analyst as a candidate, with its subject's name in it."""
+    """A fact of the extractive analyst as a candidate: of somebody else, with the name of who said it."""
     said = [of[source.seq] for source in fact.sources]
     speaker, text = one_line(said[0].speaker, _SPEAKER_CHARS), fact.text
-    if fact.subject not in (*_SELF, said[0].speaker):
+    if fact.subject != speaker_of(said[0].speaker, said[0].role):
         text = f"{speaker}: {text}"
-    else:
-        text = languages.of(text).of_subject(speaker, text)
     candidate = Candidate.told(one_line(text, limit), said)
     return replace(candidate, slot=_slot(fact), value=fact.value, single=fact.single)

@@ -21,6 +21,7 @@ from embermem.baselines.numbers import Mem0GraphNumbers
 from embermem.baselines.recorded import Kit, Piece
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
+from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -237,12 +238,9 @@ class Mem0Graph(Mem0):
         return told
 
     def _of_fact(self, fact: FactProposal, utterance: Utterance) -> Triple:
-        """(subject, attribute, value); the speaker stands for "user" and "agent"."""
-        whose, subject = self._name(utterance.speaker), self._name(fact.subject)
-        if fact.subject in ("user", "agent"):
-            subject = whose
-        elif not subject.startswith(whose):
-            subject = f"{whose}'s {subject}"
+        """(subject, attribute, value); a speaker goes by the whole name."""
+        own = fact.subject == speaker_of(utterance.speaker, utterance.role)
+        subject = self._name(utterance.speaker if own else fact.subject)
         relation, value = fact.attribute.replace("_", " "), self._name(fact.value)
         triple = Triple.by(utterance, (subject, "person"), relation, (value, "attribute"))
         return replace(triple, single=fact.single)

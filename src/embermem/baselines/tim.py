@@ -24,7 +24,7 @@ from embermem.core import equations as eq
 from embermem.core.errors import ConfigError
 from embermem.core.text import fold
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
-from embermem.languages.words import asks, runs, sentences, terms, unspaced
+from embermem.languages.words import asks, runs, sentences, terms
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -201,13 +201,11 @@ class ThinkInMemory(RecordedSystem):
         seqs = tuple(sorted({source.seq for source in fact.sources}))
         last = said[seqs[-1]]
         head = one_line(last.speaker if fact.subject in _SPEAKERS else fact.subject, n.entity_chars)
-        gap = "" if unspaced(fact.text[:1]) else " "
-        text = fact.text if fact.text.startswith(head) else f"{head}{gap}{fact.text}"
         return Draft(
             head=head,
             relation=f"{_NO_LONGER * fact.retracts}{fact.attribute.replace('_', ' ')}",
             tail=one_line(fact.value, n.entity_chars),
-            text=one_line(text, n.thought_chars),
+            text=one_line(fact.text, n.thought_chars),
             seqs=seqs,
             at=last.said_at,
             decides=fact.single or fact.retracts,

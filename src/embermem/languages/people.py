@@ -9,8 +9,9 @@ from typing import NamedTuple
 from embermem import languages
 from embermem.core.text import fold
 from embermem.languages.language import Language
+from embermem.languages.words import unspaced
 
-__all__ = ["AGENT", "USER", "Called", "called", "label", "no_name", "whose"]
+__all__ = ["AGENT", "USER", "Called", "called", "label", "mentions", "no_name", "told_in", "whose"]
 
 USER, AGENT = "user", "agent"
 """The subjects of facts about a speaker without a name, on the user's and on the agent's side."""
@@ -45,6 +46,28 @@ def label(subject: str, language: Language) -> str:
         if subject.startswith(role + language.people.possessive):
             return word + subject[len(role) :]
     return subject
+
+
+def told_in(statement: str) -> Language:
+    """The language of a statement, which begins in it, whatever names stand in it: 住在Lyon, "lives in 北京"."""
+    begins = languages.by_signs(statement[:1])
+    return begins if begins.signs else languages.spelled(statement)
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether a name stands in a text as words of its own, in whatever case: not Al in "allergic"."""
+    text, name = fold(text), fold(name)
+    at = text.find(name)
+    while name and at >= 0:
+        if not _one_word(text[at - 1 : at], name[0]) and not _one_word(name[-1], text[at + len(name) :][:1]):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _one_word(left: str, right: str) -> bool:
+    """Whether two characters beside one another belong to one word of a language with spaces."""
+    return left.isalnum() and right.isalnum() and not unspaced(left) and not unspaced(right)
 
 
 def no_name(speaker: str) -> bool:

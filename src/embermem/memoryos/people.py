@@ -27,7 +27,7 @@ from embermem.core.types import (
     Relation,
     Role,
 )
-from embermem.languages.people import AGENT, USER, called, label, no_name, whose
+from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
 
 __all__ = ["People", "people_of", "profile_from", "profile_value", "shown", "speaker_of"]
 
@@ -119,19 +119,19 @@ class People:
         return self._best_name(self._root(self._named_node(person_id))) or person_id
 
     def named(self, fact: Fact) -> str:
-        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, and where a
-        name became known later it stands in place of "The user"."""
-        language = languages.spelled(fact.text)
+        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, nor may one
+        of a caller's own ("alice: The door is locked"); and where a name became known later it stands in place of "The
+        user"."""
+        language = told_in(fact.text)
         name = self.name_of(self.of(fact))
         said = label(fact.subject, language)
         wanted = label(name, language)
         if fold(fact.subject) in (USER, AGENT, self._owner) and fact.text.startswith(said):
             return wanted + fact.text[len(said) :]
         known = [fact.subject, name, *self._names(self._root(self._subject(fact.subject)))]
-        folded = fold(fact.text)
-        if any(fold(one) in folded for one in (said, *known) if one not in (USER, AGENT)):
+        if any(mentions(fact.text, one) for one in (said, *known) if one not in (USER, AGENT)):
             return fact.text
-        return language.of_subject(wanted, fact.text)
+        return (language.said_by if fact.text[:1].isupper() else language.of_subject)(wanted, fact.text)
 
     def all(self) -> tuple[Person, ...]:
         """Everybody, the user and the agent first, then those of whom most is known."""

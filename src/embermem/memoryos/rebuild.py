@@ -17,6 +17,7 @@ from embermem.core.changes import (
     FactPinned,
     FactRetired,
     FactsConflict,
+    PersonRelated,
     ProfileSet,
 )
 from embermem.core.revisions import decided_anew
@@ -29,6 +30,7 @@ from embermem.core.types import (
     OwnerId,
     Persona,
     ProfileField,
+    Relation,
     Segment,
     Tier,
     Trait,
@@ -117,7 +119,8 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         conflicts = store.conflicts(owner.id)
         lines = [ProfileSet.of(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == CALLER]
         kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
-        decisions = [BegunAnew(), *lines, *kept]
+        ruled = [PersonRelated.of(one) for one in persona.relations if one.relation is Relation.IS]
+        decisions = [BegunAnew(), *ruled, *lines, *kept]
         return store.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
 
     return decided_anew(_TRIES, begin)

@@ -390,12 +390,14 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """What the settings bound an owner's memory by: pages of short-term memory, segments, and facts of each kind."""
+    """What the settings bound an owner's memory by: pages of short-term memory, segments, and facts on each side, of
+    each person there or (`by_person` False) of all."""
 
     short: int
     segments: int
     user_facts: int
     agent_facts: int
+    by_person: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

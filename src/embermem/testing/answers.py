@@ -23,7 +23,7 @@ Json = dict[str, Any]
 _DATA = re.compile(r"^<<(?P<nonce>[a-z]+)$\n(?P<data>.*?)^(?P=nonce)>>$", re.MULTILINE | re.DOTALL)
 _PAGE = re.compile(r"(p\d+) (t\d+) \d{4}-\d\d-\d\d")
 _BEFORE = re.compile(r"(t\d+) before: (.*)")
-_SPOKEN = re.compile(r"(?:(u\d+) )?(user|agent|system|tool)(?: [^:]{1,40})?: (.*)")
+_SPOKEN = re.compile(r"(?:(?P<id>u\d+) )?(?P<side>user|agent|system|tool)(?: (?P<name>[^:]{1,40}))?: (?P<text>.*)")
 _KNOWN = re.compile(r"(f\d+) user (?:([^:=]+): )?([^=]+)=(.*)")
 _SEGMENT = re.compile(r"(s\d+) ([^:]*): (.*)")
 _SUMMARY = re.compile(r"summary so far: (.*)")
@@ -105,29 +105,30 @@ def _annotated(lines: list[str]) -> Json:
 
 
 def _profiled(lines: list[str]) -> Json:
-    known: dict[tuple[str, str], str] = {}
-    single: dict[str, str] = {}
+    known: dict[tuple[str, str, str], str] = {}
+    single: dict[tuple[str, str], str] = {}
     facts: list[Json] = []
     fields: list[Json] = []
     traits: list[Json] = []
     firsts: list[str] = []
     for line in lines:
-        if (found := _KNOWN.fullmatch(line)) and not found[2]:
-            known[found[3], found[4].casefold()] = single[found[3]] = found[1]
+        if found := _KNOWN.fullmatch(line):
+            whose = found[2] or ""
+            known[whose, found[3], found[4].casefold()] = single[whose, found[3]] = found[1]
         spoken = _SPOKEN.fullmatch(line)
-        if spoken is None or spoken[1] is None:
+        if spoken is None or spoken["id"] is None:
             continue
-        firsts.append(_first(spoken[3]))
-        if spoken[2] != "user":
+        firsts.append(_first(spoken["text"]))
+        if spoken["side"] != "user":
             continue
-        for attribute, value, text in _stated(spoken[3]):
-            action, fact = _action(attribute, value, known, single)
+        for attribute, value, text in _stated(spoken["text"]):
+            action, fact = _action(spoken["name"] or "", attribute, value, known, single)
             what = {"who": "user", "subject": "user", "attribute": attribute, "value": value, "text": text}
-            facts.append({"action": action, "fact": fact, **what, "evidence": [spoken[1]]})
+            facts.append({"action": action, "fact": fact, **what, "evidence": [spoken["id"]]})
             if attribute in _FIELDS:
-                fields.append({"name": _FIELDS[attribute], "value": value, "evidence": [spoken[1]]})
+                fields.append({"name": _FIELDS[attribute], "value": value, "evidence": [spoken["id"]]})
             if attribute == "likes" and value in dimensions_by_name():
-                traits.append({"dimension": value, "level": 0.6, "confidence": 0.5, "evidence": [spoken[1]]})
+                traits.append({"dimension": value, "level": 0.6, "confidence": 0.5, "evidence": [spoken["id"]]})
     ended: set[str] = set()
     for note in facts:
         if note["action"] == "supersede" and note["fact"] in ended:
@@ -137,7 +138,7 @@ def _profiled(lines: list[str]) -> Json:
 
 
 def _profiled_and_linked(lines: list[str]) -> Json:
-    said = [found[3] for line in lines if (found := _SPOKEN.fullmatch(line)) and found[1]]
+    said = [found["text"] for line in lines if (found := _SPOKEN.fullmatch(line)) and found["id"]]
     links: list[Json] = []
     for line in lines:
         if (found := _SEGMENT.fullmatch(line)) is None:
@@ -160,12 +161,16 @@ def _stated(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _action(
-    attribute: str, value: str, known: Mapping[tuple[str, str], str], single: Mapping[str, str]
+    whose: str,
+    attribute: str,
+    value: str,
+    known: Mapping[tuple[str, str, str], str],
+    single: Mapping[tuple[str, str], str],
 ) -> tuple[str, str]:
-    if (attribute, value.casefold()) in known:
-        return "same", known[attribute, value.casefold()]
-    if attribute in _SINGLE and attribute in single:
-        return "supersede", single[attribute]
+    if (whose, attribute, value.casefold()) in known:
+        return "same", known[whose, attribute, value.casefold()]
+    if attribute in _SINGLE and (whose, attribute) in single:
+        return "supersede", single[whose, attribute]
     return "add", ""
 
 
@@ -179,7 +184,7 @@ def _told(said: Sequence[str]) -> str:
 
 def _said(line: str) -> str:
     found = _SPOKEN.fullmatch(line)
-    return found[3] if found else line
+    return found["text"] if found else line
 
 
 def _first(text: str) -> str:

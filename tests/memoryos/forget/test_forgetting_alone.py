@@ -255,7 +255,7 @@ def test_a_kind_of_decision_that_forgetting_does_not_know_stops_it(clock: Clock)
     trail = Trail(
         begun=0, changes=(change,), chains={}, segments={}, facts=frozenset(), repeated=frozenset(), verbatim=True
     )
-    going = Going(traces=Traces(), pieces=Pieces(), exact=True)
+    going = Going(traces=Traces(), pieces=Pieces(), spoken=lambda speaker, role: None, exact=True)
     with pytest.raises(StoreError, match="a decision of the kind Dreamt cannot be forgotten"):
         redacted(trail, going, b"")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from embermem.core.changes import CALLER, Decision, PersonRelated, ProfileSet, TraitCleared
+from embermem.core.changes import Decision, PersonRelated
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import About, Fact, Owner, Persona, PersonRelation, Relation
+from embermem.core.types import Owner, Persona, PersonRelation, Relation
 from embermem.languages.people import USER
-from embermem.memoryos.ingest.profile_lines import mirrors
-from embermem.memoryos.people import People, people_of, profile_from
+from embermem.memoryos.ingest.user_profile import follows, moved
+from embermem.memoryos.people import people_of
 
 
 def ruling(pair: tuple[str, str], holds: bool, owner: Owner, persona: Persona) -> list[Decision]:
@@ -32,33 +32,4 @@ def ruling(pair: tuple[str, str], holds: bool, owner: Owner, persona: Persona) -
         raise InputError(
             f"{one!r} and {other!r} cannot be ruled so: another ruling says otherwise; undo that one first"
         )
-    return [PersonRelated.of(related), *_profile(persona, before, after), *_traits(persona, before, after)]
-
-
-def _of_user(persona: Persona, people: People) -> list[Fact]:
-    return [fact for fact in persona.facts if people.is_user(fact.subject)]
-
-
-def _profile(persona: Persona, before: People, after: People) -> list[Decision]:
-    """The lines that say what is known of who is the user now, in place of those that say what is known of another."""
-    were, are = _of_user(persona, before), _of_user(persona, after)
-    if were == are:
-        return []
-    others = [fact for fact in persona.facts if fact not in are]
-    gone = [line for line in persona.profile if line.set_by != CALLER and any(mirrors(fact, line) for fact in others)]
-    kept = {line.name for line in persona.profile if line not in gone}
-    lines = [replace(line, whose=About.USER) for line in profile_from(are) if line.name not in kept]
-    fresh = {line.name for line in lines}
-    ended = [ProfileSet.ended(line, line.valid_from) for line in gone if line.name not in fresh]
-    return [*ended, *(ProfileSet.of(line) for line in lines)]
-
-
-def _traits(persona: Persona, before: People, after: People) -> list[Decision]:
-    """The traits that rest on words of somebody who is not the user any more are unknown again."""
-    ours = {source.seq for fact in _of_user(persona, after) for source in fact.sources}
-    theirs = {source.seq for fact in _of_user(persona, before) for source in fact.sources} - ours
-    return [
-        TraitCleared(dimension=trait.dimension)
-        for trait in persona.traits
-        if trait.sources and theirs.issuperset(source.seq for source in trait.sources)
-    ]
+    return [PersonRelated.of(related), *follows(persona, moved(persona, before, after))]

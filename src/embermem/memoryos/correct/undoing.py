@@ -25,6 +25,7 @@ from embermem.core.changes import (
     FactRetired,
     FactStrengthened,
     Item,
+    PersonRelated,
     ProfileSet,
     Refused,
     Undoing,
@@ -37,7 +38,8 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import About, FactId
+from embermem.core.types import FactId, Relation
+from embermem.memoryos.ingest.long_term import beyond_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
 
 TEACHING = tuple(kind for kind, entry in KINDS.items() if entry.undone is not Undoing.NOTHING)
@@ -188,6 +190,8 @@ class _PersonaLog:
                     self._set(change.no, undoes, _Key("pinned", (d.fact_id,)), d.pinned)
                 case FactExpires():
                     self._set(change.no, undoes, _Key("expires", (d.fact_id,)), d)
+                case PersonRelated(relation=Relation.SPEAKS):
+                    pass  # who spoke is known as long as what they said is there
                 case _ if kind_of(d).undone is Undoing.RESTORED:
                     which = set_by(d) or ended_by(d)
                     assert which is not None, "the table of decisions refuses a kind that says neither"
@@ -295,7 +299,7 @@ class _PersonaLog:
         return [FactRestored(fact_id=fact_id), *([FactArchived(fact_id=fact_id)] if stays else [])]
 
     def over_cap(self, decisions: Sequence[Decision], settings: Settings) -> list[FactArchived]:
-        """The oldest of those that hold after the decisions, beyond the cap of each knowledge base."""
+        """Those of what holds after the decisions that are beyond the cap of each knowledge base."""
         after = {d.fact_id: isinstance(d, FactRestored) for d in decisions if isinstance(d, FactRestored | FactRetired)}
         after |= {d.fact_id: False for d in decisions if isinstance(d, FactArchived)}
         pinned = {d.fact_id: d.pinned for d in decisions if isinstance(d, FactPinned)}
@@ -305,11 +309,7 @@ class _PersonaLog:
             if after.get(fact_id, self._holds(fact_id))
             and not pinned.get(fact_id, self._now(_Key("pinned", (fact_id,))))
         ]
-        archived = []
-        for about, cap in ((About.USER, settings.user_facts), (About.AGENT, settings.agent_facts)):
-            queue = [fact_id for fact_id in held if self.added[fact_id].about is about]
-            archived += [FactArchived(fact_id=fact_id) for fact_id in queue[: max(0, len(queue) - cap)]]
-        return archived
+        return beyond_cap({fact_id: self.added[fact_id] for fact_id in held}, settings)
 
     def _holds(self, fact_id: FactId) -> bool:
         return isinstance(self._now(_fact(fact_id)), FactAdded) and not self._now(_Key("archived", (fact_id,)))

@@ -27,6 +27,7 @@ from embermem.core.types import (
     Page,
     PageId,
     SegmentId,
+    Source,
     ThreadId,
     Utterance,
 )
@@ -35,6 +36,7 @@ from embermem.languages.quote_matcher import probes_of
 from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted
 from embermem.memoryos.forget.remainder import Remainder, Summarise
 from embermem.memoryos.forget.traces import Pieces, Traces
+from embermem.memoryos.people import speaker_of
 from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Store, Trail
 
 _AS_SAID = ("", "caller")
@@ -190,6 +192,7 @@ class Impact:
                 facts=frozenset(facts),
                 traces=Traces(texts, lambda: self._left(pages)),
                 pieces=Pieces(texts, near if trail.verbatim else self._left(pages), exact=trail.verbatim),
+                spoken=lambda speaker, role: self._spoken(pages, speaker, role),
                 exact=trail.verbatim,
             )
             left = redacted(trail, going, key)
@@ -199,14 +202,21 @@ class Impact:
             wanted = trail.facts | more
 
     @cached_property
-    def _texts(self) -> Mapping[int, str]:
-        """Everything that was said, by seq; read once."""
-        return {u.seq: u.text for u in self.store.utterances(self.owner.id)}
+    def _utterances(self) -> tuple[Utterance, ...]:
+        """Everything that was said; read once."""
+        return self.store.utterances(self.owner.id)
 
     def _left(self, pages: Iterable[Page]) -> list[str]:
         """Everything that was said, but for the pages."""
         gone = {u.seq for page in pages for u in page.utterances}
-        return [text for seq, text in self._texts.items() if seq not in gone]
+        return [u.text for u in self._utterances if u.seq not in gone]
+
+    def _spoken(self, pages: Iterable[Page], speaker: str, role: str) -> Source | None:
+        """The first that somebody said in a role, but for the pages."""
+        gone = {u.seq for page in pages for u in page.utterances}
+        said = (u for u in self._utterances if u.seq not in gone and u.role.value == role)
+        first = next((u for u in said if speaker_of(u.speaker, u.role) == speaker), None)
+        return None if first is None else Source(seq=first.seq, utterance_id=first.id)
 
     def _texts_barred(self, pages: Sequence[Page], alone: Sequence[str], key: bytes) -> list[Decision]:
         """Marks of the messages that go, and of the words that nothing else says."""

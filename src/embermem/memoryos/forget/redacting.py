@@ -5,7 +5,7 @@ Pure: changes in, changes out. Applying the log with the new ones gives the memo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Never, TypeVar, assert_never
 
@@ -28,6 +28,7 @@ from embermem.core.changes import (
     Kind,
     Linked,
     Noted,
+    PersonRelated,
     Placed,
     ProfileSet,
     Rests,
@@ -49,6 +50,7 @@ from embermem.core.types import (
     LinkId,
     PageId,
     ProfileProposal,
+    Relation,
     SegmentId,
     Source,
     TraitProposal,
@@ -58,7 +60,17 @@ from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.protocols import Trail
 
-OwnRule = Noted | ChainSummarised | SegmentWritten | FactAdded | FactRetired | FactRestored | FactDenied | ProfileSet
+OwnRule = (
+    Noted
+    | ChainSummarised
+    | SegmentWritten
+    | FactAdded
+    | FactRetired
+    | FactRestored
+    | FactDenied
+    | ProfileSet
+    | PersonRelated
+)
 """The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
 _Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
 
@@ -67,13 +79,15 @@ _Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, Pro
 class Going:
     """What is to be forgotten: pages with the seqs of their utterances, facts by their ids (then with all that say the
     same), and what gives the forgotten words away in a text (`traces`). `pieces` takes out of a summary what was of
-    them. `exact`: no model wrote of these pages, so that every text says what it was taken from."""
+    them. `spoken` finds what a speaker said in a role that stays. `exact`: no model wrote of these pages, so that every
+    text says what it was taken from."""
 
     pages: frozenset[PageId] = frozenset()
     seqs: frozenset[int] = frozenset()
     facts: frozenset[FactId] = frozenset()
     traces: Traces
     pieces: Pieces
+    spoken: Callable[[str, str], Source | None]
     exact: bool
 
 
@@ -281,6 +295,8 @@ class _Redaction:
                 return [self._denied(d)]
             case ProfileSet():
                 return self._line(d)
+            case PersonRelated():
+                return self._related(d)
             case _:
                 assert_never(d)
 
@@ -419,6 +435,16 @@ class _Redaction:
             if fact is not None and (plain(fact.value) == plain(d.value or "") or not self._traced(d)):
                 return [replace(d, sources=fact.sources)]
         return list(self._resting([d]))
+
+    def _related(self, d: PersonRelated) -> Sequence[PersonRelated]:
+        """Who speaks is known as long as something stays that they said. What callers ruled of two names stays, unless
+        one of them was said in what goes alone."""
+        if d.relation is not Relation.SPEAKS:
+            return [] if self._tells((), (d.one, d.other)) else [d]
+        left = self._left(d.sources)
+        if not left and (other := self._going.spoken(d.one, d.other)) is not None:
+            left = (other,)
+        return [replace(d, sources=left)] if left else []
 
     def _tells(self, sources: Sequence[Source], texts: Iterable[str]) -> bool:
         """Whether what a model or a caller wrote in a few words rests on what goes alone, or has words of it."""

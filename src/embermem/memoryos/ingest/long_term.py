@@ -26,6 +26,7 @@ from embermem.core.changes import (
     FactStrengthened,
     PersonRelated,
     ProfileSet,
+    TraitCleared,
     TraitSet,
 )
 from embermem.core.config import Settings
@@ -52,6 +53,7 @@ from embermem.core.types import (
 )
 from embermem.core.user_overrides import Rulings
 from embermem.memoryos.ingest.profile_lines import mirrors
+from embermem.memoryos.ingest.user_profile import follows, moved
 from embermem.memoryos.ingest.value_equality import same_value
 from embermem.memoryos.people import People, speaker_of
 
@@ -104,8 +106,9 @@ class Knowledge:
             )
         return self._people
 
-    def meet(self, pages: Iterable[Page]) -> list[PersonRelated]:
-        """The decisions that name the speakers of these pages who were not heard before."""
+    def meet(self, pages: Iterable[Page]) -> list[Decision]:
+        """The decisions that name the speakers of these pages who were not heard before; where it is somebody else now
+        who is the user, or nobody, what follows for the profile."""
         known = {(one.one, one.other) for one in self._relations if one.relation is Relation.SPEAKS}
         met: list[PersonRelation] = []
         for u in (u for page in pages for u in page.utterances if u.role in (Role.USER, Role.ASSISTANT)):
@@ -114,9 +117,23 @@ class Knowledge:
                 known.add((name, u.role.value))
                 source = Source(seq=u.seq, utterance_id=u.id)
                 met.append(PersonRelation(relation=Relation.SPEAKS, one=name, other=u.role.value, sources=(source,)))
-        if met:
-            self._relations, self._people = (*self._relations, *met), None
-        return [PersonRelated.of(one) for one in met]
+        if not met:
+            return []
+        before = self.people
+        self._relations, self._people = (*self._relations, *met), None
+        return [*(PersonRelated.of(one) for one in met), *self._moved(before)]
+
+    def _moved(self, before: People) -> list[ProfileSet | TraitCleared]:
+        """What follows for the profile and traits where the user is not who it was."""
+        persona = Persona(
+            profile=tuple(self._profile.values()),
+            traits=tuple(self._traits.values()),
+            facts=tuple(fact for fact in self._held.values() if fact.about is About.USER),
+        )
+        now = moved(persona, before, self.people)
+        self._profile = {line.name: line for line in now.profile}
+        self._traits = {trait.dimension: trait for trait in now.traits}
+        return follows(persona, now)
 
     def learn(
         self,
@@ -460,19 +477,23 @@ class Knowledge:
 
 
 def over_cap(held: Iterable[Fact], settings: Settings) -> list[FactArchived]:
-    """§3.3: knowledge bases are queues of 100; here the oldest unpinned facts go to the archive, not away. `held` are
-    in order of confirmation. Each person has a base of their own, and what leaves first are tastes, then what happened
+    """What goes to the archive of the facts that are held: see `beyond_cap`; pinned ones stay."""
+    return beyond_cap({fact.id: fact for fact in held if not fact.pinned}, settings)
+
+
+def beyond_cap(unpinned: Mapping[FactId, Fact | FactAdded], settings: Settings) -> list[FactArchived]:
+    """§3.3: knowledge bases are queues of 100; here the oldest unpinned facts go to the archive, not away. They are in
+    order of confirmation. Each subject has a base of its own, and what leaves first are tastes, then what happened
     once: who somebody is, their relatives and their health stay longest (`Kind`). Preset `paper`: the oldest."""
-    archived: list[FactArchived] = []
-    bases: dict[tuple[About, str], list[Fact]] = {}
+    bases: dict[tuple[About, str], list[FactId]] = {}
     paper = settings.preset == "paper"
-    for fact in held:
-        if not fact.pinned:
-            bases.setdefault((fact.about, "" if paper else fold(fact.subject)), []).append(fact)
+    for fact_id, fact in unpinned.items():
+        bases.setdefault((fact.about, "" if paper else fold(fact.subject)), []).append(fact_id)
+    archived: list[FactArchived] = []
     for (about, _), own in bases.items():
         over = len(own) - (settings.user_facts if about is About.USER else settings.agent_facts)
-        first = own if paper else sorted(own, key=lambda fact: kind(fact.attribute))
-        archived += [FactArchived(fact_id=fact.id) for fact in first[: max(0, over)]]
+        first = own if paper else sorted(own, key=lambda fact_id: kind(unpinned[fact_id].attribute))
+        archived += [FactArchived(fact_id=fact_id) for fact_id in first[: max(0, over)]]
     return archived
 
 

@@ -337,6 +337,7 @@ def _asked(c: Connection, owner_id: OwnerId, now: datetime | None, bounds: Bound
         "segments": none if bounds is None else bounds.segments,
         "user_facts": none if bounds is None else bounds.user_facts,
         "agent_facts": none if bounds is None else bounds.agent_facts,
+        "by_person": int(bounds is not None and bounds.by_person),
         "utterances_forgotten": sum(d.utterances for d in erased),
         "pages_forgotten": sum(len(d.pages) for d in erased),
     }

@@ -28,6 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
+from embermem.core.types import Relation
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, vector_length
 
@@ -90,7 +91,7 @@ _FROM_CALLERS = "caller"
 
 def broken(c: Connection, asked: Mapping[str, Any]) -> list[Broken]:
     """What is broken of one owner. `asked` is what the statements are told: `owner`, `now`, `embedder`, `dim`, `short`,
-    `segments`, `user_facts`, `agent_facts`, `utterances_forgotten`, `pages_forgotten`."""
+    `segments`, `user_facts`, `agent_facts`, `by_person`, `utterances_forgotten`, `pages_forgotten`."""
     counted = ((one, int(c.scalar(one.counting, dict(asked)) or 0)) for one in invariants(are_halves(c)))
     return [Broken(invariant=one, count=count) for one, count in counted if count]
 
@@ -295,6 +296,8 @@ def _same(item: str, table: Table, source: Table) -> ColumnElement[bool]:
         return source.c.item_id == table.c.fact_id
     if item == "profile":
         name: ColumnElement[Any] = table.c.whose + "." + table.c.name
+    elif item == "person":
+        name = table.c.relation + "." + table.c.one + "." + table.c.other
     else:
         name = table.c[next(iter(schema.KEYS[table]))]
     return and_(source.c.item_id == name, source.c.change_no == table.c.change_no)
@@ -308,6 +311,8 @@ def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
         return (table.c.parts.like('%"text":"_%'),)
     if item == "profile":
         return (table.c.set_by != _FROM_CALLERS, table.c.value.is_not(None))
+    if item == "person":
+        return (table.c.relation == Relation.SPEAKS.value,)
     return ()
 
 
@@ -362,14 +367,16 @@ def _work() -> Iterator[Invariant]:
     live = _count(segment, segment.c.evicted_no.is_(None)).scalar_subquery()
     yield _waiting("segments above the capacity", select(_above(live, "segments")))
     for about in ("user", "agent"):
-        held = _count(
-            fact,
-            fact.c.about == about,
-            fact.c.retired_no.is_(None),
-            fact.c.archived_no.is_(None),
-            not_(fact.c.pinned),
-        ).scalar_subquery()
-        yield _waiting(f"facts of the {about} above the capacity", select(_above(held, f"{about}_facts")))
+        whose = case((_told("by_person") == 1, func.lower(fact.c.subject)), else_="")
+        held = (
+            select(func.count().label("count"))
+            .where(_mine(fact), fact.c.about == about, fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
+            .where(not_(fact.c.pinned))
+            .group_by(whose)
+            .subquery()
+        )
+        above = select(func.sum(_above(held.c.count, f"{about}_facts")))
+        yield _waiting(f"facts of the {about} above the capacity", above)
 
 
 def _above(count: ColumnElement[int], bound: str) -> ColumnElement[int]:

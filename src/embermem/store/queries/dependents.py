@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change
 from embermem.core.text import fold
-from embermem.core.types import ChainId, FactId, OwnerId, Page, SegmentId
+from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
 from embermem.languages.quote_matcher import Probes
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
@@ -280,7 +280,9 @@ class _Following:
 
     def _persona(self, items: Mapping[str, Mapping[str, set[int]]]) -> None:
         """Every version of traits and lines that rest on what goes, and of lines that say what the facts say."""
-        source, trait, line = schema.source, schema.trait, schema.profile
+        source, trait, line, person = schema.source, schema.trait, schema.profile, schema.person
+        ruled = self._rows(select(person.c.change_no, person.c.retired_no), person.c.relation, {Relation.IS.value})
+        self._numbers |= {no for row in ruled for no in row if no is not None}  # callers' words hold names
         traits = items.get("trait", {})
         self._last(trait, [((trait.c.dimension == name,), numbers) for name, numbers in traits.items()])
         named = {name: set(numbers) for name, numbers in items.get("profile", {}).items()}
