@@ -247,6 +247,10 @@ def test_why_tells_of_lines_of_a_profile_and_of_links_too(known: Memory) -> None
 
 
 def test_the_profile_of_another_person_is_read_by_name(known: Memory) -> None:
+    alice = tutor_of(known)
+    alice.add("My sister Ana works as a nurse.", "I see.", thread="s2")
+    alice.settle()
+
     async def script(client: Client) -> tuple[dict[str, Any], dict[str, Any], str]:
         everybody = await told(client, "get_user_profile")
         sister = await told(client, "get_user_profile", person="alice's sister")

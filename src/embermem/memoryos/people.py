@@ -274,7 +274,7 @@ class People:
         """A name as it is shown: a relative is that of a name where one is known ("Bob's sister", not "user's")."""
         written = self._written[node]
         told = called(written)
-        if not told.kin or told.name:
+        if node in self._roles or not told.kin or told.name:
             return written
         root = self._root(self._named_node(told.of))
         names = [name for one in tuple(self._above) if self._root(one) == root for name in [self._written[one]]]
