@@ -10,7 +10,7 @@ role user. With several and none of these, nobody is: then no profile line and n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from embermem import languages
@@ -18,6 +18,7 @@ from embermem.core.attributes import attributes
 from embermem.core.text import fold
 from embermem.core.types import (
     Fact,
+    FactId,
     FactProposal,
     Owner,
     Person,
@@ -64,6 +65,8 @@ class People:
         self._roles: dict[str, dict[Role, None]] = {}
         self._above: dict[str, str] = {}
         self._ids: dict[str, str] = {}
+        self._members: dict[str, list[str]] | None = None
+        self._shown: dict[FactId, tuple[Fact, Fact]] = {}
         self._facts = facts
         self._owner = fold(owner.user)
         self._told: dict[str, str] = {}
@@ -102,13 +105,13 @@ class People:
 
     def find(self, name: str) -> str | None:
         """The id of the person with a name, a kin word or an id; None for nobody known."""
-        known = set(self._above)
-        node = self._subject(name)
-        if node in known:
-            return self.id_of(name)
-        for new in self._above.keys() - known:
-            del self._above[new]
-        return None
+        told = called(name)
+        nodes = [fold(" ".join(name.split())), fold(told.name)]
+        if told.kin and not told.name and fold(told.of) in self._above:
+            of = self._written[self._root(told.of)]
+            nodes.append(fold(whose(of, told.kin, languages.by_signs(told.kin))))
+        known = next((node for node in nodes if node in self._above), None)
+        return None if known is None else self.id_of(self._written[known])
 
     def is_user(self, subject: str) -> bool:
         """Whether a subject means the user."""
@@ -128,10 +131,19 @@ class People:
         wanted = label(name, language)
         if fold(fact.subject) in (USER, AGENT, self._owner) and fact.text.startswith(said):
             return wanted + fact.text[len(said) :]
-        known = [fact.subject, name, *self._names(self._root(self._subject(fact.subject)))]
+        nodes = self._nodes_of(self._root(self._subject(fact.subject)))
+        known = [fact.subject, name, *(self._written[node] for node in nodes)]
         if any(mentions(fact.text, one) for one in (said, *known) if one not in (USER, AGENT)):
             return fact.text
         return (language.said_by if fact.text[:1].isupper() else language.of_subject)(wanted, fact.text)
+
+    def shown(self, fact: Fact) -> Fact:
+        """A fact as it is read: with the person's name, which the text names too."""
+        known = self._shown.get(fact.id)
+        if known is None or known[0] is not fact:
+            known = fact, replace(fact, person=self.name_of(self.of(fact)), text=self.named(fact))
+            self._shown[fact.id] = known
+        return known[1]
 
     def all(self) -> tuple[Person, ...]:
         """Everybody, the user and the agent first, then those of whom most is known."""
@@ -181,6 +193,7 @@ class People:
         node = fold(" ".join(name.split()))
         if node not in self._above:
             self._above[node] = node
+            self._members = None
             self._written[node] = " ".join(name.split())
         return node
 
@@ -201,6 +214,7 @@ class People:
         if second in (USER, AGENT):
             first, second = second, first
         self._above[second] = first
+        self._members = None
         self._ids.clear()
 
     def _join_ruled(self, pairs: Iterable[tuple[str, str]]) -> None:
@@ -213,11 +227,10 @@ class People:
     def _find_user(self, owner: Owner) -> str | None:
         """The user's id, joined to the speaker who is the user."""
         self._node(USER)
-        ruled = self._root(USER)
-        if any(self._root(node) == ruled for node in self._speakers(Role.USER) if node != USER):
-            return USER
+        if any(node in self._roles for node in self._nodes_of(self._root(USER)) if node != USER):
+            return USER  # as a caller ruled
         speakers = self._speakers(Role.USER)
-        named = [node for node in speakers if _goes_by(self._written[node], owner.user)]
+        named = [node for node in speakers if _goes_by(self._written[node], owner.user) and not self._is_apart(node)]
         if len(named) == 1:
             self._join(USER, named[0])
             return USER
@@ -231,7 +244,8 @@ class People:
 
     def _find_agent(self, owner: Owner) -> None:
         self._node(AGENT)
-        speakers = [node for node in self._speakers(Role.ASSISTANT) if node != AGENT]
+        user = self._root(USER)
+        speakers = [node for node in self._speakers(Role.ASSISTANT) if node != AGENT and self._root(node) != user]
         named = [node for node in speakers if _goes_by(self._written[node], owner.agent)]
         for node in named or (speakers if len(speakers) == 1 else ()):
             self._join(AGENT, node)
@@ -260,10 +274,13 @@ class People:
 
     # ---------------------------------------------------------------------------------------------------------- names
 
-    def _names(self, root: str) -> Iterator[str]:
-        for node in self._above:
-            if self._root(node) == root:
-                yield self._written[node]
+    def _nodes_of(self, root: str) -> list[str]:
+        """The nodes of a person, in the order in which they became known."""
+        if self._members is None:
+            self._members = {}
+            for node in tuple(self._above):
+                self._members.setdefault(self._root(node), []).append(node)
+        return self._members.get(root, [])
 
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
         """Names first, then kin words, each once; a role is no name."""
@@ -277,14 +294,14 @@ class People:
         if node in self._roles or not told.kin or told.name:
             return written
         root = self._root(self._named_node(told.of))
-        names = [name for one in tuple(self._above) if self._root(one) == root for name in [self._written[one]]]
+        names = [self._written[one] for one in self._nodes_of(root)]
         of = self._first_name([name for name in names if name not in (USER, AGENT) and not called(name).kin], root)
         return whose(of or told.of, told.kin, languages.by_signs(told.kin))
 
     def _best_name(self, root: str) -> str:
         """The name that a speaker goes by, else the first name known, else a kin word. A speaker who goes by the
         owner's id is called by the name that was told, if one was."""
-        return self._first_name(self._names_of(node for node in tuple(self._above) if self._root(node) == root), root)
+        return self._first_name(self._names_of(self._nodes_of(root)), root)
 
     def _first_name(self, names: Sequence[str], root: str) -> str:
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
@@ -324,8 +341,8 @@ def profile_from(facts: Iterable[Fact]) -> tuple[ProfileField, ...]:
 
 
 def shown(facts: Iterable[Fact], people: People) -> tuple[Fact, ...]:
-    """Facts as they are read: with the person's name, which the text names too."""
-    return tuple(replace(fact, person=people.name_of(people.of(fact)), text=people.named(fact)) for fact in facts)
+    """Facts as they are read: with the names of the persons they are about."""
+    return tuple(people.shown(fact) for fact in facts)
 
 
 def _goes_by(speaker: str, owner: str) -> bool:

@@ -39,7 +39,7 @@ from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
-from embermem.memoryos.people import People, people_of
+from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall import retrieval
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
 
@@ -270,10 +270,13 @@ class MemoryOS:
         then. Reads only."""
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment)
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
-        context = retrieval.recall(snapshot, asked, settings, self._counter, self._people_of(owner, snapshot.persona))
+        people = self._people_of(owner, snapshot.persona)
+        context = retrieval.recall(snapshot, asked, settings, self._counter, people)
+        known = context.persona
+        known = replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
         if not notes:
-            return context
-        return replace(context, partial=True, notes=(*context.notes, *notes))
+            return replace(context, persona=known)
+        return replace(context, persona=known, partial=True, notes=(*context.notes, *notes))
 
     def _people_of(self, owner: Owner, persona: Persona) -> People:
         """Whom a persona knows: worked out once for each that is read."""

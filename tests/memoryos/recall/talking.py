@@ -115,11 +115,18 @@ def segment(name: str, vector: Vector, keywords: Sequence[str] = (), *, archived
     )
 
 
-def fact(name: str, text: str, *seqs: int, about: About = About.USER, since: datetime | None = None) -> Fact:
+def fact(
+    name: str,
+    text: str,
+    *seqs: int,
+    about: About = About.USER,
+    subject: str = "user",
+    since: datetime | None = None,
+) -> Fact:
     return Fact(
         id=FactId(name),
         about=about,
-        subject="user",
+        subject=subject,
         attribute="says",
         value=text,
         text=text,

@@ -93,7 +93,7 @@ def test_the_same_words_of_one_speaker_on_one_day_stand_once() -> None:
 
 
 def test_a_fact_said_in_the_same_words_by_a_packed_utterance_is_not_told_twice() -> None:
-    persona = Persona(facts=(fact("f", "the heron lives in Lyon", 1),))
+    persona = Persona(facts=(fact("f", "the heron lives in Lyon", 1, subject="heron"),))
     made = context([Line("You know, the heron lives in Lyon")], persona, 200, "words")
     assert made.text.count("the heron lives in Lyon") == 1
     assert made.facts == ()
@@ -145,7 +145,7 @@ def test_a_fact_that_stands_beside_what_it_rests_on_takes_no_utterance_s_place()
     tight = context(lines, Persona(facts=facts), 40, "words")
     assert tight.text == without.text
     roomy = context(lines, Persona(facts=facts), 400, "words")
-    assert "- saw a heron in the reeds at dawn" in roomy.text
+    assert "- The user saw a heron in the reeds at dawn" in roomy.text
 
 
 @pytest.mark.parametrize("name", ["approx", "words"])
@@ -234,7 +234,7 @@ def test_a_speaker_who_goes_on_after_a_question_has_not_answered_it() -> None:
 @pytest.mark.parametrize(("value", "told"), [("Laon", True), ("Lyon", False)])
 def test_a_fact_is_told_early_where_its_own_source_says_something_else(value: str, told: bool) -> None:
     lines = [Line("Maj lives in Lyon."), *(Line(f"Maj lives with heron number {n}.") for n in range(30))]
-    corrected = replace(fact("f", f"Maj's home is {value}", 1), value=value)
+    corrected = replace(fact("f", f"Maj's home is {value}", 1, subject="Maj"), value=value, person="Maj")
     made = context(lines, Persona(facts=(corrected,)), 60, "words", "Where does Maj live?")
     assert "#1 " in made.text
     assert (made.facts == (corrected,)) is told

@@ -80,8 +80,8 @@ def test_the_budget_is_ignored_and_the_text_is_in_time_order() -> None:
     context = recall(MEMORY, ASKED, PAPER, counter("words"))
     assert context.text.splitlines() == [
         "user: name Alice",
-        "- saw a heron [#4]",
-        "- told of a marsh [#1]",
+        "- Alice saw a heron [#4]",
+        "- Alice told of a marsh [#1]",
         "",
         "2026-05-02 (Sat), s:",
         "#1 Alice: a one",

@@ -23,8 +23,8 @@ def test_two_moments_of_one_owner_do_not_mix(opened: Opener, clock: Clock) -> No
     before, after = NOW + timedelta(minutes=30), clock.now
     for _ in range(2):
         for preset in BOTH:
-            assert told(mine.recall("Where do I live?", as_of=before, preset=preset)) == ["lives in Lyon"]
-            assert told(mine.recall("Where do I live?", as_of=after, preset=preset)) == ["lives in Nantes"]
+            assert told(mine.recall("Where do I live?", as_of=before, preset=preset)) == ["alice lives in Lyon"]
+            assert told(mine.recall("Where do I live?", as_of=after, preset=preset)) == ["alice lives in Nantes"]
     assert {hit.utterance.seq for hit in mine.search("live", as_of=before)} == {1, 2, 3, 4}
 
 
@@ -53,13 +53,13 @@ def test_what_is_learnt_after_a_look_back_is_known_in_the_next(opened: Opener, c
     mine = opened(facts_when="read").of("alice")
     moved(mine, clock)
     then = "2026-05-01"
-    assert told(mine.recall("Where do I live?", valid_at=then)) == ["lives in Nantes"]
+    assert told(mine.recall("Where do I live?", valid_at=then)) == ["alice lives in Nantes"]
     mine.add("We saw an otter.", "Nice.")
     mine.settle()
-    assert told(mine.recall("Where do I live?", valid_at=then)) == ["lives in Nantes"]
+    assert told(mine.recall("Where do I live?", valid_at=then)) == ["alice lives in Nantes"]
     mine.add("I live in Brest now.", "Oh.", at="2026-04-03T10:00:00+02:00")
     mine.settle()
-    assert told(mine.recall("Where do I live?", valid_at=then)) == ["lives in Brest"]
+    assert told(mine.recall("Where do I live?", valid_at=then)) == ["alice lives in Brest"]
 
 
 def test_what_was_forgotten_since_is_in_no_moment(opened: Opener, clock: Clock) -> None:
@@ -134,11 +134,11 @@ def test_what_was_true_then_is_told_with_the_day_it_ended(opened: Opener, clock:
     moved(mine, clock)
     for preset in BOTH:
         context = mine.recall("Where do I live?", valid_at="2026-02-20", preset=preset)
-        assert told(context) == ["lives in Lyon"]
-        assert "lives in Lyon (said 2026-01-10) (until 3 March 2026) [#1]" in context.text
+        assert told(context) == ["alice lives in Lyon"]
+        assert "alice lives in Lyon (said 2026-01-10) (until 3 March 2026) [#1]" in context.text
         assert "Nantes" not in context.text
         assert context.persona == mine.persona(valid_at="2026-02-20")
-    assert told(mine.recall("Where do I live?", valid_at="2026-04-01")) == ["lives in Nantes"]
+    assert told(mine.recall("Where do I live?", valid_at="2026-04-01")) == ["alice lives in Nantes"]
     assert told(mine.recall("Where do I live?", valid_at="2025-04-01")) == []
 
 
@@ -146,7 +146,7 @@ def test_what_was_true_as_it_was_known_then(opened: Opener, clock: Clock) -> Non
     mine = opened(facts_when="read").of("alice")
     moved(mine, clock)
     context = mine.recall("Where do I live?", valid_at="2026-04-01", as_of=NOW + timedelta(minutes=30))
-    assert told(context) == ["lives in Lyon"]
+    assert told(context) == ["alice lives in Lyon"]
     assert "until" not in context.text
 
 
@@ -165,10 +165,10 @@ def test_what_was_told_later_of_a_time_is_found_at_that_time(opened: Opener, clo
 def test_a_question_for_days_in_the_past_hears_what_was_true_then(opened: Opener, clock: Clock) -> None:
     mine = opened(facts_when="read").of("alice")
     moved(mine, clock)
-    assert told(mine.recall("Where do I live?")) == ["lives in Nantes"]
-    assert "lives in Lyon" in told(mine.recall("Where did I live in January?"))
-    assert "lives in Lyon" in told(mine.recall("Where did I live on 9 February 2026?"))
-    assert told(mine.recall("Where did I live on 9 April 2026?")) == ["lives in Nantes"]
+    assert told(mine.recall("Where do I live?")) == ["alice lives in Nantes"]
+    assert "alice lives in Lyon" in told(mine.recall("Where did I live in January?"))
+    assert "alice lives in Lyon" in told(mine.recall("Where did I live on 9 February 2026?"))
+    assert told(mine.recall("Where did I live on 9 April 2026?")) == ["alice lives in Nantes"]
     assert "(until 3 March 2026)" in mine.recall("Where did I live in January?").text
 
 

@@ -12,18 +12,21 @@ from hypothesis import strategies as st
 from talking import START, Line, fact, snapshot
 
 from embermem import Memory
+from embermem.core import messages
 from embermem.core.attributes import attributes
 from embermem.core.config import load
 from embermem.core.types import About, Context, Fact, Persona, ThreadId
 from embermem.index.query_context import View
 from embermem.index.tokens import counter
 from embermem.languages.questions import asks_of_the_past
+from embermem.memoryos.people import people_of
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.protocols import Scope
 from proofs import bounded
 
 LATER = START + timedelta(days=30)
+OWNER = messages.owner("alice", "default")
 BURGER = "I'd love a burger tonight"
 LIMITS = sorted(name for name, one in attributes().items() if one.standing == "limit")
 
@@ -49,7 +52,7 @@ def stands(
     said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(lines)]
     asked = Query(text=query, at=at, scope=scope)
     view = View(snapshot(said, persona=Persona(facts=tuple(facts))), asked, load(**chosen))
-    return [one.text for one in standing(view)]
+    return [one.text for one in standing(view, people_of(OWNER, view.snapshot.persona))]
 
 
 def recalled(facts: Sequence[Fact], query: str = BURGER, *, budget: int = 600, preset: str | None = None) -> Context:
@@ -90,8 +93,8 @@ def test_what_the_user_wants_for_long_stands_beside_what_is_wanted_tonight(
         assert told in context.text
     else:
         assert one is not None
-        assert f"- {told} (said 2026-05-02) [#1]" in context.text
-        assert any(note.endswith(f"{told} (said 2026-05-02) [#1]") for note in context.explain().notes)
+        assert f"- alice {told} (said 2026-05-02) [#1]" in context.text
+        assert any(note.endswith(f"alice {told} (said 2026-05-02) [#1]") for note in context.explain().notes)
 
 
 def test_a_goal_that_was_given_up_stands_no_longer(tmp_path: Path) -> None:
@@ -112,7 +115,7 @@ def test_goals_and_limits_stand_and_other_facts_do_not() -> None:
 
 def test_only_the_users_own_goals_and_limits_stand() -> None:
     sister = replace(PEANUTS, subject="sister Ana")
-    agent = replace(fact("a", "cannot browse the web", 1, about=About.AGENT), attribute="cannot")
+    agent = replace(fact("a", "cannot browse the web", 1, about=About.AGENT, subject="agent"), attribute="cannot")
     assert stands([sister, agent]) == []
 
 
@@ -168,7 +171,10 @@ def test_of_equally_near_ones_the_newest_comes_first() -> None:
     view = View(
         snapshot(days, persona=Persona(facts=tuple(facts))), Query(text="hm", at=START + timedelta(300)), load()
     )
-    assert [one.text for one in standing(view)] == ["wants to learn Spanish", "wants to learn French"]
+    assert [one.text for one in standing(view, people_of(OWNER, view.snapshot.persona))] == [
+        "wants to learn Spanish",
+        "wants to learn French",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -202,8 +208,8 @@ def test_standing_facts_have_their_place_though_no_word_of_the_query_agrees() ->
     assert {one.id for one in made.facts} == {SLIMMER.id, PEANUTS.id}
     assert made.text.count("wants to get slimmer") == made.text.count("allergic to peanuts") == 1
     assert [note for note in made.notes if "stands at every recall" in note] == [
-        "stands at every recall: is allergic to peanuts (said 2026-05-02) [#2]",
-        "stands at every recall: wants to get slimmer (said 2026-05-02) [#1]",
+        "stands at every recall: The user is allergic to peanuts (said 2026-05-02) [#2]",
+        "stands at every recall: The user wants to get slimmer (said 2026-05-02) [#1]",
     ]
 
 

@@ -439,9 +439,9 @@ class _Redaction:
     def _related(self, d: PersonRelated) -> Sequence[PersonRelated]:
         """Who speaks is known as long as something stays that they said. What callers ruled of two names stays, unless
         one of them was said in what goes alone."""
-        if d.relation is not Relation.SPEAKS:
-            return [] if self._tells((), (d.one, d.other)) else [d]
         left = self._left(d.sources)
+        if d.relation is not Relation.SPEAKS:
+            return [] if self._tells(d.sources, (d.one, d.other)) else [replace(d, sources=left)]
         if not left and (other := self._going.spoken(d.one, d.other)) is not None:
             left = (other,)
         return [replace(d, sources=left)] if left else []
