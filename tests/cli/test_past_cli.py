@@ -167,7 +167,7 @@ def test_facts_are_learnt_from_a_file_or_stdin_all_or_none(tmp_path: Path) -> No
         assert refused(run(store, "learn", "-", stdin=wrong), says), wrong
     assert refused(run(store, "learn", str(tmp_path / "none.jsonl")), "none.jsonl")
     assert refused(run(store, "learn", str(tmp_path)), str(tmp_path))
-    assert facts(store) == ["The user likes tea", "用户喜欢绿茶"]
+    assert facts(store) == ["likes tea", "喜欢绿茶"]
 
 
 # ------------------------------------------------------------------------------------------------- fade and expire

@@ -53,7 +53,7 @@ def test_it_shows_the_tiers_the_answers_and_why(
     with Memory(tmp_path / "kept.db", background=False) as memory:
         owner = memory.of(USER, AGENT)
         assert owner.stats().pages == len(conversation())
-        assert "Grenoble" in next(fact.value for fact in owner.facts() if fact.attribute == "lives_in")
+        assert "Grenoble" in next(fact.value for fact in owner.facts(person="user") if fact.attribute == "lives_in")
         assert "Nantes" in {fact.value for fact in owner.past_facts()}
 
 

@@ -52,7 +52,12 @@ def test_a_corrected_fact_takes_the_place_of_the_old_one_with_its_sources(alice:
     say(alice, "I live in Lyon.")
     wrong = the(alice, "Lyon")
     right = alice.correct(wrong.id, "lives in Laon", value="Laon")
-    assert (right.subject, right.attribute, right.value, right.text) == ("user", "lives_in", "Laon", "lives in Laon")
+    assert (right.subject, right.attribute, right.value, right.text) == (
+        "alice",
+        "lives_in",
+        "Laon",
+        "alice lives in Laon",
+    )
     assert right.sources == wrong.sources
     assert right.valid_from == wrong.valid_from
     assert held(alice) == ["Laon"]

@@ -35,7 +35,12 @@ def test_facts_are_learnt_in_one_change_of_the_caller_s(alice: OwnerMemory) -> N
     ana = {"text": "sister Ana is a nurse", "subject": "sister Ana"}
     agent = {"text": "speaks French", "about": "agent"}
     learnt = alice.learn([LYON, likes, ana, agent])
-    assert [fact.text for fact in learnt] == [one["text"] for one in (LYON, likes, ana, agent)]
+    assert [fact.text for fact in learnt] == [
+        "The user lives in Lyon",
+        "The user likes green tea",
+        "sister Ana is a nurse",
+        "The assistant speaks French",
+    ]
     assert [(f.about, f.subject, f.attribute) for f in learnt] == [
         (About.USER, "user", "lives_in"),
         (About.USER, "user", "likes"),

@@ -154,20 +154,20 @@ def test_facts_that_the_cap_moved_out_hold_again(alice: OwnerMemory) -> None:
 
 
 def test_an_undo_keeps_to_the_cap(alice: OwnerMemory) -> None:
-    alice.add("I live in Lyon.", "Nice.")
+    alice.add("My favorite color is green.", "Nice.")
     alice.settle()
-    alice.add("I moved to Nantes.", "Nice.", thread="b")
+    alice.add("My favorite color is red.", "Nice.", thread="b")
     alice.settle()
-    wrong = added(alice, "Nantes")
+    wrong = added(alice, "red")
     alice.add("I like green tea. I like figs. I like jazz. I like rain. I like maps.", "Nice.", thread="c")
     alice.settle()
-    assert [f.value for f in alice.facts(archived=True)] == ["Nantes"]
+    assert [f.value for f in alice.facts(archived=True)] == ["red"]
     undone = alice.undo(wrong)
-    assert "Lyon" in {f.value for f in (*alice.facts(), *alice.facts(archived=True))}
-    assert "Nantes" not in {f.value for f in (*alice.facts(), *alice.facts(archived=True))}
+    assert "green" in {f.value for f in (*alice.facts(), *alice.facts(archived=True))}
+    assert "red" not in {f.value for f in (*alice.facts(), *alice.facts(archived=True))}
     assert len(alice.facts("user")) <= 5
     alice.undo(undone)
-    assert [f.value for f in alice.facts(archived=True)] == ["Nantes"]
+    assert [f.value for f in alice.facts(archived=True)] == ["red"]
 
 
 def test_what_was_undone_is_not_learnt_again_from_the_same_words(alice: OwnerMemory) -> None:

@@ -73,7 +73,7 @@ def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str
     found["chain"] |= items["chain"]
     found["segment"] = found["segment_text"] = found["evolution"] = segments | items["segment"]
     found["fact"] = found["fact_state"] = facts
-    found["trait"], found["profile"] = items["trait"], items["profile"]
+    found["trait"], found["profile"], found["person"] = items["trait"], items["profile"], items["person"]
     held = {row["segment_id"] for row in before["membership"] if row["page_id"] not in pages}
     held |= {row["item_id"] for row in before["source"] if row["item"] == "fact" and row["seq"] not in seqs}
     ended = (segments | facts) - held  # of these nothing is left to be linked
@@ -81,7 +81,7 @@ def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str
     return found
 
 
-ITEMS = ("chain", "segment", "fact", "trait", "profile", "link", "evolution")
+ITEMS = ("chain", "segment", "fact", "trait", "profile", "person", "link", "evolution")
 IDS = {
     "note": "page_id",
     "membership": "page_id",
@@ -104,6 +104,8 @@ def others(told: Rows, gone: dict[str, set[str]]) -> dict[str, list[str]]:
         left[table] = sorted(repr({k: v for k, v in row.items() if k != "touched_no"}) for row in kept)
     named = [row for row in told["profile"] if f"{row['whose']}.{row['name']}" not in gone["profile"]]
     left["profile"] = sorted(map(repr, named))
+    speak = [row for row in told["person"] if f"{row['relation']}.{row['one']}.{row['other']}" not in gone["person"]]
+    left["person"] = sorted(map(repr, speak))
     items = {"chain": "chain", "segment": "segment_text", "fact": "fact", "trait": "trait", "profile": "profile"}
     kept = [
         row

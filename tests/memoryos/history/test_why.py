@@ -48,11 +48,11 @@ def test_a_profile_line_leads_to_the_words_said_and_to_what_it_replaced(alice: O
     assert (why.kind, why.text, why.held) == ("profile", "Turin", True)
     assert words(why) == ["I moved to Turin"]
     (fact,) = why.behind
-    assert (fact.item_id, fact.text) == (by_text(alice, "Turin").id, "lives in Turin")
+    assert (fact.item_id, fact.text) == (by_text(alice, "Turin").id, "alice lives in Turin")
     assert words(fact) == ["I moved to Turin"]
     assert [(one.text, words(one)) for one in fact.replaced] == [
-        ("lives in Porto", ["I moved to Porto"]),
-        ("lives in Lyon", ["I live in Lyon"]),
+        ("alice lives in Porto", ["I moved to Porto"]),
+        ("alice lives in Lyon", ["I live in Lyon"]),
     ]
     assert [(one.text, one.held) for one in why.replaced] == [("Porto", False), ("Lyon", False)]
     quote = why.quotes[0]
@@ -63,15 +63,15 @@ def test_a_profile_line_leads_to_the_words_said_and_to_what_it_replaced(alice: O
 def test_a_fact_says_what_it_replaced_what_replaced_it_and_the_changes_that_made_it(alice: OwnerMemory) -> None:
     first = min(alice.past_facts(), key=lambda fact: fact.sources[0].seq)
     why = alice.why(first.id)
-    assert (why.kind, why.text, why.held) == ("fact", "lives in Lyon", False)
+    assert (why.kind, why.text, why.held) == ("fact", "alice lives in Lyon", False)
     assert (why.valid_from, why.valid_to) == (first.valid_from, first.valid_to)
-    assert [one.text for one in why.replaced_by] == ["lives in Porto", "lives in Turin"]
+    assert [one.text for one in why.replaced_by] == ["alice lives in Porto", "alice lives in Turin"]
     assert why.replaced == ()
     assert why.changes[0].no == first.change_no
     assert (why.changes[0].cause, why.changes[0].analyst) == ("annotation", "extractive-v1")
     corrected = alice.correct(by_text(alice, "Turin").id, "lives in Milan", value="Milan")
     why = alice.why(corrected.id)
-    assert why.replaced[0].text == "lives in Turin"
+    assert why.replaced[0].text == "alice lives in Turin"
     assert why.changes[-1].cause == Cause.CORRECTION.value
 
 
@@ -155,7 +155,7 @@ def test_a_model_s_facts_name_the_characters_where_their_value_stands(opened: Op
         mine = told(opened(**APART, **model).of("alice"), clock, "I live in Lyon.", "I really like figs.")
     assert {(fact.value, *words(mine.why(fact.id))) for fact in mine.facts()} == {("Lyon", "Lyon"), ("figs", "figs")}
     assert words(mine.why("user.home")) == ["Lyon"]
-    assert [one.text for one in mine.why("user.home").behind] == ["lives in Lyon"]
+    assert [one.text for one in mine.why("user.home").behind] == ["alice lives in Lyon"]
 
 
 @settings(max_examples=bounded(10, proofs=400))
@@ -200,7 +200,7 @@ def test_a_long_past_is_told_within_bounds_and_a_circle_once(opened: Opener, clo
     towns = "Lyon Porto Turin Milan Paris Rome Berlin Basel Oslo Bonn Madrid Ghent London Nice".split()
     mine = told(opened(**APART).of("alice"), clock, *(f"I moved to {town}." for town in towns))
     why = mine.why(by_text(mine, towns[-1]).id)
-    assert [one.text for one in why.replaced] == [f"lives in {town}" for town in towns[-2:-10:-1]]
+    assert [one.text for one in why.replaced] == [f"alice lives in {town}" for town in towns[-2:-10:-1]]
     first, last = (min(mine.past_facts(), key=lambda f: f.sources[0].seq), by_text(mine, towns[-1]))
     meddle(place(), f"UPDATE fact SET superseded_by = '{first.id}' WHERE fact_id = '{last.id}'")
     for fact_id in (first.id, last.id):
@@ -226,7 +226,7 @@ def test_it_reads_well_in_a_terminal(alice: OwnerMemory) -> None:
         f'  said #15 {when}: "I moved to Turin"',
         "  change 2, annotation by extractive-v1, 2026-05-02",
         "  rests on",
-        f"    fact {by_text(alice, 'Turin').id}: lives in Turin (from 2026-05-08)",
+        f"    fact {by_text(alice, 'Turin').id}: alice lives in Turin (from 2026-05-08)",
     ]
 
 

@@ -30,6 +30,7 @@ from embermem.core.types import (
     Source,
 )
 from embermem.core.user_overrides import plain, speaks_of
+from embermem.languages.people import USER, called
 from embermem.languages.words import runs, terms, unspaced
 from embermem.protocols import SegmentState
 
@@ -87,6 +88,9 @@ def named(subject: str, apart: Collection[str]) -> str | None:
     """What a fact's subject is called: of "sister Ana" Ana, of "mother" just that, of "Ben's dog" the dog, if Ben is
     one of those who talk. None for the user, the agent and those who talk."""
     subject = " ".join(subject.split())
+    told = called(subject)
+    if told.kin:
+        return told.name or (told.kin if told.of == USER or fold(told.of) in apart else subject)
     owner, possessive, rest = subject.partition("'s ")
     if possessive and fold(owner) in apart:
         subject, possessive = rest, ""
