@@ -79,6 +79,7 @@ def persona(
         title="Persona",
         people=people,
         undecided=show.undecided(people),
+        other_names=_other_names,
         person=person,
         chosen=_chosen(people, person),
         ruled=_ruling(mine, ruled),
@@ -226,6 +227,11 @@ def _chosen(people: Sequence[Person], name: str) -> Person | None:
     """The person with a name or an id; None for a kin word that nobody is listed by."""
     told = fold(name)
     return next((one for one in people if told in (one.id, *map(fold, (one.name, *one.names)))), None)
+
+
+def _other_names(person: Person) -> list[str]:
+    """The names of a person that differ from the one they are called by in more than capital letters."""
+    return [name for name in person.names if fold(name) != fold(person.name)]
 
 
 def _ruling(mine: OwnerMemory, no: int) -> tuple[int, str] | None:
