@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.text import Text
 
 from embermem import Context, EmberError, Fact, Memory, OwnerMemory, Segment, Tier
-from embermem.core.types import Source
+from embermem.core.types import Person, Source
 
 CONVERSATION = "data/demo_conversation.jsonl"
 USER, AGENT = "mei", "companion"
@@ -156,10 +156,19 @@ def _long_term(console: Console, owner: OwnerMemory) -> None:
             f"{trait.dimension.replace('_', ' ')}: {trait.pole}, {trait.level:+.1f}, confidence {trait.confidence:.2f}"
         )
         _line(console, "trait     ", style="bold", after=f"{what} {_sources(trait.sources)}")
-    for fact in owner.facts():
-        _line(console, "fact      ", style="bold", after=f"{fact.text} {_sources(fact.sources)}")
-    for fact in owner.past_facts():
-        _line(console, "no longer ", style="bold", after=f"{fact.text}, {_span(fact)} {_sources(fact.sources)}")
+    for person in owner.people():
+        if person.facts:
+            _line(console, person.name, style="bold", after=_also(person))
+        for fact in owner.facts(person=person.id):
+            _line(console, f"  {fact.text}", after=f" {_sources(fact.sources)}")
+        for fact in owner.past_facts(person=person.id):
+            _line(console, "  no longer: ", style="dim", after=f"{fact.text}, {_span(fact)} {_sources(fact.sources)}")
+
+
+def _also(person: Person) -> str:
+    """What else a person is called, and whether they are the user or the agent."""
+    told = [*((f"the {person.id}",) if person.id in ("user", "agent") else ()), *person.names]
+    return "".join(f", {name}" for name in told if name.casefold() != person.name.casefold())
 
 
 def _answers(console: Console, owner: OwnerMemory) -> None:

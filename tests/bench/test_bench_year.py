@@ -76,7 +76,7 @@ def test_an_answer_of_all_that_is_wanted_lacks_nothing_and_says_whatever_it_may_
 
 def test_a_script_that_acts_on_a_fact_which_is_not_there_fails(tmp_path: Path) -> None:
     clock = year.Clock(SAID[0].at)
-    pin = year.Pin(at=SAID[0].at, pin=Meant(subject="user", attribute="lives_in"))
+    pin = year.Pin(at=SAID[0].at, pin=Meant(person="user", attribute="lives_in"))
     with (
         Memory(tmp_path / "year.db", clock=clock, embedder="hashed", background=False, model="") as memory,
         pytest.raises(EmberError, match="0 facts where the script means one"),

@@ -78,9 +78,9 @@ def test_all_of_one_user_goes_and_others_stay(store: Path) -> None:
 def test_a_fact_is_corrected_pinned_and_retired(store: Path) -> None:
     lives = facts(store)[WORD]["id"]
     made = run(store, "correct", lives, "lives in Laon", "--value", "Laon", "--json").json
-    assert (made["value"], made["text"]) == ("Laon", "lives in Laon")
+    assert (made["value"], made["text"]) == ("Laon", "The user lives in Laon")
     assert run(store, "correct", lives, "lives in Nantes").code == 1  # it holds no longer
-    assert run(store, "pin", made["id"]).out == f"{made['id']}: lives in Laon\n"
+    assert run(store, "pin", made["id"]).out == f"{made['id']}: The user lives in Laon\n"
     assert facts(store)["Laon"]["pinned"]
     assert run(store, "pin", made["id"], "--off").code == 0
     assert not facts(store)["Laon"]["pinned"]

@@ -155,7 +155,7 @@ def test_facts_are_learnt_from_a_file_or_stdin_all_or_none(tmp_path: Path) -> No
     store = tmp_path / "deep" / "new.db"
     done = run(store, "learn", "-", stdin='{"text": "likes tea"}\n\n{"text": "喜欢绿茶"}\r\n'.encode())
     assert done.code == 0, done.err
-    assert [line.partition(": ")[2] for line in done.out.splitlines()] == ["likes tea", "喜欢绿茶"]
+    assert [line.partition(": ")[2] for line in done.out.splitlines()] == ["The user likes tea", "用户喜欢绿茶"]
     for wrong, says in (
         (b"", "empty"),
         (b"{", "line 1"),
@@ -262,7 +262,7 @@ def test_undo_says_first_what_it_would_take_back_and_what_stays(tmp_path: Path) 
     no = str(lyon["change_no"])
     tried = run(store, "undo", no, "--dry-run")
     assert tried.code == 0
-    assert "− lives in Lyon" in tried.out
+    assert "− The user lives in Lyon" in tried.out
     assert facts(store) == ["Lyon"]
     learnt(store, {**NANTES, "valid_from": "2026-05-02"})
     stays = run(store, "undo", no, "--dry-run")

@@ -153,10 +153,18 @@ def test_read_anew_by_extraction_after_a_model_it_is_what_it_was(store: Path, se
 
 
 def test_the_listing_shows_before_and_after(store: Path, server: ModelServer) -> None:
-    run(store, "--user", "alice", "undo", added(store, "lives in Lyon"))
+    run(store, "--user", "alice", "undo", added(store, "alice lives in Lyon"))
     done = run(store, "--user", "alice", "rebuild", "--dry-run", "--model", "scripted", more=model(server))
     assert done.code == 0
-    for text in ("would be read anew by model scripted", "segments", "→", "new   lives in Lyon", "home", "gone", "new"):
+    for text in (
+        "would be read anew by model scripted",
+        "segments",
+        "→",
+        "new   alice lives in Lyon",
+        "home",
+        "gone",
+        "new",
+    ):
         assert text in done.out
     assert "calls are made, and count" in done.err
 
@@ -217,18 +225,18 @@ def test_undo_takes_back_what_a_change_taught_and_undoing_that_restores_it(store
     def known() -> list[str]:
         return [fact["text"] for fact in run(store, "--user", "alice", "show", "long", "--json").json["facts"]]
 
-    before, no = known(), added(store, "lives in Lyon")
+    before, no = known(), added(store, "alice lives in Lyon")
     done = run(store, "--user", "alice", "undo", no)
     assert done.code == 0
-    assert "lives in Lyon" not in known()
+    assert "alice lives in Lyon" not in known()
     assert f"embermem undo {done.out.strip()}" in done.err
     again = run(store, "--user", "alice", "undo", done.out.strip(), "--json").json
     assert again == {"change": int(done.out) + 1, "undoes": int(done.out), "refused": []}
     assert known() == before
     log = run(store, "--user", "alice", "show", "changes", "--json").json
     assert [one["cause"] for one in log[-2:]] == ["undo", "undo"]
-    assert f"undoes change {no}; − lives in Lyon" in log[-2]["holds"]
-    assert "+ lives in Lyon" in log[-1]["holds"]
+    assert f"undoes change {no}; − alice lives in Lyon" in log[-2]["holds"]
+    assert "+ alice lives in Lyon" in log[-1]["holds"]
     assert run(store, "rebuild").code == 0
 
 
@@ -243,7 +251,7 @@ def test_what_cannot_be_undone_is_one_line(store: Path, number: str, code: int, 
 
 
 def test_the_log_is_listed_with_the_newest_last_and_every_change_says_what_it_holds(store: Path) -> None:
-    run(store, "--user", "alice", "undo", added(store, "lives in Lyon"))
+    run(store, "--user", "alice", "undo", added(store, "alice lives in Lyon"))
     log = run(store, "--user", "alice", "show", "changes", "--json").json
     assert [one["no"] for one in log] == list(range(1, len(log) + 1))
     assert all(one["holds"] for one in log)

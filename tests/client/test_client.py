@@ -121,7 +121,7 @@ def test_answers_are_those_of_the_memory_behind(memory: Memory, alice: OwnerMemo
         assert there.facts() == alice.facts()
         assert there.past_facts() == alice.past_facts()
         assert there.traits() == alice.traits()
-        assert there.persona() == replace(alice.persona(), traits=alice.traits())
+        assert there.persona() == replace(alice.persona(), traits=alice.traits(), relations=())
         assert told(there.search("heron", k=3)) == told(alice.search("heron", k=3))
         assert seen(there.recall("Where do I live?", budget=90)) == seen(alice.recall("Where do I live?", budget=90))
         assert there.segments() == tuple(replace(segment, embedding=None) for segment in alice.segments())

@@ -223,7 +223,7 @@ def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> No
     assert (lives.about, lives.value, lives.current) == (About.USER, "Lyon", True)
     assert [source.utterance_id for source in lives.sources] == [page.utterances[0].id]
     moved = alice.correct(lives.id, "lives in Nantes", value="Nantes")
-    assert (moved.value, moved.text, moved.current) == ("Nantes", "lives in Nantes", True)
+    assert (moved.value, moved.text, moved.current) == ("Nantes", "alice lives in Nantes", True)
     assert alice.fact(moved.id) == moved
     assert [fact.superseded_by for fact in alice.past_facts()] == [moved.id]
     assert alice.pin(moved.id).pinned
@@ -232,6 +232,74 @@ def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> No
     assert not [fact for fact in alice.facts() if fact.attribute == "lives_in"]
     with pytest.raises(InputError):
         alice.retire(moved.id)
+
+
+def talked(group: OwnerMemory) -> None:
+    """Two people, and the sister and brother of one of them."""
+    said = [
+        ("Vera", "I live in Lyon. My sister Ana works as a nurse."),
+        ("Kit", "I live in Oslo and I am allergic to nuts."),
+        ("Vera", "My brother lives in Rome."),
+        *(("Kit", f"The tulip number {number} is red.") for number in range(8)),
+    ]
+    group.add_messages([{"role": "user", "name": name, "content": text} for name, text in said])
+    group.settle()
+
+
+@every_face
+def test_everybody_has_names_facts_and_a_profile_of_their_own(of: Of) -> None:
+    group = of("group")
+    talked(group)
+    people = {person.name: person for person in group.people()}
+    assert people.keys() == {"Vera", "Kit", "Ana", "Vera's brother"}
+    assert (people["Ana"].names, people["Ana"].roles) == (("Ana", "Vera's sister"), ())
+    assert people["Kit"].roles == (Role.USER,)
+    assert {name: person.facts for name, person in people.items()} == {
+        name: len(group.facts(person=name)) for name in people
+    }
+    assert {fact.person for fact in group.facts()} == people.keys()
+    assert [fact.value for fact in group.facts(person="Kit") if fact.attribute == "allergic_to"] == ["nuts"]
+    assert group.facts(person="Vera's sister") == group.facts(person="ana")
+    assert [(line.name, line.value) for line in group.profile("Vera's brother")] == [("home", "Rome")]
+    (home,) = (fact for fact in group.facts(person="Kit") if fact.attribute == "lives_in")
+    group.retire(home.id)
+    assert [fact.id for fact in group.past_facts(person="Kit")] == [home.id]
+    assert group.past_facts(person="Vera") == ()
+    assert group.people(as_of="2020-01-01") == ()
+    for read in (group.facts, group.past_facts, group.profile):
+        with pytest.raises(NotFound):
+            read(person="Zoe")
+        with pytest.raises(InputError):
+            read(person="")
+
+
+@every_face
+def test_who_is_who_is_said_and_taken_back(of: Of) -> None:
+    group = of("group")
+    talked(group)
+    assert not any(person.id == "user" for person in group.people())
+    assert group.profile() == ()
+    chosen = group.set_user("Vera")
+    assert next((person.id, person.name) for person in group.people()) == ("user", "Vera")
+    assert [(line.name, line.value) for line in group.profile()] == [("home", "Lyon")]
+    merged = group.merge_people("Ana", "Vera's brother")
+    assert {fact.value for fact in group.facts(person="Ana")} == {"nurse", "Rome"}
+    group.undo(merged)
+    assert {fact.value for fact in group.facts(person="Ana")} == {"nurse"}
+    split = group.split_people("Ana", "Vera's sister")
+    assert group.facts(person="Vera's sister") == ()
+    group.undo(split)
+    group.undo(chosen)
+    assert group.profile() == ()
+    for names in (("Zoe", "Ana"), ("Ana", "Zoe")):
+        for rule in (group.merge_people, group.split_people):
+            with pytest.raises(NotFound):
+                rule(*names)
+    for rule, names in ((group.merge_people, ("Ana", "Vera's sister")), (group.split_people, ("Ana", "Kit"))):
+        with pytest.raises(InputError):
+            rule(*names)
+    with pytest.raises(NotFound):
+        group.set_user("Zoe")
 
 
 def test_profiles_are_set_and_taken_away(alice: OwnerMemory) -> None:

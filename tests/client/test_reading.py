@@ -106,7 +106,7 @@ def test_a_trait(trait: Trait) -> None:
 @given(line=of(ProfileField).map(lambda line: replace(line, whose=About.AGENT)))
 def test_a_line_of_a_profile(line: ProfileField) -> None:
     told = sent(memories.profile(Persona(agent_profile=(line,))))
-    assert memories.lines_of(told, About.AGENT) == (line,)
+    assert memories.lines_of(told.agent, About.AGENT) == (line,)
 
 
 @given(segment=of(Segment, "embedding"), heat=st.floats(0, 1e9))

@@ -48,10 +48,12 @@ def test_it_shows_the_tiers_the_answers_and_why(
     printed = capsys.readouterr().out
     for shown in ("Short-term memory", "Mid-term memory", "Long-term memory", "Recall", "lives in Nantes", "score"):
         assert shown in printed
+    for shown in ("Mei, the user", "Lian, Mei's sister\n    Lian lives in Annecy", "Inès works as a first aider"):
+        assert shown in printed
     with Memory(tmp_path / "kept.db", background=False) as memory:
         owner = memory.of(USER, AGENT)
         assert owner.stats().pages == len(conversation())
-        assert "Grenoble" in next(fact.value for fact in owner.facts() if fact.attribute == "lives_in")
+        assert "Grenoble" in next(fact.value for fact in owner.facts(person="user") if fact.attribute == "lives_in")
         assert "Nantes" in {fact.value for fact in owner.past_facts()}
 
 

@@ -52,7 +52,7 @@ def moved(server: Server, clock: Clock) -> str:
 def test_reads_answer_of_a_day_that_is_over(server: Server, http: httpx2.Client, clock: Clock, name: str) -> None:
     then: dict[str, Any] = {name: moved(server, clock)}
     facts = get(http, "/v1/facts", **then)["results"]
-    assert [one["memory"] for one in facts] == ["lives in Lyon"]
+    assert [one["memory"] for one in facts] == ["alice lives in Lyon"]
     assert get(http, "/v1/profile", **then)["user"]["home"]["value"] == "Lyon"
     (page,) = get(http, "/v1/pages", **then)["results"]
     assert get(http, f"/v1/pages/{page['id']}", **then)["id"] == page["id"]
@@ -60,7 +60,7 @@ def test_reads_answer_of_a_day_that_is_over(server: Server, http: httpx2.Client,
     assert "Nantes" not in post(http, "/v1/context", query="Where do I live?", **then)["text"]
     found = post(http, "/v1/search", query="Where do I live?", **then)["results"]
     assert [one["memory"] for one in found if one["metadata"]["role"] == "user"] == ["I live in Lyon."]
-    assert [one["memory"] for one in get(http, "/v1/facts")["results"]] == ["lives in Nantes"]
+    assert [one["memory"] for one in get(http, "/v1/facts")["results"]] == ["alice lives in Nantes"]
 
 
 def test_a_context_of_another_time_counts_no_visit(server: Server, http: httpx2.Client, clock: Clock) -> None:
@@ -113,8 +113,8 @@ def test_changes_of_a_time_and_what_differs_between_two(server: Server, http: ht
     assert newer == changes[-len(newer) :]
     assert get(http, "/v1/changes", recorded_after=clock.now.isoformat())["results"] == []
     found = get(http, "/v1/diff", earlier=then)
-    assert [one["memory"] for one in found["facts_added"]] == ["lives in Nantes"]
-    assert [one["memory"] for one in found["facts_ended"]] == ["lives in Lyon"]
+    assert [one["memory"] for one in found["facts_added"]] == ["alice lives in Nantes"]
+    assert [one["memory"] for one in found["facts_ended"]] == ["alice lives in Lyon"]
     assert found["changes"] == [one["change_no"] for one in newer]
     assert len(found["pages_added"]) == 1
     assert "Nantes" in found["text"]
@@ -131,7 +131,7 @@ def test_why_names_the_words_and_what_was_replaced(server: Server, http: httpx2.
     found = get(http, f"/v1/why/{fact['id']}")
     assert (found["kind"], found["item_id"]) == ("fact", fact["id"])
     assert [one["utterance"]["text"] for one in found["quotes"]] == ["I moved to Nantes."]
-    assert [one["text"] for one in found["replaced"]] == ["lives in Lyon"]
+    assert [one["text"] for one in found["replaced"]] == ["alice lives in Lyon"]
     assert get(http, "/v1/why/user.home")["kind"] == "profile"
     for none in ("f99-000", "user.nothing", "汉字"):
         assert http.get(f"/v1/why/{none}", params=ALICE).status_code == 404
@@ -142,7 +142,7 @@ def test_why_names_the_words_and_what_was_replaced(server: Server, http: httpx2.
 
 def test_facts_are_learnt_all_or_none_and_conflicts_are_settled(http: httpx2.Client) -> None:
     learnt = post(http, "/v1/facts", 201, facts=[LYON, NANTES])["results"]
-    assert [one["memory"] for one in learnt] == ["lives in Lyon", "lives in Nantes"]
+    assert [one["memory"] for one in learnt] == ["The user lives in Lyon", "The user lives in Nantes"]
     (conflict,) = get(http, "/v1/conflicts")["results"]
     both = {"fact_id": conflict["older"]["id"], "other_id": conflict["newer"]["id"]}
     assert [both["fact_id"], both["other_id"]] == [one["id"] for one in learnt]

@@ -83,7 +83,7 @@ def test_a_fact_is_pinned_corrected_and_retired(server: Server, http: httpx2.Cli
     assert pinned["metadata"]["pinned"] is True
     body = {"text": "alice lives in Paris", "value": "Paris", **ALICE}
     new = http.post(f"/v1/facts/{fact['id']}/correct", json=body).json()
-    assert (new["memory"], new["metadata"]["value"]) == ("alice lives in Paris", "Paris")
+    assert (new["memory"], new["metadata"]["value"]) == ("Alice lives in Paris", "Paris")
     assert http.post(f"/v1/facts/{new['id']}/retire", json=ALICE).json()["metadata"]["retired_at"] is not None
     past = http.get("/v1/facts", params={"state": "past", **ALICE}).json()["results"]
     assert {fact["id"], new["id"]} <= {one["id"] for one in past}
@@ -124,3 +124,63 @@ def test_traits_stats_and_owners_are_those_of_the_memory(server: Server, http: h
     assert traits
     assert http.get("/v1/stats", params=ALICE).json() == asdict(alice.stats())
     assert http.get("/v1/owners").json()["results"] == [{"user_id": "alice", "agent_id": "tutor"}]
+
+
+GROUP = {"user_id": "group", "agent_id": "tutor"}
+
+
+def talked(server: Server) -> None:
+    """Two people who speak as users, and the sister of one."""
+    group = server.memory.of("group", "tutor")
+    said = [("Vera", "I live in Lyon. My sister Ana works as a nurse."), ("Kit", "I live in Oslo.")]
+    said += [("Kit", f"The tulip number {number} is red.") for number in range(8)]
+    group.add_messages([{"role": "user", "name": name, "content": text} for name, text in said])
+    group.settle()
+
+
+def test_people_are_listed_with_their_names_and_roles(server: Server, http: httpx2.Client) -> None:
+    talked(server)
+    people = http.get("/v1/people", params=GROUP).json()["results"]
+    assert {one["name"]: (one["names"], one["roles"]) for one in people} == {
+        "Vera": (["Vera"], ["user"]),
+        "Kit": (["Kit"], ["user"]),
+        "Ana": (["Ana", "Vera's sister"], []),
+    }
+    assert http.get("/v1/people", params={"as_of": "2020-01-01", **GROUP}).json()["results"] == []
+
+
+def test_facts_and_a_profile_are_asked_of_one_person(server: Server, http: httpx2.Client) -> None:
+    talked(server)
+    (fact,) = http.get("/v1/facts", params={"person": "Vera's sister", **GROUP}).json()["results"]
+    assert (fact["metadata"]["person"], fact["metadata"]["value"]) == ("Ana", "nurse")
+    profile = http.get("/v1/profile", params={"person": "Kit", **GROUP}).json()
+    assert {name: line["value"] for name, line in profile["person"].items()} == {"home": "Oslo"}
+    first = http.get("/v1/facts", params={"person": "Vera", "limit": 1, **GROUP}).json()
+    assert first["next_cursor"]
+    of_another = {"person": "Kit", "cursor": first["next_cursor"], **GROUP}
+    assert http.get("/v1/facts", params=of_another).status_code == 422
+    for path in ("/v1/facts", "/v1/profile"):
+        assert http.get(path, params={"person": "Zoe", **GROUP}).status_code == 404
+        assert http.get(path, params={"person": "", **GROUP}).status_code == 422
+
+
+def test_who_is_who_is_said_over_http(server: Server, http: httpx2.Client) -> None:
+    talked(server)
+    answer = http.post("/v1/people/user", json={"name": "Vera", **GROUP}).json()
+    assert answer["results"][0]["id"] == "user"
+    assert http.get("/v1/profile", params=GROUP).json()["user"]["home"]["value"] == "Lyon"
+    merged = http.post("/v1/people/merge", json={"one": "Ana", "other": "Kit", **GROUP}).json()
+    assert len(merged["results"]) == 2
+    assert http.post(f"/v1/changes/{merged['change_no']}/undo", json=GROUP).status_code == 200
+    split = http.post("/v1/people/split", json={"one": "Ana", "other": "Vera's sister", **GROUP}).json()
+    assert {one["name"] for one in split["results"]} == {"Vera", "Kit", "Ana", "Vera's sister"}
+    for what, body, status in (
+        ("user", {"name": "Zoe"}, 404),
+        ("user", {"name": "Vera"}, 422),
+        ("user", {}, 422),
+        ("merge", {"one": "Ana", "other": "Zoe"}, 404),
+        ("merge", {"one": "Ana", "other": "ana"}, 422),
+        ("split", {"one": "Ana", "other": "Kit"}, 422),
+        ("split", {"one": "Ana"}, 422),
+    ):
+        assert http.post(f"/v1/people/{what}", json={**body, **GROUP}).status_code == status, (what, body)

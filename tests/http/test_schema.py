@@ -106,7 +106,9 @@ def test_every_route_is_described_with_a_stable_name_and_all_that_may_go_wrong(h
 
 
 def fields_of(alice: OwnerMemory, path: str) -> dict[str, Any]:
-    """What a route asks for that is of this memory alone: ids, and a time."""
+    """What a route asks for that is of this memory alone: ids, and a time; and the people whom an example names."""
+    if path.startswith("/v1/people/"):
+        alice.learn([{"text": "sings", "subject": name} for name in ("Ana", "Caroline", "Caroline's sister")])
     if path == "/v1/diff":
         return {"earlier": "2026-05-01"}
     if path == "/v1/links":

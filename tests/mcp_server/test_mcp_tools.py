@@ -204,7 +204,7 @@ def test_a_fact_is_corrected_and_says_why(known: Memory) -> None:
     assert before["state"] == "current"
     assert any("Lyon" in one["text"] for one in before["replaces"])
     assert before["changes"]
-    assert after["text"] == "lives in Bergen"
+    assert after["text"] == "alice lives in Bergen"
     assert [one["id"] for one in after["replaces"]] == [corrected["replaced"]]
     assert old["state"] == "past"
     assert [one["id"] for one in old["replaced_by"]] == [corrected["fact"]["id"]]
@@ -246,6 +246,25 @@ def test_why_tells_of_lines_of_a_profile_and_of_links_too(known: Memory) -> None
     assert all("\n" not in words for words in talk(known, ask))
 
 
+def test_the_profile_of_another_person_is_read_by_name(known: Memory) -> None:
+    alice = tutor_of(known)
+    alice.add("My sister Ana works as a nurse.", "I see.", thread="s2")
+    alice.settle()
+
+    async def script(client: Client) -> tuple[dict[str, Any], dict[str, Any], str]:
+        everybody = await told(client, "get_user_profile")
+        sister = await told(client, "get_user_profile", person="alice's sister")
+        return everybody, sister, await refused(client, "get_user_profile", person="Zoe")
+
+    everybody, sister, nobody = talk(known, script)
+    assert {one["name"]: one["id"] for one in everybody["people"]} == {"alice": "user", "tutor": "agent", "Ana": "ana"}
+    assert everybody["person"] == {}
+    assert {fact["person"] for fact in everybody["knowledge"]} == {"alice", "Ana"}
+    assert [fact["person"] for fact in sister["knowledge"]] == ["Ana"]
+    assert (sister["user"], sister["traits"]) == ({}, [])
+    assert "Zoe" in nobody
+
+
 def test_reading_tools_look_back(known: Memory) -> None:
     async def script(client: Client) -> list[dict[str, Any]]:
         then = {"valid_at": "2026-04-01T20:00:00Z"}
@@ -257,7 +276,7 @@ def test_reading_tools_look_back(known: Memory) -> None:
         ]
 
     profile, recalled, found, before = talk(known, script)
-    assert [fact["text"] for fact in profile["knowledge"]] == ["lives in Lyon"]
+    assert [fact["text"] for fact in profile["knowledge"]] == ["alice lives in Lyon"]
     assert "Oslo" not in recalled["text"]
     assert {one["text"] for one in found["results"]} <= {"I live in Lyon.", "I see."}
     assert (before["knowledge"], before["user"]) == ([], {})

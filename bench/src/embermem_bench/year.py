@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embermem.core.errors import EmberError, InputError
+from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.core.text import fold
 from embermem_bench import ProgressFn
 from embermem_bench.metrics import percentile
@@ -57,9 +57,9 @@ class Exchange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Meant:
-    """The fact that an action or a question is about, by what it says; None: any."""
+    """The fact that an action or a question is about, by the person and what it says; None: any."""
 
-    subject: str | None = None
+    person: str | None = None
     attribute: str | None = None
     value: str | None = None
 
@@ -67,7 +67,6 @@ class Meant:
         return all(
             wanted is None or fold(wanted) == fold(given)
             for wanted, given in (
-                (self.subject, fact.subject),
                 (self.attribute, fact.attribute),
                 (self.value, fact.value),
             )
@@ -169,7 +168,7 @@ def _act(owner: OwnerMemory, step: Forget | Correct | Pin, pages: Mapping[str, s
 
 
 def _fact(owner: OwnerMemory, meant: Meant) -> Fact:
-    found = [fact for fact in owner.facts() if meant.fits(fact)]
+    found = _meant(owner.facts, meant, {})
     if len(found) != 1:
         raise EmberError(f"{len(found)} facts where the script means one: {meant}")
     return found[0]
@@ -247,11 +246,19 @@ def answered(owner: OwnerMemory, question: Question, budget: int | None = None) 
 
 
 def _facts(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable[str]:
-    return (_told(fact) for fact in owner.facts(**moment) if of.fits(fact))
+    return map(_told, _meant(owner.facts, of, moment))
 
 
 def _past_facts(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable[str]:
-    return (_told(fact) for fact in owner.past_facts(**moment) if of.fits(fact))
+    return map(_told, _meant(owner.past_facts, of, moment))
+
+
+def _meant(read: Callable[..., Iterable[Fact]], of: Meant, moment: Mapping[str, Any]) -> list[Fact]:
+    """The facts that are meant; none of a person who is not known at that moment."""
+    try:
+        return [fact for fact in read(person=of.person, **moment) if of.fits(fact)]
+    except NotFound:
+        return []
 
 
 def _profile(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable[str]:
@@ -274,7 +281,7 @@ def _pages(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable
 
 def _conflicts(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable[str]:
     found: Sequence[Conflict] = owner.conflicts(**moment)
-    return (f"{one.older.subject} {one.older.text} / {one.newer.subject} {one.newer.text}" for one in found)
+    return (f"{one.older.person} {one.older.text} / {one.newer.person} {one.newer.text}" for one in found)
 
 
 def _everything(owner: OwnerMemory, of: Meant, moment: Mapping[str, Any]) -> Iterable[str]:
@@ -293,7 +300,7 @@ def _told(fact: Fact) -> str:
     """A fact, how often it was told, and until when it was true."""
     ended = f" until {fact.valid_to:%Y-%m-%d}" if fact.valid_to else ""
     times = len({source.utterance_id for source in fact.sources})
-    return f"{fact.subject}: {fact.text}{ended} (told {times}×){' pinned' if fact.pinned else ''}"
+    return f"{fact.person}: {fact.text}{ended} (told {times}×){' pinned' if fact.pinned else ''}"
 
 
 _READS: Mapping[str, Callable[[OwnerMemory, Meant, Mapping[str, Any]], Iterable[str]]] = {

@@ -127,7 +127,7 @@ def _said(page: Page) -> str:
 
 def _fact_row(fact: Fact) -> tuple[object, ...]:
     state = "past" if fact.retired_at else "archived" if fact.archived else "now"
-    return render.cut(fact.text, show.SUMMARY_CHARS), render.cut(fact.subject, 20), fact.attribute, state
+    return render.cut(fact.text, show.SUMMARY_CHARS), render.cut(fact.person, 20), fact.attribute, state
 
 
 def _more(count: int) -> None:

@@ -107,7 +107,7 @@ def _fact(what: str, one: Fact) -> tuple[object, ...]:
     return (
         what,
         render.cut(one.text, show.SUMMARY_CHARS),
-        render.cut(one.subject, 20),
+        render.cut(one.person or one.subject, 20),
         render.cut(one.attribute, 20),
         show.sources(one.sources),
     )

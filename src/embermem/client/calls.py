@@ -207,6 +207,25 @@ class OwnerCalls(ReadCalls):
         answer = yield self._post(f"/v1/changes/{arguments.id_path(str(change_no), 'change')}/undo", {})
         return read(answer, answers.Undoing).change_no
 
+    @call
+    def set_user(self, name: str) -> Steps[int]:
+        """Say which speaker is the user; what is known of that person becomes the user's profile. Returns and raises as
+        `merge_people`."""
+        return read((yield self._post("/v1/people/user", {"name": name})), answers.PeopleRuled).change_no
+
+    @call
+    def merge_people(self, one: str, other: str) -> Steps[int]:
+        """Say that two names belong to one person; the number of the change, which `undo` takes. Raises NotFound for an
+        unknown name, InputError if they are one person already."""
+        names = {"one": one, "other": other}
+        return read((yield self._post("/v1/people/merge", names)), answers.PeopleRuled).change_no
+
+    @call
+    def split_people(self, one: str, other: str) -> Steps[int]:
+        """Say that two names belong to different people. Returns and raises as `merge_people`."""
+        names = {"one": one, "other": other}
+        return read((yield self._post("/v1/people/split", names)), answers.PeopleRuled).change_no
+
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 
     @call

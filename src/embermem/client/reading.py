@@ -19,6 +19,7 @@ from embermem.core.types import (
     Hit,
     OwnerStats,
     Page,
+    Person,
     Persona,
     ProfileField,
     Segment,
@@ -112,31 +113,46 @@ class ReadCalls(OwnerRequests):
     @call
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Steps[Persona]:
         """Profiles, traits and current facts; as they were known `as_of` a time, or were true `valid_at` one. Read in
-        parts: what changes between them may show."""
+        parts: what changes between them may show. `relations` is empty: `people` returns who is who."""
         profiles = yield from self._profiles(as_of, valid_at)
         traits = yield from self.traits(as_of=as_of, valid_at=valid_at)
         facts = yield from self.facts(as_of=as_of, valid_at=valid_at)
         return Persona(
-            profile=memories.lines_of(profiles, About.USER),
-            agent_profile=memories.lines_of(profiles, About.AGENT),
+            profile=memories.lines_of(profiles.user, About.USER),
+            agent_profile=memories.lines_of(profiles.agent, About.AGENT),
             traits=traits,
             facts=tuple(fact for fact in facts if fact.about is About.USER),
             agent_facts=tuple(fact for fact in facts if fact.about is About.AGENT),
         )
 
     @call
-    def facts(
-        self, about: About | str | None = None, archived: bool = False, *, as_of: At = None, valid_at: At = None
-    ) -> Steps[tuple[Fact, ...]]:
-        """What is known of the user and the agent, oldest first; or what the cap of 100 moved to the archive. At a
-        time: what was known `as_of` it, or was true then by what is known now."""
-        return (yield from self._facts(about, "archived" if archived else "current", arguments.moment(as_of, valid_at)))
+    def people(self, *, as_of: At = None) -> Steps[tuple[Person, ...]]:
+        """Return everybody whom this memory knows, the user and the agent first: speakers, and those mentioned by name
+        or as somebody's relative, each with their names and the number of current facts; as known `as_of` a time."""
+        found = read((yield self._get("/v1/people", arguments.moment(as_of, None))), answers.People)
+        return tuple(from_record(Person, one) for one in found.results)
 
     @call
-    def past_facts(self, *, as_of: At = None) -> Steps[tuple[Fact, ...]]:
-        """Return facts that have ended, superseded or retired, with the time until which they were true; also as of
-        a time."""
-        return (yield from self._facts(None, "past", arguments.moment(as_of, None)))
+    def facts(
+        self,
+        about: About | str | None = None,
+        archived: bool = False,
+        *,
+        person: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
+    ) -> Steps[tuple[Fact, ...]]:
+        """Everybody's facts, oldest first, or one `person`'s, by a name or kin word ("Ana", "Bob's sister", "user"); or
+        what the cap of 100 moved to the archive. At a time: what was known `as_of` it, or was true then by what is
+        known now. Raises NotFound for an unknown person."""
+        asked = {"about": about, "person": person, "state": "archived" if archived else "current"}
+        return (yield from self._facts({**asked, **arguments.moment(as_of, valid_at)}))
+
+    @call
+    def past_facts(self, *, person: str | None = None, as_of: At = None) -> Steps[tuple[Fact, ...]]:
+        """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
+        one `person`'s; also as of a time."""
+        return (yield from self._facts({"person": person, "state": "past", **arguments.moment(as_of, None)}))
 
     @call
     def fact(self, fact_id: str, *, as_of: At = None) -> Steps[Fact]:
@@ -152,14 +168,20 @@ class ReadCalls(OwnerRequests):
         return tuple(from_record(Trait, one) for one in found.results)
 
     @call
-    def profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
-        """Return the user's profile; as known `as_of` a time, or true at `valid_at`."""
-        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.USER)
+    def profile(
+        self, person: str | None = None, *, as_of: At = None, valid_at: At = None
+    ) -> Steps[tuple[ProfileField, ...]]:
+        """Return the user's profile, or that of another `person`, from the facts about them; as known `as_of` a time,
+        or true at `valid_at`. Raises NotFound for an unknown person."""
+        if person is None:
+            return memories.lines_of((yield from self._profiles(as_of, valid_at)).user, About.USER)
+        answer = yield self._get("/v1/profile", {"person": person, **arguments.moment(as_of, valid_at)})
+        return memories.lines_of(read(answer, memories.PersonProfile).person, About.USER)
 
     @call
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[ProfileField, ...]]:
         """Return the agent's profile; as `profile`."""
-        return memories.lines_of((yield from self._profiles(as_of, valid_at)), About.AGENT)
+        return memories.lines_of((yield from self._profiles(as_of, valid_at)).agent, About.AGENT)
 
     @call
     def changes(self, since: int | At = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
@@ -195,8 +217,8 @@ class ReadCalls(OwnerRequests):
     def _profiles(self, as_of: At, valid_at: At) -> Steps[memories.Profile]:
         return read((yield self._get("/v1/profile", arguments.moment(as_of, valid_at))), memories.Profile)
 
-    def _facts(self, about: About | str | None, state: str, then: Mapping[str, str]) -> Steps[tuple[Fact, ...]]:
-        found = yield from self._list("/v1/facts", {"about": about, "state": state, **then}, answers.Facts)
+    def _facts(self, asked: Mapping[str, str | None]) -> Steps[tuple[Fact, ...]]:
+        found = yield from self._list("/v1/facts", asked, answers.Facts)
         return tuple(from_record(Fact, one) for one in reversed(found))
 
 

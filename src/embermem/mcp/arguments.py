@@ -87,4 +87,11 @@ NewText = Annotated[
 ]
 Confirm = Annotated[bool, _or(False), _says("false shows what would be removed; true removes it permanently.")]
 Knowledge = Annotated[bool, _or(True), _says("Include the known facts.", "include_knowledge", "include_facts")]
+PersonName = Annotated[
+    str,
+    _or(""),
+    _says(
+        "Read what is known of this person: a name or kin word listed in `people`. Default: the user.", "person", "name"
+    ),
+]
 AgentKnowledge = Annotated[bool, _or(False), _says("Include facts about you, the agent, with this user.")]

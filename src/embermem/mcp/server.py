@@ -25,6 +25,8 @@ from embermem import prompts
 from embermem.api_keys import Right
 from embermem.core import types
 from embermem.core.errors import EmberError, StoreError, kind
+from embermem.core.messages import LookBack
+from embermem.core.types import Persona
 from embermem.mcp import origins, shapes
 from embermem.mcp.arguments import (
     AgentKnowledge,
@@ -39,6 +41,7 @@ from embermem.mcp.arguments import (
     K,
     Knowledge,
     NewText,
+    PersonName,
     Query,
     Thread,
     Timestamp,
@@ -221,23 +224,28 @@ class _Calls:
         self,
         include_knowledge: Knowledge = True,
         include_assistant_knowledge: AgentKnowledge = False,
+        person: PersonName = "",
         as_of: AsOf = "",
         valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.ProfileShown]:
-        """Read the user's profile, character traits and known facts, with their ids.
+        """Read the user's profile, character traits and known facts, with their ids, and the people who are known.
 
-        Call it to greet a known user, to adapt your tone, or to find a fact that has to be corrected.
+        Call it to greet a known user, to adapt your tone, or to find a fact that has to be corrected. For what is known
+        of somebody else, such as the user's sister, pass `person`.
         """
         with self._told():
             owner = self._reach(Right.READ)
-            persona = owner.persona(as_of=as_of or None, valid_at=valid_at or None)
-            traits = owner.traits(as_of=as_of or None, valid_at=valid_at or None)
+            then = LookBack(as_of=as_of or None, valid_at=valid_at or None)
+            persona = Persona() if person else owner.persona(**then)
+            knowledge = owner.facts(person=person, **then) if person else persona.facts
             shown = shapes.ProfileShown(
                 notice=self._notice(),
                 user=shapes.profile(persona.profile),
                 agent=shapes.profile(persona.agent_profile),
-                traits=[to_record(shapes.TraitShown, one) for one in traits],
-                knowledge=shapes.facts(persona.facts if include_knowledge else ()),
+                person=shapes.profile(owner.profile(person, **then) if person else ()),
+                people=[to_record(shapes.PersonShown, one) for one in owner.people(as_of=as_of or None)],
+                traits=[to_record(shapes.TraitShown, one) for one in (() if person else owner.traits(**then))],
+                knowledge=shapes.facts(knowledge if include_knowledge else ()),
                 assistant_knowledge=shapes.facts(persona.agent_facts if include_assistant_knowledge else ()),
             )
             return self._wrapped(shown)

@@ -65,6 +65,7 @@ class FactShown:
     id: str
     text: str
     subject: str
+    person: str
     valid_from: MaybeTime
     valid_to: MaybeTime
     pinned: bool
@@ -114,12 +115,26 @@ class TraitShown:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PersonShown:
+    """Somebody whom the memory knows: a speaker, or somebody mentioned; `facts` counts what is known of them."""
+
+    id: str
+    name: str
+    names: Ids
+    roles: Ids
+    facts: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProfileShown:
-    """Who the user is, as far as it is known."""
+    """Who the user is, as far as it is known, and the other people; with `person`, that person's profile and facts
+    in place of the user's. Without a person `user` in `people`, it is undecided which speaker is the user."""
 
     notice: str
     user: dict[str, str]
     agent: dict[str, str]
+    person: dict[str, str]
+    people: list[PersonShown]
     traits: list[TraitShown]
     knowledge: list[FactShown]
     assistant_knowledge: list[FactShown]

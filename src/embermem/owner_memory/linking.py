@@ -83,7 +83,8 @@ class Linking(Reading):
         """
         from embermem.memoryos.history import provenance
 
-        found = provenance.why(self._store, self.owner.id, item_id, self._parts.clock())
+        people = self._people(self._persona_then())
+        found = provenance.why(self._store, self.owner.id, item_id, self._parts.clock(), people)
         if found is None:
             raise self._none_such("fact, segment, chain, link, trait or profile line", item_id)
         return found

@@ -322,7 +322,12 @@ class Reading(Handle):
         since, until = inbox.moment(earlier, "earlier"), inbox.moment(later, "later")
         if since > until:
             raise InputError(f"earlier = {since.isoformat()} is after later = {until.isoformat()}")
-        return diff.diff(self._store, self.owner.id, since, until)
+        found = diff.diff(self._store, self.owner.id, since, until)
+        return replace(
+            found,
+            facts_added=self._of_person(found.facts_added, None, later),
+            facts_ended=self._of_person(found.facts_ended, None, later),
+        )
 
     def change(self, no: int) -> Change:
         """Return one change by its number. Raises NotFound."""

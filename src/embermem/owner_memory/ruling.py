@@ -128,33 +128,38 @@ class Ruling(Reading):
         held = {fact.id: fact for fact in (*self.facts(), *self.facts(archived=True))}
         return tuple(held.get(fact_id) or self.fact(fact_id) for fact_id in became)
 
-    def set_user(self, name: str) -> None:
+    def set_user(self, name: str) -> int:
         """Say which speaker is the user: in a talk of several people whose names say nothing of it. What is known of
-        that person becomes the user's profile. Raises NotFound for a name that nobody has."""
-        self.merge_people("user", name)
+        that person becomes the user's profile. Returns and raises as `merge_people`."""
+        return self.merge_people("user", name)
 
-    def merge_people(self, one: str, other: str) -> None:
+    def merge_people(self, one: str, other: str) -> int:
         """Say that two names are one person's: "Ana" and "Bob's sister". What is known of both is known of one from now
-        on. `undo` takes it back. Raises NotFound for an unknown name, InputError if they are one person already."""
-        self._rule_people(one, other, holds=True)
+        on. Returns the number of the change, which `undo` takes back. Raises NotFound for an unknown name, InputError
+        if they are one person already."""
+        return self._rule_people(one, other, holds=True)
 
-    def split_people(self, one: str, other: str) -> None:
-        """Say that two names are different persons', whatever the talk seems to show. Raises as `merge_people`."""
-        self._rule_people(one, other, holds=False)
+    def split_people(self, one: str, other: str) -> int:
+        """Say that two names are different persons', whatever the talk seems to show. Returns and raises as
+        `merge_people`."""
+        return self._rule_people(one, other, holds=False)
 
-    def _rule_people(self, one: str, other: str, *, holds: bool) -> None:
+    def _rule_people(self, one: str, other: str, *, holds: bool) -> int:
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.people_rulings import ruling
 
         pair = messages.name(one, "one"), messages.name(other, "other")
-        self._changing(Cause.CORRECTION, lambda no, seq: ruling(pair, holds, self.owner, self._persona_then()))
+        return self._changing(Cause.CORRECTION, lambda no, seq: ruling(pair, holds, self.owner, self._persona_then()))
 
     def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
         """Return pairs of current facts that cannot both be true, in the order of detection; also as of a time.
 
         A conflict ends when one of its facts is corrected, retired or superseded, or by `settle_conflict`.
         """
-        return self._store.conflicts(self.owner.id, self._moment(as_of))
+        found = self._store.conflicts(self.owner.id, self._moment(as_of))
+        both = [fact for one in found for fact in (one.older, one.newer)]
+        named = {fact.id: fact for fact in self._of_person(both, None, as_of)}
+        return tuple(replace(one, older=named[one.older.id], newer=named[one.newer.id]) for one in found)
 
     def settle_conflict(self, fact_id: str, other_id: str) -> None:
         """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown

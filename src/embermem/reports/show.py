@@ -10,7 +10,21 @@ from rich.text import Text
 
 from embermem.core.changes import Change, FactAdded, FactStrengthened, Say, kind_of
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import Fact, FactId, Hit, Page, PageId, ProfileField, Segment, SegmentId, Source, Tier, Trait
+from embermem.core.types import (
+    Fact,
+    FactId,
+    Hit,
+    Page,
+    PageId,
+    Person,
+    ProfileField,
+    Role,
+    Segment,
+    SegmentId,
+    Source,
+    Tier,
+    Trait,
+)
 from embermem.reports import render
 from embermem.wire.plain import plain_values
 
@@ -53,6 +67,49 @@ def persona(owner: OwnerMemory, as_json: bool, then: LookBack = NOW) -> None:
     _trait_table(owner.traits(**then))
     _fact_table("facts of the user", owner.facts("user", **then))
     _fact_table("facts of the agent", owner.facts("agent", **then))
+
+
+def person(owner: OwnerMemory, name: str, as_json: bool, then: LookBack = NOW) -> None:
+    """What is known of one person: profile and facts. Raises NotFound for an unknown name."""
+    profile, facts = owner.profile(name, **then), owner.facts(person=name, **then)
+    if as_json:
+        render.print_json({"profile": profile, "facts": facts})
+        return
+    _profile_table("profile", profile)
+    _fact_table("facts", facts)
+
+
+def people(owner: OwnerMemory, as_json: bool, then: LookBack = NOW) -> None:
+    """Everybody whom the memory knows, and whether it is decided who the user is."""
+    found = owner.people(as_of=then.get("as_of"))
+    if as_json:
+        render.print_json(found)
+        return
+    rows = [
+        (
+            render.cut(one.name, 40),
+            render.cut(", ".join(one.names), SUMMARY_CHARS),
+            one.id if one.id in ("user", "agent") else "",
+            ", ".join(one.roles),
+            one.facts,
+        )
+        for one in found
+    ]
+    render.table("people", ("name", "names", "is the", "speaks as", "facts"), rows)
+    speakers = undecided(found)
+    if speakers:
+        names = ", ".join(render.cut(one.name, 40) for one in speakers)
+        render.note(
+            f"it is undecided who the user is: {names} speak as users; `embermem people set-user NAME` decides it"
+        )
+
+
+def undecided(found: Iterable[Person]) -> tuple[Person, ...]:
+    """The speakers who could be the user while nobody is known to be."""
+    found = tuple(found)
+    if any(one.id == "user" for one in found):
+        return ()
+    return tuple(one for one in found if Role.USER in one.roles)
 
 
 def everything(owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
@@ -196,7 +253,7 @@ def tier_of(name: str) -> Tier:
         return Tier(name)
     except ValueError as error:
         raise InputError(
-            f"cannot show {name!r}; allowed: short, pending, mid, long, archive, changes, page ID, segment ID"
+            f"cannot show {name!r}; allowed: short, pending, mid, long, archive, people, changes, page ID, segment ID"
         ) from error
 
 
@@ -270,14 +327,14 @@ def _fact_table(title: str, found: Iterable[Fact]) -> None:
         (
             one.id,
             render.cut(one.text, SUMMARY_CHARS),
-            render.cut(one.subject, 20),
+            render.cut(one.person, 20),
             render.cut(one.attribute, 20),
             render.when(one.valid_from),
             sources(one.sources),
         )
         for one in found
     ]
-    render.table(title, ("id", "fact", "subject", "attribute", "since", "from"), rows)
+    render.table(title, ("id", "fact", "person", "attribute", "since", "from"), rows)
 
 
 def sources(found: Iterable[Source]) -> Text:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from embermem.core.types import Conflict, Link, PageId, Retention
 from embermem.wire.mapping import Doc, From
-from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, SegmentItem, TraitItem
+from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, PersonItem, SegmentItem, TraitItem
 
 # ------------------------------------------------------------------------------------------------------------ lists
 
@@ -76,6 +76,22 @@ class Traits:
     """The traits that are known."""
 
     results: tuple[TraitItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class People:
+    """Everybody whom the memory knows, the user and the agent first. Without a person `user`, it is undecided which
+    speaker is the user."""
+
+    results: tuple[PersonItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PeopleRuled:
+    """Everybody, after it was said who is who."""
+
+    change_no: Annotated[int, Doc("The change that says so; undoing it takes it back.")]
+    results: tuple[PersonItem, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -113,7 +113,8 @@ class FactData:
     """What else is known of a fact."""
 
     about: About
-    subject: str
+    subject: Annotated[str, Doc("Whom it is about, as it was said.")]
+    person: Annotated[str, Doc("The name of the person whom the subject means; see `/v1/people`.")]
     attribute: str
     value: str
     sources: Annotated[SourceIds, Doc("Ids of the source utterances.")]
@@ -329,19 +330,41 @@ class Profile:
     agent: dict[str, ProfileValue]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonProfile:
+    """The profile of the person who was asked for."""
+
+    person: dict[str, ProfileValue]
+
+
 def profile(persona: Persona) -> Profile:
     """Both profiles, by the names of their fields."""
     return Profile(user=_values(persona.profile), agent=_values(persona.agent_profile))
+
+
+def person_profile(lines: Sequence[ProfileField]) -> PersonProfile:
+    """One person's profile, by the names of its fields."""
+    return PersonProfile(person=_values(lines))
 
 
 def _values(lines: Sequence[ProfileField]) -> dict[str, ProfileValue]:
     return {line.name: to_record(ProfileValue, line) for line in lines}
 
 
-def lines_of(told: Profile, whose: About) -> tuple[ProfileField, ...]:
-    """The fields of one of the profiles."""
-    values = told.user if whose is About.USER else told.agent
+def lines_of(values: Mapping[str, ProfileValue], whose: About) -> tuple[ProfileField, ...]:
+    """The fields of a profile."""
     return tuple(from_record(ProfileField, value, whose=whose, name=name) for name, value in values.items())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonItem:
+    """Somebody whom the memory knows: a speaker, or somebody mentioned by name or as a relative."""
+
+    id: Annotated[str, Doc("`user`, `agent`, or the name in lower case.")]
+    name: str
+    names: Annotated[tuple[str, ...], Doc('All names and kin words, such as "Ana" and "Bob\'s sister".')]
+    roles: Annotated[tuple[Role, ...], Doc("The roles that the person speaks in; none if only mentioned.")]
+    facts: Annotated[int, Doc("Number of current facts about the person.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

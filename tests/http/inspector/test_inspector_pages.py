@@ -232,6 +232,55 @@ def test_no_asset_names_another_server_but_in_comments_and_namespaces() -> None:
         assert not re.findall(r"https?://[^\s\"'`]+", text), name
 
 
+@pytest.fixture
+def group(memory: Memory) -> OwnerMemory:
+    """A talk of two people who speak as users, one of whom has a sister."""
+    alice = memory.of("alice")
+    said = [("Vera", "I live in Lyon. My sister Ana works as a nurse."), ("Kit", "I live in Oslo.")]
+    said += [("Kit", f"The tulip number {number} is red.") for number in range(8)]
+    alice.add_messages([{"role": "user", "name": name, "content": text} for name, text in said])
+    alice.settle()
+    return alice
+
+
+def test_people_are_listed_and_one_is_chosen(group: OwnerMemory, browser: httpx2.Client) -> None:
+    page = Read(get(browser, "/persona").text)
+    assert len(page.hooks("person")) == len(group.people()) == 3
+    assert "Vera's sister" in page.text
+    assert len(page.hooks("fact")) == len(group.facts())
+    links = [str(a["href"]) for t, a in page.elements if t == "a" and "person=Kit" in str(a.get("href"))]
+    kit = Read(browser.get(links[0]).text)
+    assert len(kit.hooks("fact")) == len(group.facts(person="Kit")) == 1
+    assert "Oslo" in kit.text
+    assert "Lyon" not in kit.text
+    assert get(browser, "/persona", person="Zoe").status_code == 404
+
+
+def test_while_it_is_undecided_who_the_user_is_the_speakers_are_offered(
+    group: OwnerMemory, browser: httpx2.Client
+) -> None:
+    page = Read(get(browser, "/persona").text)
+    assert page.hooks("undecided")
+    assert {a["value"] for _, a in page.elements if a.get("name") == "name" and a.get("value")} == {"Vera", "Kit"}
+    after = Read(post(browser, "/people/user", name="Vera").text)
+    assert not after.hooks("undecided")
+    assert after.hooks("ruled")
+    assert [line.value for line in group.profile()] == ["Lyon"]
+
+
+def test_people_are_merged_and_split_with_undo_beside(group: OwnerMemory, browser: httpx2.Client) -> None:
+    for path, other, left in (("merge", "Kit", 2), ("split", "Vera's sister", 4)):
+        page = Read(get(browser, "/persona", person="Ana").text)
+        assert page.hooks(path)
+        after = Read(post(browser, f"/people/{path}", one="Ana", other=other).text)
+        assert len(group.people()) == left
+        (undo,) = (str(a["action"]) for t, a in after.elements if t == "form" and "/undo" in str(a.get("action")))
+        assert browser.post(undo).status_code == 200
+        assert len(group.people()) == 3
+    assert post(browser, "/people/merge", one="Ana", other="Zoe").status_code == 404
+    assert post(browser, "/people/merge", one="Ana", other="Ana").status_code == 422
+
+
 def test_what_is_not_there_is_a_page_that_says_so(full: OwnerMemory, browser: httpx2.Client) -> None:
     for path in ("/pages/none", "/segments/none", "/facts/none", "/changes/999", "/import/none", "/changes/0"):
         answer = get(browser, path)

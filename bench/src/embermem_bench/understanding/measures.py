@@ -106,13 +106,13 @@ def facts_in_contexts(asked: Sequence[Asking], speaker_of: Mapping[UtteranceId, 
 
 
 def is_named(fact: Fact, context: str, speaker_of: Mapping[UtteranceId, str]) -> bool:
-    """Whether the fact's line in the context contains its subject's name: of the user and the agent, the name of the
-    speaker of a source. Utterances are not the fact's line."""
+    """Whether the fact's line in the context contains a name of its person: of a user or agent without a name, the name
+    of the speaker of a source. Utterances are not the fact's line."""
     line = _line_of(fact, context)
     if line is None:
         return False
-    names = {fact.subject}
-    if fact.subject in ("user", "agent"):
+    names = {fact.person, fact.subject} - {""}
+    if names <= {"user", "agent"}:
         names = {speaker_of[s.utterance_id] for s in fact.sources if s.utterance_id in speaker_of}
     return any(_contains_name(line, " ".join(name.split()).casefold()) for name in names)
 

@@ -26,7 +26,7 @@ class SheetRow:
     the utterance before and the one after it."""
 
     right: str
-    subject: str
+    person: str
     attribute: str
     value: str
     text: str
@@ -55,7 +55,7 @@ def rows_of(conversation: str, facts: Iterable[Fact], pages: Iterable[Page]) -> 
     return [
         SheetRow(
             right="",
-            subject=fact.subject,
+            person=fact.person,
             attribute=fact.attribute,
             value=fact.value,
             text=fact.text,

@@ -89,36 +89,47 @@ def show(
     ctx: typer.Context,
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[short|mid|long|pending|archive|changes|page|segment]", help="Default: all."),
+        typer.Argument(metavar="[short|mid|long|pending|archive|people|changes|page|segment]", help="Default: all."),
     ] = None,
     name: Annotated[str | None, typer.Argument(metavar="[ID]", help="The id of the page or segment.")] = None,
+    person: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With `long`: one person's profile and facts.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Most rows.")] = None,
     as_of: AsOfOption = None,
     valid_at: ValidAtOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the tiers, a page (by id or number), a segment, or the log of changes."""
+    """Show the tiers, the people, a page (by id or number), a segment, or the log of changes."""
     from embermem.reports import show as shown
 
     if what in ("page", "segment") and name is None:
         raise typer.BadParameter(f"`show {what}` needs an ID")
     if what not in ("page", "segment") and name is not None:
         raise typer.BadParameter(f"`show {what}` takes no ID")
-    if what not in (None, "short", "pending", "mid", "long", "archive", "changes", "page", "segment"):
+    if what not in (None, "short", "pending", "mid", "long", "archive", "people", "changes", "page", "segment"):
         raise typer.BadParameter(
-            f"cannot show {what!r}: short, pending, mid, long, archive, changes, page ID or segment ID"
+            f"cannot show {what!r}: short, pending, mid, long, archive, people, changes, page ID or segment ID"
         )
+    if person is not None and what != "long":
+        raise typer.BadParameter("--person requires `show long`")
     then = then_of(as_of, valid_at)
     if what == "changes" and then:
         raise typer.BadParameter("`show changes` prints the whole log; use `diff` for the changes between two times")
+    if what == "people" and "valid_at" in then:
+        raise typer.BadParameter("`show people` takes --as-of, not --valid-at")
     with owner_read(ctx) as owner:
         match what:
             case None:
                 shown.everything(owner, limit, as_json, then)
             case "mid":
                 shown.segments(owner, limit, as_json, then)
+            case "long" if person is not None:
+                shown.person(owner, person, as_json, then)
             case "long":
                 shown.persona(owner, as_json, then)
+            case "people":
+                shown.people(owner, as_json, then)
             case "changes":
                 shown.changes(owner, limit, as_json)
             case "page":

@@ -331,6 +331,23 @@ class ProfileBody(OwnerBody):
         return self
 
 
+class UserBody(OwnerBody):
+    """The speaker who is the user."""
+
+    model_config = _example({"user_id": "alice", "name": "Caroline"})
+
+    name: Name
+
+
+class NamesBody(OwnerBody):
+    """Two names, each of a known person."""
+
+    model_config = _example({"user_id": "alice", "one": "Ana", "other": "Caroline's sister"})
+
+    one: Name
+    other: Name
+
+
 class PinBody(OwnerBody):
     """Whether the cap may never take the fact."""
 

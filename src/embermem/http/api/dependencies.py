@@ -36,6 +36,10 @@ Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="Most ite
 Cursor = Annotated[str | None, text_query("The `next_cursor` of the previous page.", bodies.LONGEST_CURSOR)]
 AsOf = Annotated[str | None, time_query("Read what was known at this time or day.")]
 ValidAt = Annotated[str | None, time_query("Read what was true at this time.")]
+PersonQuery = Annotated[
+    str | None,
+    text_query("Only of this person: a name, a kin word such as `Bob's sister`, or `user`.", examples=["Ana"]),
+]
 
 
 def _possible(item_id: str) -> str:

@@ -34,24 +34,26 @@ def part(
     *,
     into: type[_List],
     about: About | None,
+    person: str | None = None,
     state: State,
     then: LookBack,
 ) -> _List:
-    """Facts in one state, the newest first."""
+    """Facts in one state, the newest first; of one person. Raises NotFound for an unknown person."""
     return listing.keyed(
-        _all(owner, about, state, then),
+        _all(owner, about, person, state, then),
         lambda fact: fact.id,
         listing.by_numbers,
         asked,
         partial(fact_item, owner.owner),
         into=into,
-        listing=listing.named("facts", owner.owner.id, about, state, *then.items()),
+        listing=listing.named("facts", owner.owner.id, about, person, state, *then.items()),
     )
 
 
-def _all(owner: OwnerMemory, about: About | None, state: State, then: LookBack) -> list[Fact]:
+def _all(owner: OwnerMemory, about: About | None, person: str | None, state: State, then: LookBack) -> list[Fact]:
     if state is State.PAST:
         if "valid_at" in then:
             raise InputError("valid_at already includes past facts: leave state out")
-        return [fact for fact in owner.past_facts(as_of=then.get("as_of")) if about in (None, fact.about)]
-    return list(owner.facts(about, archived=state is State.ARCHIVED, **then))
+        past = owner.past_facts(person=person, as_of=then.get("as_of"))
+        return [fact for fact in past if about in (None, fact.about)]
+    return list(owner.facts(about, archived=state is State.ARCHIVED, person=person, **then))

@@ -1,4 +1,4 @@
-"""Who the user is: profile, facts, traits."""
+"""Who the user and the other people are: profile, facts, traits."""
 
 from __future__ import annotations
 
@@ -9,18 +9,37 @@ from fastapi import Query
 from embermem.core.types import About
 from embermem.http.access import Accessible
 from embermem.http.api import bodies, facts
-from embermem.http.api.dependencies import Asking, ItemId, LookingBack, Reading, router, written_by
-from embermem.wire.answers import Facts, Traits
+from embermem.http.api.dependencies import (
+    Asking,
+    AsOf,
+    ItemId,
+    LookingBack,
+    PersonQuery,
+    Reading,
+    router,
+    written_by,
+)
+from embermem.memory import OwnerMemory
+from embermem.wire.answers import Facts, People, PeopleRuled, Traits
 from embermem.wire.mapping import to_record
-from embermem.wire.memories import FactItem, Profile, TraitItem, fact_item, profile
+from embermem.wire.memories import (
+    FactItem,
+    PersonItem,
+    PersonProfile,
+    Profile,
+    TraitItem,
+    fact_item,
+    person_profile,
+    profile,
+)
 
 routes = router("persona")
 
 
 @routes.get("/profile", summary="Read the profiles of the user and the agent")
-def get_profile(owner: Reading, then: LookingBack) -> Profile:
-    """Each field with its origin and sources."""
-    return profile(owner.persona(**then))
+def get_profile(owner: Reading, then: LookingBack, person: PersonQuery = None) -> Profile | PersonProfile:
+    """Each field with its origin and sources; with `person`, only that person's profile."""
+    return profile(owner.persona(**then)) if person is None else person_profile(owner.profile(person, **then))
 
 
 @routes.patch("/profile", summary="Set fields of the profiles")
@@ -38,10 +57,39 @@ def list_facts(
     asked: Asking,
     then: LookingBack,
     about: Annotated[About | None, Query(description="The knowledge base: user or agent.")] = None,
+    person: PersonQuery = None,
     state: Annotated[facts.State, Query(description="Current, past or archived facts.")] = facts.State.CURRENT,
 ) -> Facts:
-    """Facts, newest first, paginated."""
-    return facts.part(owner, asked, into=Facts, about=about, state=state, then=then)
+    """Everybody's facts or those about one person, newest first, paginated."""
+    return facts.part(owner, asked, into=Facts, about=about, person=person, state=state, then=then)
+
+
+@routes.get("/people", summary="List people")
+def list_people(owner: Reading, as_of: AsOf = None) -> People:
+    """Speakers, and those mentioned by name or as somebody's relative. Without a person `user`, it is undecided which
+    speaker is the user, and no profile is learnt."""
+    return People(results=_people(owner, as_of))
+
+
+@routes.post("/people/user", summary="Set who the user is")
+def set_user(access: Accessible, body: bodies.UserBody) -> PeopleRuled:
+    """Says which speaker is the user; what is known of that person becomes the user's profile."""
+    owner = written_by(access, body)
+    return PeopleRuled(change_no=owner.set_user(body.name), results=_people(owner))
+
+
+@routes.post("/people/merge", summary="Merge two people")
+def merge_people(access: Accessible, body: bodies.NamesBody) -> PeopleRuled:
+    """Says that two names belong to one person."""
+    owner = written_by(access, body)
+    return PeopleRuled(change_no=owner.merge_people(body.one, body.other), results=_people(owner))
+
+
+@routes.post("/people/split", summary="Split two people")
+def split_people(access: Accessible, body: bodies.NamesBody) -> PeopleRuled:
+    """Says that two names belong to different people."""
+    owner = written_by(access, body)
+    return PeopleRuled(change_no=owner.split_people(body.one, body.other), results=_people(owner))
 
 
 @routes.post("/facts/{item_id}/pin", summary="Pin a fact")
@@ -69,3 +117,7 @@ def correct_fact(access: Accessible, item_id: ItemId, body: bodies.CorrectBody) 
 def list_traits(owner: Reading, then: LookingBack) -> Traits:
     """The known traits, out of 90."""
     return Traits(results=tuple(to_record(TraitItem, trait) for trait in owner.traits(**then)))
+
+
+def _people(owner: OwnerMemory, as_of: str | None = None) -> tuple[PersonItem, ...]:
+    return tuple(to_record(PersonItem, one) for one in owner.people(as_of=as_of))

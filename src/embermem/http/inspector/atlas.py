@@ -133,7 +133,7 @@ def _places(here: Place) -> dict[str, tuple[float, float]]:
     if segments:
         rows.append(_centred(np.stack([one.embedding for one in segments if one.embedding is not None])))
     if facts:
-        rows.append(_centred(here.memory.embed([f"{fact.subject} {fact.text}" for fact in facts])))
+        rows.append(_centred(here.memory.embed([fact.text for fact in facts])))
     if not rows:
         return {}
     where = plane(np.concatenate(rows))
@@ -191,7 +191,7 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
             y=places[fact.id][1],
             r=5.0,
             heat=0.0,
-            detail=f"{fact.subject}: {fact.attribute.replace('_', ' ')}",
+            detail=f"{fact.person}: {fact.attribute.replace('_', ' ')}",
             name=None,
         )
         for fact in known

@@ -1,4 +1,4 @@
-"""The persona: profiles, what is known by subject, and the 90 traits; each line with what it rests on."""
+"""The persona: people, profiles, what is known of each, and the 90 traits; each line with what it rests on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Annotated
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from embermem.core.changes import PersonRelated
 from embermem.core.errors import InputError, NotFound
+from embermem.core.text import fold
 from embermem.core.traits import Dimension, dimensions
-from embermem.core.types import About, Fact, Source, Trait
+from embermem.core.types import About, Fact, Person, Source, Trait
 from embermem.http.inspector import reading
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
+from embermem.memory import OwnerMemory
+from embermem.reports import show
 
 STATES = {"current": "current", "past": "past", "archived": "archive"}
 GROUPS = {
@@ -55,20 +59,31 @@ class TraitGroup:
 
 
 @router.get("/persona")
-def persona(here: PageContext, state: str = "current", as_of: str = "", valid_at: str = "") -> HTMLResponse:
-    """Long-term memory of one owner; as it was known, or was true, at a time."""
+def persona(
+    here: PageContext, state: str = "current", as_of: str = "", valid_at: str = "", person: str = "", ruled: int = 0
+) -> HTMLResponse:
+    """Long-term memory of one owner, or of one person in it; as it was known, or was true, at a time. `ruled` is the
+    number of a change that has just said who is who."""
     mine = here.mine
     chosen = state if state in STATES else "current"
     known, true = as_of.strip() or None, valid_at.strip() or None
     if chosen == "past":
-        facts = mine.past_facts(as_of=known)
+        facts = mine.past_facts(person=person or None, as_of=known)
     else:
-        facts = mine.facts(archived=chosen == "archived", as_of=known, valid_at=true)
+        facts = mine.facts(archived=chosen == "archived", person=person or None, as_of=known, valid_at=true)
+    people = mine.people(as_of=known)
     then = mine.persona(as_of=known, valid_at=true)
     more, facts = max(0, len(facts) - FACTS), facts[-FACTS:]
     return here.page(
         "persona.html",
         title="Persona",
+        people=people,
+        undecided=show.undecided(people),
+        other_names=_other_names,
+        person=person,
+        chosen=_chosen(people, person),
+        ruled=_ruling(mine, ruled),
+        of_person=mine.profile(person, as_of=known, valid_at=true) if person else (),
         profile=then.profile,
         agent_profile=then.agent_profile,
         as_of=as_of,
@@ -78,8 +93,7 @@ def persona(here: PageContext, state: str = "current", as_of: str = "", valid_at
         state=chosen,
         states=STATES,
         more=more,
-        subjects=_by_subject([fact for fact in facts if fact.about is About.USER]),
-        agent_facts=[fact for fact in facts if fact.about is About.AGENT],
+        known=_by_person(facts, people),
         traits=trait_groups(mine.traits(as_of=known, valid_at=true)),
     )
 
@@ -143,6 +157,28 @@ def settle(here: Changing, fact_id: str, other: Annotated[str, Form()] = "") -> 
     return here.back("/persona")
 
 
+@router.post("/people/user")
+def set_user(here: Changing, name: Annotated[str, Form()] = "") -> RedirectResponse:
+    """A speaker is the user."""
+    return _after(here, here.mine.set_user(name))
+
+
+@router.post("/people/merge")
+def merge_people(
+    here: Changing, one: Annotated[str, Form()] = "", other: Annotated[str, Form()] = ""
+) -> RedirectResponse:
+    """Two names are one person's."""
+    return _after(here, here.mine.merge_people(one, other), one)
+
+
+@router.post("/people/split")
+def split_people(
+    here: Changing, one: Annotated[str, Form()] = "", other: Annotated[str, Form()] = ""
+) -> RedirectResponse:
+    """Two names are different people's."""
+    return _after(here, here.mine.split_people(one, other), one)
+
+
 @router.post("/profile")
 def set_profile(
     here: Changing,
@@ -179,12 +215,36 @@ def _bar(dimension: Dimension, trait: Trait) -> TraitBar:
     return TraitBar(dimension=dimension, trait=trait, x=50.0 if trait.level >= 0 else 50.0 - width, width=width)
 
 
-def _by_subject(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
-    """Facts by whom they are about: the user first, then the others by name."""
-    groups: dict[str, list[Fact]] = {}
+def _by_person(facts: Sequence[Fact], people: Sequence[Person]) -> list[tuple[str, list[Fact]]]:
+    """Facts by the person they are about, in the order of the people."""
+    groups: dict[str, list[Fact]] = {person.name: [] for person in people}
     for one in facts:
-        groups.setdefault(one.subject, []).append(one)
-    return sorted(groups.items(), key=lambda pair: (pair[0] != "user", pair[0]))
+        groups.setdefault(one.person, []).append(one)
+    return [(name, held) for name, held in groups.items() if held]
+
+
+def _chosen(people: Sequence[Person], name: str) -> Person | None:
+    """The person with a name or an id; None for a kin word that nobody is listed by."""
+    told = fold(name)
+    return next((one for one in people if told in (one.id, *map(fold, (one.name, *one.names)))), None)
+
+
+def _other_names(person: Person) -> list[str]:
+    """The names of a person that differ from the one they are called by in more than capital letters."""
+    return [name for name in person.names if fold(name) != fold(person.name)]
+
+
+def _ruling(mine: OwnerMemory, no: int) -> tuple[int, str] | None:
+    """A change that said who is who and can be undone, in words."""
+    change = mine.change(no) if no > 0 else None
+    if change is None or not any(isinstance(one, PersonRelated) for one in change.decisions):
+        return None
+    return no, show.holds(change, {})
+
+
+def _after(here: Place, change: int, person: str = "") -> RedirectResponse:
+    """The page after a ruling, which offers to undo it."""
+    return here.back("/persona", person=person, ruled=change)
 
 
 def _said(here: Place, sources: Sequence[Source]) -> HTMLResponse:

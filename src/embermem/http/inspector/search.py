@@ -34,7 +34,10 @@ def search(here: PageContext, q: str = "") -> HTMLResponse:
         title="Search",
         q=q,
         hits=mine.search(asked, HITS) if asked else (),
-        facts=_best(((fact, f"{fact.subject} {fact.text} {fact.value}") for fact in reading.every_fact(mine)), wanted),
+        facts=_best(
+            ((fact, f"{fact.person} {fact.text} {fact.value}") for fact in reading.every_fact(mine)),
+            wanted,
+        ),
         segments=_best(((one, f"{' '.join(one.keywords)} {one.summary}") for one in segments), wanted),
         profile=_best(
             ((one, f"{one.name.replace('_', ' ')} {one.value}") for one in (*persona.profile, *persona.agent_profile)),

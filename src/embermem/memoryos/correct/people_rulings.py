@@ -7,6 +7,7 @@ from dataclasses import replace
 from embermem.core.changes import Decision, PersonRelated
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import Owner, Persona, PersonRelation, Relation
+from embermem.languages.people import USER
 from embermem.memoryos.ingest.user_profile import follows, moved
 from embermem.memoryos.people import people_of
 
@@ -21,7 +22,9 @@ def ruling(pair: tuple[str, str], holds: bool, owner: Owner, persona: Persona) -
     if (before.id_of(one) == before.id_of(other)) is holds:
         told = "are one person already" if holds else "are different persons already"
         raise InputError(f"{one!r} and {other!r} {told}; nothing was changed")
-    first, second = sorted((one, other), key=lambda name: (name != "user", name))
+    first, second = sorted((one, other), key=lambda name: (name != USER, name))
+    if first == USER and holds:
+        second = before.name_of(before.id_of(second))
     related = PersonRelation(relation=Relation.IS, one=first, other=second, holds=holds)
     kept = tuple(known for known in persona.relations if (known.one, known.other) != (first, second) or known.sources)
     after = people_of(owner, replace(persona, relations=(*kept, related)))

@@ -29,8 +29,8 @@ from embermem.core.types import (
     Trait,
     Why,
 )
-from embermem.languages.people import mentions
 from embermem.memoryos.ingest.profile_lines import derived_traits, mirrors
+from embermem.memoryos.people import People
 from embermem.protocols import FactSelection, History
 
 _QUOTES = 8
@@ -41,17 +41,19 @@ _FACTS = 8
 """Facts behind an item, and facts in a chain of those that took each other's place."""
 
 
-def why(store: History, owner_id: OwnerId, item_id: str, at: datetime) -> Why | None:
+def why(store: History, owner_id: OwnerId, item_id: str, at: datetime, people: People) -> Why | None:
     """Why there is a fact, segment, chain or link (by its id), a trait (by its dimension) or a profile line (such as
-    "user.home"); None if there is none. `at` is now: an age counts from it."""
-    return _ProvenanceQuery(store, owner_id, at).why(item_id)
+    "user.home"); None if there is none. `at` is now: an age counts from it. Facts name whom they
+    are about as `people` knows them."""
+    return _ProvenanceQuery(store, owner_id, at, people).why(item_id)
 
 
 class _ProvenanceQuery:
-    def __init__(self, store: History, owner_id: OwnerId, at: datetime) -> None:
+    def __init__(self, store: History, owner_id: OwnerId, at: datetime, people: People) -> None:
         self._store = store
         self._owner_id = owner_id
         self._at = at
+        self._people = people
 
     def why(self, item_id: str) -> Why | None:
         """By the kinds of ids in turn."""
@@ -83,12 +85,9 @@ class _ProvenanceQuery:
 
     def _sourced(self, fact: Fact, changes: Sequence[Change] | None = None) -> Why:
         """A fact; where its changes are not given, with the one that added it."""
-        subject = (
-            "" if fact.subject == fact.about.value or mentions(fact.text, fact.subject) else f" (of {fact.subject})"
-        )
         made = self._store.changes(self._owner_id, since=fact.change_no - 1, limit=1) if changes is None else changes
         return replace(
-            self._why(fact.id, "fact", f"{fact.text}{subject}", fact.sources, made),
+            self._why(fact.id, "fact", self._people.named(fact), fact.sources, made),
             held=fact.retired_at is None,
             valid_from=fact.valid_from,
             valid_to=fact.valid_to,
