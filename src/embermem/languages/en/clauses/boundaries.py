@@ -134,6 +134,13 @@ def _after_comma(sentence: Sequence[Token], j: int, at: int) -> int | None:
     where the comma ends the clause."""
     k = j + 1
     items = 0
+    if (
+        low(sentence, j - 2) in ("a", "an")
+        and k < len(sentence)
+        and sentence[k].is_word
+        and low(sentence, k) not in FUNCTION | ENDS
+    ):
+        return k
     if low(sentence, k) in AND:
         return None if _new_clause(sentence, k + 1) or low(sentence, k + 1) in FUNCTION - {"a", "an"} else k + 1
     length = 0

@@ -173,7 +173,7 @@ def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
         at += 1
     word, after = low(sentence, at), low(sentence, at + 1)
     kept = tuple(a for a in adverbs if a == "still")
-    if word == "gonna" and (base := _base(after)):
+    if word == "gonna" and after != "be" and (base := _base(after)):
         return _Verb(Tense.FUTURE, False, kept, base, at + 1)
     if word == "been" and (base := verbs.base_of_gerund(after)):
         return _Verb(Tense.PERFECT_PROGRESSIVE, False, kept, base, at + 1)
@@ -214,12 +214,10 @@ def _may_begin(sentence: Sequence[Token], at: int) -> bool:
     if not before.is_word:
         return before.text not in "'\ue000"
     if before.low in BEFORE_CLAUSE:
-        return low(sentence, at - 2) not in ("even", "not", "as", "only") or before.low not in (
-            "though",
-            "because",
-            "if",
-            "so",
-        )
+        focus = low(sentence, at - 2)
+        if before.low in ("though", "because", "so"):
+            return focus not in ("even", "not", "as", "only")
+        return before.low not in ("yesterday", "today") or focus not in ("like", "just", "only")
     return _ends_time(sentence, at)
 
 

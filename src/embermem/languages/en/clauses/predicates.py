@@ -22,7 +22,9 @@ _NO_OPINION_OF = THIRD | frozenset(
 )
 """Words after "I think" with which no opinion of a thing begins."""
 _JUDGES = frozenset("is are can makes brings has have should helps matters".split())
-_NOT_LIKED = THIRD | frozenset("the this that these those how when your to seeing being talking hearing having".split())
+_NOT_LIKED = THIRD | frozenset(
+    "all the this that these those how when your to seeing being talking hearing having".split()
+)
 """Words with which what is liked does not begin."""
 _OPINIONS = frozenset("think believe feel realize realise learn know".split())
 _ABSTRACT = frozenset(
@@ -222,7 +224,7 @@ def _copula(parts: Sequence[Token], clause: Clause) -> Predicate | None:
             if low(parts, k) in PREPOSITIONS or not parts[k].is_word:
                 break
             nouns.append(low(parts, k))
-        is_role = bool(nouns) and nouns[-1] in frames.ROLES and _is_role(nouns[-1], low(parts, at + 1 + len(nouns)))
+        is_role = bool(nouns) and nouns[-1] in frames.ROLES and _is_role(parts, at + len(nouns))
         if is_role or (word == "part" and after == "of"):
             return Predicate("does" if attribute == "feels" else attribute, verb, at, 1.0)
         return None
@@ -235,10 +237,12 @@ def _copula(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     return None
 
 
-def _is_role(role: str, after: str) -> bool:
-    """Whether a role says something: "a fan" needs what of."""
-    needs = role in ("fan", "member", "believer", "supporter", "owner")
-    return after in ("of", "at", "in") or not (needs or after.isalpha())
+def _is_role(parts: Sequence[Token], at: int) -> bool:
+    """Whether the role that stands there says something: "a fan" needs what of."""
+    role, after = low(parts, at), low(parts, at + 1)
+    if after in ("of", "at", "in"):
+        return low(parts, at + 2) not in THIRD | {"this", "that", "these", "those"}
+    return role not in ("fan", "member", "believer", "supporter", "owner") and not after.isalpha()
 
 
 def verb_group(parts: Sequence[Token], clause: Clause) -> str:

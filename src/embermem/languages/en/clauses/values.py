@@ -27,6 +27,10 @@ _BARE = (
     | DEICTIC
     | frozenset("""something anything everything nothing stuff things what me myself them all one both""".split())
 )
+_BEFORE_VERB = frozenset(
+    ("to", "not", ",", "who", "that", "'ve", "have", "has", "had", "was", "were", "is", "are", "be")
+)
+_DETERMINERS = frozenset("a an the my our this that some another new old first last".split())
 _OBJECTS = THIRD | frozenset(
     ("this", "that", "these", "those", "me", "here", "there", "everyone", "everybody", "someone")
 )
@@ -123,7 +127,7 @@ def _may_stand_for(pronoun: str, sentence: Sequence[Token], at: int) -> bool:
         return token.low in _ANIMATE or (token.text[0].isupper() and token.low not in ("i", "i'm"))
     if pronoun in ("they", "them", "their", "theirs", "themselves"):
         return token.low in _ANIMATE or (is_noun and token.low.endswith("s") and not token.low.endswith("ss"))
-    return is_noun and (verbs.verb(token.low) is None or low(sentence, at - 1) not in ("to", ""))
+    return is_noun and (verbs.verb(token.low) is None or low(sentence, at - 1) in _DETERMINERS)
 
 
 def _cut_before(sentence: Sequence[Token], start: int, k: int) -> int:
@@ -159,11 +163,7 @@ def _is_bare_verb(sentence: Sequence[Token], start: int, k: int) -> bool:
     before = k - 2
     while before >= start and is_adverb(sentence[before].low):
         before -= 1
-    return (
-        before < start
-        or sentence[before].low in AND | {"to", "not", ",", "who", "that"}
-        or sentence[before].text == ","
-    )
+    return before < start or sentence[before].low in AND | _BEFORE_VERB or sentence[before].text == ","
 
 
 def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:
