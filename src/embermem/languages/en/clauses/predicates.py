@@ -99,7 +99,7 @@ def _wished(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     """ "want to visit Rome", "planning on visiting"."""
     attribute, at = frames.TO_INFINITIVE[clause.verb], clause.at + 1
     if clause.verb == "want" and clause.tense is Tense.PRESENT and low(parts, at) not in _NOT_WANTED:
-        return Predicate("does", verb_group(parts, clause), at, 0.3 if clause.negative else -0.3)
+        return Predicate("does", verb_group(parts, clause), at, 0.9 if clause.negative else 0.3)
     if clause.negative:
         return None
     if low(parts, at) == "to":
@@ -166,7 +166,7 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate
     if low(parts, at) == "gotta":
         return Predicate("does", "needs to", at + 1, -0.5)
     if low(parts, at) == "to" and clause.tense is Tense.PRESENT:
-        return Predicate("does", "needs", at, -0.5)
+        return Predicate("does", "needs", at, -0.2)
     nouns: list[str] = []
     for k in range(at, min(clause.end, at + 7)):
         if low(parts, k) in PREPOSITIONS or not parts[k].is_word or low(parts, k) in ("that", "who"):

@@ -64,6 +64,7 @@ def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tupl
     """The statements of a sentence that stands at `offset`; none in a clause that begins where one of `taken` does."""
     if _SIGNS.search(sentence) is None:
         return
+    sentence = sentence.replace("*", " ")  # emphasis
     parts = tokens(sentence)
     for one in _read_all(sentence, parts, said_at, [(start - offset, end - offset) for start, end in taken]):
         finding = one.finding

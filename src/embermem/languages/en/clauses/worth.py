@@ -16,7 +16,7 @@ _TALK = frozenset(
 )
 
 _LIFE = frozenset(
-    """graduate marry divorce retire adopt quit lose win move buy sell pass break hire fire promote diagnose""".split()
+    """graduate recover marry divorce retire adopt quit lose win move buy sell pass break hire fire diagnose""".split()
 )
 """Verbs of events that need few words."""
 _BY_ATTRIBUTE = {"did": 0.3, "plans": -0.2, "would_like_to": -0.4, "feels": -0.3, "likes": 0.3, "dislikes": 0.3}
@@ -47,7 +47,7 @@ def score(clause: Clause, attribute: str, weight: float, kept: Sequence[Token], 
         clause.plural and attribute in ("does", "feels")
     )
     if clause.tense in (Tense.PAST_PROGRESSIVE, Tense.FUTURE):
-        total -= 0.5
+        total -= 0.7
     if clause.tense is Tense.WISH:
         total += 0.4
     return total
