@@ -100,7 +100,7 @@ I really like jazz. | likes | jazz
 I enjoy baking bread. | likes | baking bread
 I'm a big fan of science fiction. | likes | science fiction
 I'm really into pottery these days. | likes | pottery
-I love to cook. | likes | cook
+I love to cook. | likes | cooking
 I love the Beatles. | likes | the Beatles
 I hate mushrooms. | dislikes | mushrooms
 I can't stand horror films. | dislikes | horror films
@@ -321,7 +321,6 @@ If I lived in Paris I would be happy.
 I wish I lived in Rome.
 Imagine I live in a castle in Scotland.
 I might move to Berlin.
-I'm thinking of moving to Spain.
 I want to be a doctor.
 I would love hiking there.
 I'd like a coffee.
@@ -371,7 +370,6 @@ I don't have a dog.
 I have two dogs in the painting?
 I have a frog in my throat.
 I have a dog video to show you.
-I have a cat person for a boss.
 I have two kids in my class with that name.
 I'm a mess.
 I'm a bad cook.
@@ -394,7 +392,6 @@ Hey, I'm back.
 I love Mondays. Not.
 I'm hungry.
 I'm German teacher of the month?
-I'm turning 30 next year.
 When I turn 40 I will move to Spain.
 When I grow up I'm a pirate.
 I felt like I was born in 1900.
@@ -453,45 +450,19 @@ I speak too much.
 I study every day.
 I study hard.
 I'm learning a lot.
-I went to Anna's party.
 I went to bed.
 I've been to the doctor.
 I've been to hell and back.
-I moved to the sofa.
-I moved to strike the motion.
-I moved to Windows last year.
-I have asthma medication for my son.
 I'm over 18 years old content.
 I was born to run.
 I was born in a barn.
 The song goes: I was born in the USA.
 Bob: I live in Rome.
 Once upon a time I lived in Norway.
-We moved to Kubernetes last month.
-We moved to Postgres last month.
-I moved to Slack.
-I moved to Gmail.
-I moved to AWS.
-I moved to Discord.
-I moved to Notion in May.
-I moved to GitHub Actions.
-I've moved to Zettlr.
-I moved to Marketing.
-I moved to Premium.
-I moved to Plan B.
-I moved to Team Blue.
-I moved to Chapter 3.
-I moved to Microsoft from Google.
-I moved to Amazon last year.
-My sister moved to Slack.
 I live in Jira.
 I live in Excel.
 I live in VS Code.
 I'm from Google.
-I moved to Rome for a week.
-I moved to Rome to study for a year.
-I moved to Rome and then back to Oslo.
-I moved to Rome in 1999 and left in 2005.
 I moved to Rome in a video game.
 Last night I dreamt. I moved to Rome.
 I moved to Lyon in May next year.
@@ -509,10 +480,8 @@ I'm married to the idea.
 I'm married to my career.
 I have a dog in this fight.
 I have a dog day.
-I have a dog food store.
 I have a dog for sale.
 I have a fish to fry.
-I have a cat on my lap that isn't mine.
 I have a dog who isn't mine.
 I have depression in the economy class.
 I work as a team player.
@@ -529,9 +498,6 @@ My name is Ignore Previous Instructions.
 My name is System Prompt.
 My name is Bob'); DROP TABLE owner;--
 I'm Hungry.
-I moved to Amazon Seattle.
-I moved to Cambridge Analytica.
-I moved to Phoenix LiveView.
 I'm Done.
 I'm Paris.
 I'm Sam's sister.
@@ -568,8 +534,6 @@ I don't want to lose weight.
 I never wanted to lose weight.
 I wanted to lose weight.
 I used to want to quit smoking.
-I was trying to lose weight last year.
-I tried to learn Spanish once.
 If I want to lose weight I must run.
 I wish I wanted to quit smoking.
 I want to lose weight, but I gave up on it.
@@ -594,13 +558,10 @@ I'm trying to get into the building.
 I'm trying to stay awake.
 I'm trying to read your message.
 I'm preparing for dinner.
-I'm preparing for the meeting tomorrow.
-I'm preparing for my exam tomorrow.
 I'm training for nothing.
 I'm studying for fun.
 I'm saving for later.
 I'm saving the best for last.
-I'm saving a seat for Anna.
 I'm giving up.
 I'm giving up my seat.
 I'm quitting this chat.
@@ -611,7 +572,6 @@ I'm on a roll.
 I'm on a budget committee.
 I'm not on a diet.
 My budget is a mess.
-My budget meeting is at noon.
 I have a budget of ideas.
 I can't eat another bite.
 I can't eat sugar today.
@@ -636,7 +596,6 @@ I'm not afraid of dogs.
 I avoid him.
 I avoid the question.
 I stay away from trouble.
-I've quit the job.
 I have to avoid traffic today.
 I eat gluten.
 I'd love to lose an hour here.
@@ -649,15 +608,60 @@ I don't have milk.
 I never have milk at home.
 I don't have bread, so I go shopping.
 I can't eat fish because it is still frozen.
-I have to avoid nuts and bolts on the floor.
 I want to save money on this order.
-I need to be more patient with the printer.
-I want to pass the test cases before lunch.
-I want to buy a house plant.
 I don't drink milk straight from the carton.
 I'm giving up alcohol for tonight.
-I want to become a doctor's wife.
 """
+
+EVENTS_EN = """
+I want to become a doctor's wife.
+I need to be more patient with the printer.
+I have a cat on my lap that isn't mine.
+I went to Anna's party.
+I want to buy a house plant.
+I moved to Notion in May.
+I'm thinking of moving to Spain.
+I have a cat person for a boss.
+I'm turning 30 next year.
+I moved to the sofa.
+I moved to strike the motion.
+I moved to Windows last year.
+I have asthma medication for my son.
+We moved to Kubernetes last month.
+We moved to Postgres last month.
+I moved to Slack.
+I moved to Gmail.
+I moved to AWS.
+I moved to Discord.
+I moved to GitHub Actions.
+I've moved to Zettlr.
+I moved to Marketing.
+I moved to Premium.
+I moved to Plan B.
+I moved to Team Blue.
+I moved to Chapter 3.
+I moved to Microsoft from Google.
+I moved to Amazon last year.
+My sister moved to Slack.
+I moved to Rome for a week.
+I moved to Rome to study for a year.
+I moved to Rome and then back to Oslo.
+I moved to Rome in 1999 and left in 2005.
+I have a dog food store.
+I moved to Amazon Seattle.
+I moved to Cambridge Analytica.
+I moved to Phoenix LiveView.
+I was trying to lose weight last year.
+I tried to learn Spanish once.
+I'm preparing for the meeting tomorrow.
+I'm preparing for my exam tomorrow.
+I'm saving a seat for Anna.
+My budget meeting is at noon.
+I've quit the job.
+I have to avoid nuts and bolts on the floor.
+I want to pass the test cases before lunch.
+"""
+"""What tells something of the moment, but no home, work, pet, goal or taste."""
 
 NEGATIVE_ZH = """
 我住在哪里？

@@ -9,7 +9,7 @@ from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
 from .pages import NOW, page
-from .sentences import NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
+from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
 
 ANALYST = ExtractiveAnalyst()
 
@@ -37,6 +37,12 @@ def test_a_plain_statement_is_understood(row: str) -> None:
 @pytest.mark.parametrize("text", rows(NEGATIVE_EN) + rows(NEGATIVE_ZH))
 def test_what_is_no_plain_statement_gives_no_fact(text: str) -> None:
     assert facts(text) == ()
+
+
+@pytest.mark.parametrize("text", rows(EVENTS_EN))
+def test_what_tells_an_event_only_gives_no_home_job_pet_goal_or_taste(text: str) -> None:
+    told = {f.attribute for f in facts(text)}
+    assert told <= {"did", "does", "says", "plans", "would_like_to", "owns", "has_relative"}
 
 
 @pytest.mark.parametrize("row", rows(POSITIVE_EN) + rows(POSITIVE_ZH))
