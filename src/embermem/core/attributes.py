@@ -107,6 +107,7 @@ _TABLE = (
     Attribute("feels", Kind.EVENT, False, synonyms=("thinks", "opinion")),
     Attribute("does", Kind.HABIT, False, synonyms=("activity", "habit", "routine")),
     Attribute("plans", Kind.PLAN, False, synonyms=("plan", "intends")),
+    Attribute("would_like_to", Kind.PLAN, False, synonyms=("hopes_to", "dreams_of")),
 )
 
 OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}

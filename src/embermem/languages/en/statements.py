@@ -66,6 +66,7 @@ _TEMPLATES: Final = {
     "feels": "{}",
     "does": "{}",
     "plans": "plans to {}",
+    "would_like_to": "would like to {}",
 }
 """`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
 

@@ -15,6 +15,7 @@ from datetime import datetime
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.languages.dates.engine import since
+from embermem.languages.en.clauses.reader import readings
 from embermem.languages.en.dates import DATES
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
@@ -29,6 +30,7 @@ from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
 _SENTENCE_CHARS = 400
+THRESHOLD = 1.5
 _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
 _LEAD = re.compile(
@@ -94,7 +96,11 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
             continue
         if i + 1 < len(spans) and _TAKEN_BACK.match(text[spans[i + 1][0] : spans[i + 1][0] + 80]):
             continue
-        yield from _sentence(sentence, start, said_at)
+        found = list(_sentence(sentence, start, said_at))
+        yield from found
+        for reading in readings(sentence, start, said_at, [(f.start, f.end) for f in found]):
+            if reading.score >= THRESHOLD:
+                yield reading.finding
 
 
 def _introduction(text: str) -> Iterator[Finding]:

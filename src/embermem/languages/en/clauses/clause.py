@@ -1,0 +1,345 @@
+"""Finds the clauses of a sentence that state something of the speaker or of a relative: who, and what verb in what form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, auto
+from typing import NamedTuple
+
+from embermem.languages.en import verbs
+from embermem.languages.en.clauses.boundaries import natural_end
+from embermem.languages.en.clauses.tokens import Token, low
+from embermem.languages.en.clauses.words import (
+    ADVERBS,
+    BEFORE_CLAUSE,
+    DOUBTFUL,
+    DROPPED,
+    KIN,
+    KIN_BEFORE,
+    KIN_MANY,
+    NOT,
+    PRONOUNS,
+)
+from embermem.languages.facts.finding import USER
+
+
+class Tense(Enum):
+    """What the form of a verb says of time and modality."""
+
+    PAST = auto()
+    PERFECT = auto()
+    PAST_PROGRESSIVE = auto()
+    PERFECT_PROGRESSIVE = auto()
+    PROGRESSIVE = auto()
+    PRESENT = auto()
+    FUTURE = auto()
+    """ "will", "going to"."""
+    WISH = auto()
+    """ "would like to", "wanna"."""
+    USED = auto()
+    IS = auto()
+    WAS = auto()
+    HAS_BEEN = auto()
+    PASSIVE = auto()
+    """ "was promoted", "have been promoted"."""
+    IS_DONE = auto()
+    """ "am employed"."""
+
+
+class Clause(NamedTuple):
+    """A clause: tokens[start:end], whose verb (of a form of "be" without another: the complement) is at `at`."""
+
+    subject: str
+    companions: tuple[int, int]
+    """Tokens of who did it too: "my husband" of "my husband and I"; an empty range for nobody."""
+    lead: int
+    """Where what stands before the subject begins: a time may be named there."""
+    start: int
+    tense: Tense
+    negative: bool
+    adverbs: tuple[str, ...]
+    """Adverbs before the verb that change what is said."""
+    verb: str
+    at: int
+    end: int
+    stopped: str
+    """The word or sign at which it ended."""
+
+
+class _Subject(NamedTuple):
+    name: str
+    after: int
+    companions: tuple[int, int] = (0, 0)
+
+
+class _Verb(NamedTuple):
+    tense: Tense
+    negative: bool
+    adverbs: tuple[str, ...]
+    base: str
+    at: int
+
+
+_BE_NOW = frozenset(("am", "'m", "is", "'s", "are", "'re", "isn't", "aren't", "ain't"))
+_BE_THEN = frozenset(("was", "were", "wasn't", "weren't"))
+_HAVE = frozenset(("have", "'ve", "has", "had", "haven't", "hasn't", "hadn't"))
+_DO = frozenset(("do", "does", "did", "don't", "doesn't", "didn't"))
+_WILL = frozenset(("will", "'ll", "won't", "shall"))
+_WISHED = frozenset(("love", "like"))
+_NOT_GERUNDS = frozenset("exciting interesting amazing boring something anything nothing everything king during evening morning".split())
+_STATES = frozenset(
+    """excited tired married interested worried scared divorced engaged retired stressed bored surprised thrilled inspired motivated
+    determined committed involved obsessed addicted pleased disappointed relieved blessed concerned overwhelmed exhausted frustrated
+    convinced prepared devastated heartbroken dedicated confused organized relaxed satisfied shocked touched honored fascinated
+    amazed used supposed hooked swamped impressed moved lost done gone dedicated depressed annoyed embarrassed torn experienced
+    delighted privileged terrified ashamed psyched pumped stoked stuck united accepted known""".split()
+)
+"""Participles that are adjectives."""
+
+
+def clauses(sentence: Sequence[Token]) -> list[Clause]:
+    """The clauses of a sentence whose subject is the speaker or a relative and whose verb is understood, in order."""
+    found: list[Clause] = []
+    reached = 0
+    for at in range(len(sentence)):
+        if at < reached or (subject := _subject(sentence, at)) is None or not _may_begin(sentence, at):
+            continue
+        verb = _verb(sentence, subject.after, speaker=subject.name == USER)
+        if verb is None:
+            continue
+        end, stopped = natural_end(sentence, verb.at)
+        found.append(
+            Clause(subject.name, subject.companions, reached, at, verb.tense, verb.negative, verb.adverbs, verb.base, verb.at, end, stopped)
+        )  # fmt: skip
+        reached = end
+    return found
+
+
+def _may_begin(sentence: Sequence[Token], at: int) -> bool:
+    """Whether a main clause may begin there."""
+    if at == 0:
+        return True
+    before = sentence[at - 1]
+    if not before.is_word:
+        return before.text not in "'\ue000"
+    if before.low in BEFORE_CLAUSE:
+        return low(sentence, at - 2) not in ("even", "not", "as", "only") or before.low not in ("though", "because", "if", "so")
+    return _ends_time(sentence, at)
+
+
+_TIME_UNITS = frozenset(
+    """week month year weekend night morning afternoon evening day spring summer autumn fall winter monday tuesday wednesday thursday friday
+    saturday sunday ago fri sat sun mon tue wed thu semester january february march april may june july august september october november
+    december christmas days weeks months years""".split()
+)
+_TIME_LEADS = frozenset(
+    "last this next every each the other past one in on a few couple two three four five six ten several these most".split()
+)
+
+
+def _ends_time(sentence: Sequence[Token], at: int) -> bool:
+    """Whether a short expression of time ends before the subject: "last week I …"."""
+    last = sentence[at - 1]
+    if last.low not in _TIME_UNITS and not (last.text.isdecimal() and len(last.text) == 4):
+        return False
+    begin = at - 1
+    while begin > 0 and at - begin < 6 and sentence[begin - 1].is_word and (
+        sentence[begin - 1].low in _TIME_LEADS or sentence[begin - 1].low in _TIME_UNITS or sentence[begin - 1].text.isdecimal()
+    ):  # fmt: skip
+        begin -= 1
+    return begin == 0 or not sentence[begin - 1].is_word or sentence[begin - 1].low in BEFORE_CLAUSE
+
+
+# ---------------------------------------------------------------------------------------------------- subject
+
+
+def _subject(sentence: Sequence[Token], at: int) -> _Subject | None:
+    word = sentence[at].low
+    if word in ("i", "we"):
+        return _Subject(USER, at + 1)
+    if word not in ("my", "our", "me"):
+        return None
+    if word == "me":
+        return _companions(sentence, at + 2, at + 2) if low(sentence, at + 1) == "and" else None
+    return _companions(sentence, at, at) or _relative(sentence, at)
+
+
+def _companions(sentence: Sequence[Token], at: int, begin: int) -> _Subject | None:
+    """ "my husband and I", "me and my husband"."""
+    end = at
+    while end < len(sentence) and end - at < 5 and (sentence[end].is_word and sentence[end].low not in PRONOUNS and sentence[end].low != "and"):
+        end += 1
+        if low(sentence, end - 1) in KIN or low(sentence, end - 1) in KIN_MANY:
+            break
+    if end == at or not (low(sentence, end - 1) in KIN or low(sentence, end - 1) in KIN_MANY):
+        return None
+    if end < len(sentence) and sentence[end].text[0].isupper() and sentence[end].low != "i":
+        end += 1
+    if low(sentence, end) == "and" and low(sentence, end + 1) in ("i", "me"):
+        return _Subject(USER, end + 2, (begin, end))
+    return _Subject(USER, end, (begin, end)) if at != 0 and low(sentence, at - 1) == "and" and low(sentence, at - 2) == "me" else None
+
+
+def _relative(sentence: Sequence[Token], at: int) -> _Subject | None:
+    """ "my older sister Ana"."""
+    end = at + 1
+    best = ""
+    while low(sentence, end) in KIN_BEFORE and end - at < 4:
+        best = "best " if low(sentence, end) == "best" else best
+        end += 1
+    kin = low(sentence, end)
+    if kin not in KIN:
+        return None
+    name = sentence[end + 1] if end + 1 < len(sentence) else None
+    if name is not None and name.text == "," and end + 3 < len(sentence) and sentence[end + 3].text == ",":
+        name = sentence[end + 2]
+        if _is_name(name):
+            return _Subject(f"{best}{kin} {name.text}", end + 4)
+        return None
+    if name is not None and _is_name(name):
+        return _Subject(f"{best}{kin} {name.text}", end + 2)
+    return _Subject(best + kin, end + 1)
+
+
+def _is_name(token: Token) -> bool:
+    return token.text[0].isupper() and token.text[1:].islower() and token.low not in PRONOUNS and token.low not in ADVERBS
+
+
+# ------------------------------------------------------------------------------------------------------- verb
+
+
+def _verb(sentence: Sequence[Token], at: int, *, speaker: bool) -> _Verb | None:
+    """The verb group that begins there; None for one that states nothing (a modal, a question, an unknown word)."""
+    adverbs: list[str] = []
+    negative = False
+    auxiliary = ""
+    while at < len(sentence):
+        word = sentence[at].low
+        if word in NOT or word.endswith("n't"):
+            negative = True
+        if word in DOUBTFUL:
+            return None
+        if word in ADVERBS:
+            if word not in DROPPED and word != "not":
+                adverbs.append(word)
+            at += 1
+            continue
+        if auxiliary or word not in _BE_NOW | _BE_THEN | _HAVE | _DO | _WILL:
+            break
+        auxiliary = word
+        at += 1
+    if at > 0 and not auxiliary and (word := low(sentence, at)) in ("gonna", "wanna", "'d", "would", "used"):
+        return _special(sentence, at, word, negative, adverbs)
+    tense_and_base = _form(sentence, at, auxiliary, speaker=speaker)
+    if tense_and_base is None:
+        return None
+    tense, base, place = tense_and_base
+    return _Verb(tense, negative, tuple(adverbs), base, place)
+
+
+def _special(sentence: Sequence[Token], at: int, word: str, negative: bool, adverbs: list[str]) -> _Verb | None:
+    """ "would love to", "wanna", "used to"."""
+    step = at + 1
+    while low(sentence, step) in ADVERBS:
+        step += 1
+    if word in ("'d", "would"):
+        if low(sentence, step) not in _WISHED or low(sentence, step + 1) != "to":
+            return None
+        step += 2
+    elif word == "used":
+        if low(sentence, step) != "to":
+            return None
+        step += 1
+    base = _base(low(sentence, step))
+    if base is None:
+        return None
+    tense = {"gonna": Tense.FUTURE, "used": Tense.USED}.get(word, Tense.WISH)
+    return _Verb(tense, negative, tuple(adverbs), base, step)
+
+
+def _base(word: str) -> str | None:
+    if word == "be":
+        return word
+    known = verbs.verb(word)
+    return word if known is not None and "base" in known.forms else None
+
+
+def _form(sentence: Sequence[Token], at: int, auxiliary: str, *, speaker: bool) -> tuple[Tense, str, int] | None:
+    word = low(sentence, at)
+    if not word:
+        return None
+    if auxiliary in _BE_NOW or auxiliary in _BE_THEN:
+        return _of_be(sentence, at, is_past=auxiliary in _BE_THEN)
+    if auxiliary in _HAVE:
+        return _of_have(sentence, at, auxiliary)
+    if auxiliary in _DO:
+        base = _base(word)
+        if base is not None:
+            return (Tense.PAST if auxiliary.startswith("did") else Tense.PRESENT), base, at
+        return (Tense.PAST if auxiliary == "did" else Tense.PRESENT), "do", at - 1
+    if auxiliary in _WILL:
+        if word == "be" and (base := verbs.base_of_gerund(low(sentence, at + 1))):
+            return Tense.FUTURE, base, at + 1
+        base = _base(word)
+        return None if base is None else (Tense.FUTURE, base, at)
+    if word == "gonna":
+        base = _base(low(sentence, at + 1))
+        return None if base is None else (Tense.FUTURE, base, at + 1)
+    return _finite(sentence, at, speaker=speaker)
+
+
+def _finite(sentence: Sequence[Token], at: int, *, speaker: bool) -> tuple[Tense, str, int] | None:
+    known = verbs.verb(sentence[at].low)
+    if known is None:
+        return None
+    if "past" in known.forms:
+        if "base" in known.forms and known.base == sentence[at].low and speaker and _habitual(sentence, at):
+            return Tense.PRESENT, known.base, at
+        if "base" in known.forms and known.base != sentence[at].low:
+            return None
+        return Tense.PAST, known.base, at
+    if ("base" if speaker else "third") in known.forms:
+        return Tense.PRESENT, known.base, at
+    return None
+
+
+def _habitual(sentence: Sequence[Token], at: int) -> bool:
+    rest = {token.low for token in sentence[at + 1 : at + 14]}
+    return bool(rest & {"every", "often", "usually", "daily", "regularly", "always", "a lot", "whenever", "weekly", "each"})
+
+
+def _of_be(sentence: Sequence[Token], at: int, *, is_past: bool) -> tuple[Tense, str, int] | None:
+    word, after = low(sentence, at), low(sentence, at + 1)
+    if word == "gonna" or (word == "going" and after == "to" and _base(low(sentence, at + 2))):
+        step = at + (1 if word == "gonna" else 2)
+        base = _base(low(sentence, step))
+        return None if base is None or is_past else (Tense.FUTURE, base, step)
+    if word == "about" and after == "to":
+        base = _base(low(sentence, at + 2))
+        return None if base is None or is_past else (Tense.FUTURE, base, at + 2)
+    if word not in _NOT_GERUNDS and (base := verbs.base_of_gerund(word)):
+        return (Tense.PAST_PROGRESSIVE if is_past else Tense.PROGRESSIVE), base, at
+    known = verbs.verb(word)
+    if known is not None and "participle" in known.forms and word not in _STATES and "base" not in known.forms:
+        return (Tense.PASSIVE if is_past else Tense.IS_DONE), known.base, at
+    return (Tense.WAS if is_past else Tense.IS), "be", at
+
+
+def _of_have(sentence: Sequence[Token], at: int, auxiliary: str) -> tuple[Tense, str, int] | None:
+    word = low(sentence, at)
+    if word == "been":
+        step = at + 1
+        while low(sentence, step) in ADVERBS:
+            step += 1
+        if (base := verbs.base_of_gerund(low(sentence, step))) and low(sentence, step) not in _NOT_GERUNDS:
+            return Tense.PERFECT_PROGRESSIVE, base, step
+        known = verbs.verb(low(sentence, step))
+        if known is not None and "participle" in known.forms and low(sentence, step) not in _STATES and "base" not in known.forms:
+            return Tense.PASSIVE, known.base, step
+        return Tense.HAS_BEEN, "be", step
+    known = verbs.verb(word)
+    if known is not None and "participle" in known.forms and word not in ("got",):
+        return Tense.PERFECT, known.base, at
+    if word == "to" and auxiliary in ("have", "has"):
+        return (Tense.PRESENT, "have", at - 1)
+    return (Tense.PAST if auxiliary == "had" else Tense.PRESENT), "have", (at - 1 if word != "got" else at)

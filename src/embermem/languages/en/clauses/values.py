@@ -1,0 +1,101 @@
+"""The value of a clause: what stands after its verb, without the time it names, cut where it is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from embermem.languages.en.clauses.tokens import AND, Token, low
+from embermem.languages.en.clauses.words import (
+    CUTS,
+    DEICTIC,
+    FUNCTION,
+    KIN,
+    KIN_MANY,
+    NO_END,
+    STRIPPED_LAST,
+    THIRD,
+    VAGUE,
+    YOU,
+)
+
+MOST_WORDS = 11
+"""Words of a complement: with its verb, a subject and a date a fact stays under 17."""
+_BARE = THIRD | DEICTIC | frozenset("something anything everything nothing stuff things what me myself them all one both".split())
+_OBJECTS = THIRD | frozenset(("this", "that", "these", "those", "me", "here", "there", "everyone", "everybody", "someone"))
+_ANIMATE = KIN | KIN_MANY | frozenset("dog cat puppy kitten dogs cats mom woman man girl boy lady guy people kids person student students".split())
+
+
+def complement(sentence: Sequence[Token], start: int, end: int, most: int = MOST_WORDS) -> tuple[int, int] | None:
+    """The tokens of tokens[start:end] that a fact keeps, [start, end): None where they can be understood only in their
+    talk, or are cut short of their sense."""
+    end = _before_hearer(sentence, start, end)
+    end = _before_unknown(sentence, start, end)
+    end = _within(sentence, start, end, most)
+    end = _stripped(sentence, start, end)
+    if end <= start or low(sentence, start) in _BARE and (end - start == 1 or low(sentence, start) in THIRD - {"one"}):
+        return None
+    if low(sentence, start) in ("this", "that", "these", "those") and low(sentence, start + 1) in FUNCTION | {"one"}:
+        return None
+    return start, end
+
+
+def _before_hearer(sentence: Sequence[Token], start: int, end: int) -> int:
+    """Without the phrase that speaks of the hearer; nothing where no phrase begins before it."""
+    for k in range(start, end):
+        if sentence[k].low in YOU:
+            return _cut_before(sentence, start, k)
+    return end
+
+
+def _before_unknown(sentence: Sequence[Token], start: int, end: int) -> int:
+    """Without the phrase with a pronoun of somebody or something who was not named in the clause."""
+    for k in range(start, end):
+        word = sentence[k].low
+        if word in ("he", "him", "his", "she", "her", "hers", "himself", "herself"):
+            if not any(t.low in _ANIMATE or (t.text[0].isupper() and t.low not in ("i", "i'm")) for t in sentence[start:k]):
+                return _cut_before(sentence, start, k)
+        elif word in THIRD and word not in ("one", "ones"):
+            if not any(t.is_word and t.low not in FUNCTION and t.low not in VAGUE for t in sentence[start:k]):
+                return _cut_before(sentence, start, k)
+        elif word in ("here", "there") and k + 1 == end:
+            return _cut_before(sentence, start, k + 1) if low(sentence, k - 1) in ("over", "out", "from", "up", "down") else k
+    return end
+
+
+def _cut_before(sentence: Sequence[Token], start: int, k: int) -> int:
+    """The last place before k where a phrase begins."""
+    while k > start and sentence[k].low not in CUTS and sentence[k].text != ",":
+        k -= 1
+    return k
+
+
+def _within(sentence: Sequence[Token], start: int, end: int, most: int) -> int:
+    words = [k for k in range(start, end) if sentence[k].is_word]
+    if len(words) <= most:
+        return end
+    limit = words[most]
+    for k in range(limit, start + 2, -1):
+        token = sentence[k]
+        if (token.low in CUTS or token.text == ",") and sentence[k - 1].low not in NO_END and sentence[k - 1].text != ",":
+            if token.low in ("to", "for", "of") and k - start < 3:
+                continue
+            return k
+    return start
+
+
+def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:
+    """Without what says nothing at the end: adverbs, function words, "of it", "about that"."""
+    while end > start:
+        last = sentence[end - 1]
+        if not last.is_word or last.low in STRIPPED_LAST or last.low in NO_END:
+            end -= 1
+        elif last.low in _OBJECTS and end - start > 1 and low(sentence, end - 2) in CUTS | {"of", "up", "out"} and low(sentence, end - 2) not in AND:
+            end -= 2
+        else:
+            break
+    return end
+
+
+def content(words: Sequence[Token]) -> list[str]:
+    """The words that say something of their own."""
+    return [t.low for t in words if t.is_word and t.low not in FUNCTION and t.low not in VAGUE and (len(t.low) > 2 or t.text.isupper() or t.text.isdecimal())]

@@ -1,0 +1,31 @@
+"""What a statement is worth to note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from embermem.languages.en.clauses.clause import Clause, Tense
+from embermem.languages.en.clauses.tokens import Token
+from embermem.languages.en.clauses.values import content
+from embermem.languages.en.clauses.words import KIN, KIN_MANY
+
+_TALK = frozenset(
+    """chat talk talking conversation message question questions answer update updates pic pics photo photos picture pictures link news
+    list plan step steps option options suggestion suggestions recommendation recommendations details info information help advice""".split()
+)
+
+
+def score(clause: Clause, attribute: str, weight: float, kept: Sequence[Token], dated: bool) -> float | None:
+    """How much a statement is worth; None for one without content of its own."""
+    words = content(kept)
+    if not words:
+        return None
+    names = sum(1 for t in kept if t.text[0].isupper() and t.low != "i")
+    numbers = sum(1 for t in kept if t.text[0].isdigit() or t.text[0] in "$€£¥")
+    total = weight + 0.6 * min(len(words), 6) + 0.5 * min(names, 3) + 0.3 * min(numbers, 2) + 0.7 * dated
+    total += 0.5 * any(t.low in KIN or t.low in KIN_MANY for t in kept)
+    total -= 0.8 * any(t.low in _TALK for t in kept)
+    total -= 0.7 * clause.negative
+    if clause.tense in (Tense.PAST_PROGRESSIVE, Tense.FUTURE):
+        total -= 0.5
+    return total
