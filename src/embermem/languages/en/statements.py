@@ -64,6 +64,7 @@ _TEMPLATES: Final = {
     "owns": "has {}",
     "did": "{}",
     "feels": "{}",
+    "says": "says that {}",
     "does": "{}",
     "plans": "plans to {}",
     "would_like_to": "would like to {}",

@@ -14,10 +14,12 @@ from embermem.languages.en.clauses.words import (
     BEFORE_CLAUSE,
     DOUBTFUL,
     DROPPED,
+    is_adverb,
     KIN,
     KIN_BEFORE,
     KIN_MANY,
     NOT,
+    PREPOSITIONS,
     PRONOUNS,
 )
 from embermem.languages.facts.finding import USER
@@ -37,6 +39,7 @@ class Tense(Enum):
     WISH = auto()
     """ "would like to", "wanna"."""
     USED = auto()
+    CANNOT = auto()
     IS = auto()
     WAS = auto()
     HAS_BEEN = auto()
@@ -102,9 +105,18 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
     found: list[Clause] = []
     reached = 0
     for at in range(len(sentence)):
-        if at < reached or (subject := _subject(sentence, at)) is None or not _may_begin(sentence, at):
+        if at < reached:
             continue
-        verb = _verb(sentence, subject.after, speaker=subject.name == USER)
+        subject = _subject(sentence, at)
+        if subject is None:
+            verb = _without_subject(sentence, at) if _opens(sentence, at) else None
+            subject = _Subject(USER, at)
+        elif _may_begin(sentence, at):
+            verb = _verb(sentence, subject.after, speaker=subject.name == USER)
+        else:
+            verb = _verb(sentence, subject.after, speaker=subject.name == USER) if low(sentence, at - 1) in _SUBORDINATE else None
+            if verb is not None and (verb.tense not in (Tense.PAST, Tense.PASSIVE) or verb.negative):
+                verb = None
         if verb is None:
             continue
         end, stopped = natural_end(sentence, verb.at)
@@ -113,6 +125,42 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
         )  # fmt: skip
         reached = end
     return found
+
+
+_SUBORDINATE = frozenset(("since", "after", "when", "before"))
+"""Words before a clause in the past that states what happened: "since I lost my job"."""
+_BEGUN = frozenset("just finally recently still also even currently already".split())
+_NOT_STATED = frozenset("thought said heard loved liked hoped wished glad excited based given used supposed called told asked let put set read hit cut heard felt meant guessed figured agreed thanked needed looked sounded seemed wanted had did was were been got left close welcome wait".split())
+
+
+def _opens(sentence: Sequence[Token], at: int) -> bool:
+    return at == 0 or (at <= 2 and all(not t.is_word or t.low in BEFORE_CLAUSE for t in sentence[:at]))
+
+
+def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
+    """ "Lost my job yesterday", "Still working on the shop", "Gonna visit Rome", "Been reading": a clause that leaves
+    out "I"."""
+    adverbs = []
+    while low(sentence, at) in _BEGUN:
+        adverbs.append(sentence[at].low)
+        at += 1
+    word, after = low(sentence, at), low(sentence, at + 1)
+    kept = tuple(a for a in adverbs if a == "still")
+    if word == "gonna" and (base := _base(after)):
+        return _Verb(Tense.FUTURE, False, kept, base, at + 1)
+    if word == "been" and (base := verbs.base_of_gerund(after)):
+        return _Verb(Tense.PERFECT_PROGRESSIVE, False, kept, base, at + 1)
+    known = verbs.verb(word)
+    if known is None:
+        return None
+    if "past" in known.forms and "base" not in known.forms and (word not in _NOT_STATED or adverbs and word == "got"):
+        if word.endswith("ed") and after in PREPOSITIONS - {"for", "up", "in", "with", "on", "to", "out"} | {"", ","}:
+            return None
+        return _Verb(Tense.PAST, False, kept, known.base, at)
+    if "gerund" in known.forms and (adverbs or word in ("planning", "thinking", "working", "researching", "learning")):
+        is_subject = any(t.low in ("is", "was", "has", "'s", "are", "makes", "helps", "can") for t in sentence[at + 1 : at + 9])
+        return None if is_subject else _Verb(Tense.PROGRESSIVE, False, kept, known.base, at)
+    return None
 
 
 def _may_begin(sentence: Sequence[Token], at: int) -> bool:
@@ -219,7 +267,9 @@ def _verb(sentence: Sequence[Token], at: int, *, speaker: bool) -> _Verb | None:
             negative = True
         if word in DOUBTFUL:
             return None
-        if word in ADVERBS:
+        if is_adverb(word):
+            if negative and word == "only":
+                return None
             if word not in DROPPED and word != "not":
                 adverbs.append(word)
             at += 1
@@ -228,7 +278,8 @@ def _verb(sentence: Sequence[Token], at: int, *, speaker: bool) -> _Verb | None:
             break
         auxiliary = word
         at += 1
-    if at > 0 and not auxiliary and (word := low(sentence, at)) in ("gonna", "wanna", "'d", "would", "used"):
+    word = low(sentence, at)
+    if at > 0 and not auxiliary and (word in ("wanna", "'d", "would", "can't", "cannot") or (word == "used" and low(sentence, at + 1) == "to")):
         return _special(sentence, at, word, negative, adverbs)
     tense_and_base = _form(sentence, at, auxiliary, speaker=speaker)
     if tense_and_base is None:
@@ -240,21 +291,22 @@ def _verb(sentence: Sequence[Token], at: int, *, speaker: bool) -> _Verb | None:
 def _special(sentence: Sequence[Token], at: int, word: str, negative: bool, adverbs: list[str]) -> _Verb | None:
     """ "would love to", "wanna", "used to"."""
     step = at + 1
-    while low(sentence, step) in ADVERBS:
+    while is_adverb(low(sentence, step)):
         step += 1
     if word in ("'d", "would"):
         if low(sentence, step) not in _WISHED or low(sentence, step + 1) != "to":
             return None
         step += 2
+    elif word in ("can't", "cannot"):
+        base = _base(low(sentence, step))
+        unable = base is not None and base not in ("wait", "believe", "help", "stop", "imagine", "remember", "do", "be", "thank", "say", "tell", "see", "think")
+        return _Verb(Tense.CANNOT, False, tuple(adverbs), base, step) if unable and base else None
     elif word == "used":
-        if low(sentence, step) != "to":
-            return None
         step += 1
     base = _base(low(sentence, step))
     if base is None:
         return None
-    tense = {"gonna": Tense.FUTURE, "used": Tense.USED}.get(word, Tense.WISH)
-    return _Verb(tense, negative, tuple(adverbs), base, step)
+    return _Verb(Tense.USED if word == "used" else Tense.WISH, negative, tuple(adverbs), base, step)
 
 
 def _base(word: str) -> str | None:
@@ -276,6 +328,8 @@ def _form(sentence: Sequence[Token], at: int, auxiliary: str, *, speaker: bool) 
         base = _base(word)
         if base is not None:
             return (Tense.PAST if auxiliary.startswith("did") else Tense.PRESENT), base, at
+        if auxiliary.endswith("n't") or low(sentence, at - 1) != auxiliary:
+            return None
         return (Tense.PAST if auxiliary == "did" else Tense.PRESENT), "do", at - 1
     if auxiliary in _WILL:
         if word == "be" and (base := verbs.base_of_gerund(low(sentence, at + 1))):
@@ -329,7 +383,7 @@ def _of_have(sentence: Sequence[Token], at: int, auxiliary: str) -> tuple[Tense,
     word = low(sentence, at)
     if word == "been":
         step = at + 1
-        while low(sentence, step) in ADVERBS:
+        while is_adverb(low(sentence, step)):
             step += 1
         if (base := verbs.base_of_gerund(low(sentence, step))) and low(sentence, step) not in _NOT_GERUNDS:
             return Tense.PERFECT_PROGRESSIVE, base, step

@@ -26,6 +26,7 @@ BY_TENSE: Final = {
     Tense.IS_DONE: "does",
     Tense.IS: "feels",
     Tense.HAS_BEEN: "does",
+    Tense.CANNOT: "does",
     Tense.FUTURE: "plans",
     Tense.WISH: "would_like_to",
 }
@@ -102,3 +103,5 @@ OWNABLE: Final = _set(
     blog podcast channel website collection necklace ring watch tattoo console playstation xbox switch kindle printer treadmill
     dog cat puppy kitten horse rabbit bird fish turtle turtles snake hamster parrot cats dogs pets pet library greenhouse pool"""
 )
+ARRANGED: Final = _set("go come leave move host meet visit fly perform travel attend start take have get see run join return drive open launch do")
+"""Verbs whose progressive with a time to come tells a plan."""

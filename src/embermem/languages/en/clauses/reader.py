@@ -14,10 +14,11 @@ from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses import frames, worth
 from embermem.languages.en.clauses.clause import Clause, Tense, clauses
+from embermem.languages.en.clauses.nouns import Stated, about_things
 from embermem.languages.en.clauses.times import label_of, timed
 from embermem.languages.en.clauses.told import told, undetermined
 from embermem.languages.en.clauses.tokens import Token, low, tokens
-from embermem.languages.en.clauses.values import complement, content
+from embermem.languages.en.clauses.values import MOST_WORDS, complement
 from embermem.languages.en.clauses.words import ADVERBS, KIN, KIN_MANY, LEAD_OUT, NO_END, PREPOSITIONS, THIRD
 from embermem.languages.facts.finding import USER, Finding, When
 
@@ -37,18 +38,38 @@ def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tupl
         return
     parts = tokens(sentence)
     found = clauses(parts)
-    if not found:
+    thing = about_things(parts)
+    if not found and thing is None:
         return
-    spans = timed(sentence, said_at)
+    spans = timed(sentence, said_at) if found else ()
+    if thing is not None and (one := _of_thing(parts, thing)) is not None:
+        yield Reading(_moved(one.finding, offset), one.score)
+        found = [clause for clause in found if clause.start >= thing.end]
     for clause in found:
         if any(start <= offset + parts[clause.start].start < end for start, end in taken):
             continue
-        if any(token.low in LEAD_OUT for token in parts[clause.lead : clause.start]) or "\ue000" in sentence[: parts[clause.start].start]:
+        stated = clause.tense in (Tense.PAST, Tense.PASSIVE)
+        if any(token.low in LEAD_OUT and not (stated and token.low in ("when", "before")) for token in parts[clause.lead : clause.start]) or "\ue000" in sentence[: parts[clause.start].start]:
             continue
         one = _read(sentence, parts, clause, spans, said_at)
         if one is not None:
             finding, score = one
             yield Reading(_moved(finding, offset), score)
+
+
+def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
+    kept = complement(parts, thing.at + 1, thing.end, MOST_WORDS - (thing.at - thing.start) - 1)
+    if kept is None:
+        return None
+    score = worth.of_thing(parts[thing.start : thing.at], parts[kept[0] : kept[1]])
+    if score is None:
+        return None
+    opening = parts[thing.start]
+    value = told(parts, thing.start, kept[1])
+    if opening.text.istitle() and opening.text != "I" and not opening.text.isupper():
+        value = value[:1].lower() + value[1:]
+    finding = Finding(subject=USER, attribute="says", value=value, start=opening.start, end=parts[kept[1] - 1].end)
+    return Reading(finding, score)
 
 
 def _moved(finding: Finding, by: int) -> Finding:
@@ -68,16 +89,16 @@ def _read(sentence: str, parts: list[Token], clause: Clause, spans: Sequence[Dat
     kept = parts[start:end]
     if inner and span is not None:
         kept = _without(kept, span)
-    future = span is not None and span.first > said_at.date()
+    future = span is not None and (span.first > said_at.date() or (clause.tense is Tense.PROGRESSIVE and clause.verb in frames.ARRANGED and span.last > said_at.date()))
     if attribute == "did" and future:
         return None
-    if future and attribute in ("does", "feels") and clause.tense in (Tense.PROGRESSIVE, Tense.PRESENT) and clause.verb not in ("need", "have", "be", "look"):
+    if future and attribute in ("does", "feels") and clause.tense in (Tense.PROGRESSIVE, Tense.PRESENT) and clause.verb not in ("need", "have", "be", "look", "think", "consider"):
         attribute, head = "plans", clause.verb
-    value_range = complement(kept, 0, len(kept))
+    value_range = complement(kept, 0, len(kept), MOST_WORDS - head.count(" ") - (2 if span is not None else 0))
     if value_range is None:
         return None
     kept = kept[: value_range[1]]
-    if (this := _undetermined(kept)) is None:
+    if (this := _undetermined(kept, inflected=clause.tense is Tense.PRESENT and attribute in ('does', 'likes'))) is None:
         return None
     rest = this
     value = f"{head} {rest}".strip() if head else rest
@@ -90,7 +111,7 @@ def _read(sentence: str, parts: list[Token], clause: Clause, spans: Sequence[Dat
     if span is not None and attribute in ("did", "plans", "would_like_to", "does", "feels"):
         first = datetime.combine(span.first, time(), said_at.tzinfo)
         when = When(first, label_of(span), span.end)
-        if attribute in ("plans", "would_like_to"):
+        if attribute in ("plans", "would_like_to") or span.first > said_at.date():
             until = datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo)
             if span.last < said_at.date():
                 return None
@@ -114,19 +135,19 @@ def _time_of(parts: Sequence[Token], clause: Clause, spans: Sequence[DateSpan]) 
     return next((one for one in spans if begin <= one.start and one.end <= end + 1), None)
 
 
-def _undetermined(kept: Sequence[Token]) -> str | None:
+def _undetermined(kept: Sequence[Token], *, inflected: bool) -> str | None:
     """The words told, with "a" for "this" before a noun."""
     if kept and kept[0].low in ("this", "that", "these", "those"):
         word = undetermined(kept, 0)
-        return None if word is None else f"{word} {told(kept, '', 1, len(kept))}"
-    return told(kept, "", 0, len(kept))
+        return None if word is None else f"{word} {told(kept, 1, len(kept))}"
+    return told(kept, 0, len(kept), inflected=inflected)
 
 
 def _companions(parts: Sequence[Token], clause: Clause, kept: Sequence[Token]) -> str:
     start, end = clause.companions
     if end <= start or any(t.low == "with" for t in kept):
         return ""
-    return f"with {told(parts, '', start, end)}"
+    return f"with {told(parts, start, end)}"
 
 
 _Frame = tuple[str, str, int, float]
@@ -163,7 +184,7 @@ def _frame(parts: Sequence[Token], clause: Clause) -> _Frame | None:
         return _having(parts, clause, attribute)
     if base in ("need", "have") and tense is Tense.PRESENT and after != "to":
         return None
-    weight = 1.5 if base in frames.HEAVY else 0.0 if base in frames.LIGHT else 0.5
+    weight = -0.3 if base == "try" else 1.5 if base in frames.HEAVY else 0.0 if base in frames.LIGHT else 0.5
     return attribute, _head(parts, clause), at + 1, weight
 
 
@@ -187,6 +208,8 @@ def _head(parts: Sequence[Token], clause: Clause) -> str:
         return f"is {'not ' if no else ''}{more}{word}"
     if tense is Tense.PRESENT:
         return f"does not {more}{base}" if no else more + verbs.third(base)
+    if tense is Tense.CANNOT:
+        return f"cannot {more}{base}"
     if tense is Tense.USED:
         return f"used to {base}"
     if tense is Tense.PASSIVE:
@@ -256,7 +279,7 @@ def _taste(parts: Sequence[Token], clause: Clause, attribute: str) -> _Frame | N
 def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> _Frame | None:
     at = clause.at + 1
     if low(parts, at) == "to" and clause.tense is Tense.PRESENT:
-        return "does", "needs", at, 0.0
+        return "does", "needs", at, -0.5
     nouns: list[str] = []
     for k in range(at, min(clause.end, at + 7)):
         if low(parts, k) in PREPOSITIONS or not parts[k].is_word or low(parts, k) in ("that", "who"):
@@ -275,17 +298,19 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> _Frame | 
 
 def _copula(parts: Sequence[Token], clause: Clause) -> _Frame | None:
     at = clause.at
+    too = ""
     while low(parts, at) in ADVERBS and low(parts, at) not in ("not",):
+        too = " too" if low(parts, at) == "too" else too
         at += 1
     word, after = low(parts, at), low(parts, at + 1)
-    verb = {Tense.IS: "is", Tense.WAS: "was", Tense.HAS_BEEN: "has been"}[clause.tense] + (" not" if clause.negative else "")
+    verb = {Tense.IS: "is", Tense.WAS: "was", Tense.HAS_BEEN: "has been"}[clause.tense] + (" not" if clause.negative else "") + too
     attribute = {Tense.IS: "feels", Tense.WAS: "did", Tense.HAS_BEEN: "does"}[clause.tense]
     if word in frames.LASTING and not clause.negative:
         return ("does", verb, at, 3.0)
     if word in frames.FEELING and (after in frames.FEELING_PREPOSITIONS or low(parts, at + 2) in ("to", "for")):
         if after == "to" and low(parts, at + 2) in frames.SILENT | {"hear", "see", "be", "know"}:
             return None
-        return attribute, verb, at, 0.4
+        return attribute, verb, at, -0.8 if word == "ready" else 0.4
     if word in ("a", "an", "the", "part", "one"):
         nouns = []
         for k in range(at + 1, min(clause.end, at + 6)):

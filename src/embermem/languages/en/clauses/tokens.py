@@ -23,7 +23,7 @@ class Token(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        return self.text[0].isalnum() or self.text[0] in "$€£¥"
+        return self.text[0].isalnum() or self.text[0] in "$€£¥" or (self.text[0] == "'" and len(self.text) > 1)
 
 
 def tokens(sentence: str) -> list[Token]:
@@ -45,7 +45,18 @@ def tokens(sentence: str) -> list[Token]:
             found.append(Token(text[1:], "'" + low[1:], start + 1, start + len(text)))
         else:
             found.append(Token(text, low, start, start + len(text)))
+            if len(found) > 1 and found[-2].low.endswith("'s") and len(found[-2].low) > 2 and low in _AFTER_IS:
+                found[-2:-1] = _split(found[-2])
     return found
+
+
+_AFTER_IS = frozenset("a an the so been really super such always like not all just my been pretty very also still getting going mostly totally important".split())
+"""Words before which "'s" is "is" or "has", not a genitive."""
+
+
+def _split(token: Token) -> list[Token]:
+    cut = token.end - 2
+    return [Token(token.text[:-2], token.low[:-2], token.start, cut), Token(token.text[-2:], "'s", cut, token.end)]
 
 
 def low(sentence: Sequence[Token], at: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from embermem.languages.en.clauses.tokens import Token, low
+from embermem.languages.en.clauses.tokens import AND, Token, low
+from embermem.languages.en import verbs
 
 _PRONOUNS = {
     "i": "they", "we": "they", "me": "them", "us": "them", "my": "their", "our": "their", "mine": "theirs", "ours": "theirs",
@@ -13,13 +14,14 @@ _PRONOUNS = {
 _AGREE = {"am": "are", "'m": "are", "was": "were", "wasn't": "weren't"}
 
 
-def told(sentence: Sequence[Token], text: str, start: int, end: int) -> str:
-    """The words of tokens[start:end] in the third person, as they are spaced in the text."""
+def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = False) -> str:
+    """The words of tokens[start:end] in the third person, as they are spaced in the text; `inflected`: a present verb stands
+    before them, and those that are joined to it follow it ("cooks and takes pictures")."""
     words: list[str] = []
     speaker = False
     for k in range(start, end):
         token = sentence[k]
-        word = token.text
+        word = _agreed(sentence, k, end) if inflected and k > start and sentence[k - 1].low in AND else token.text
         if token.low in _PRONOUNS:
             word = _PRONOUNS[token.low]
         elif speaker and token.low in _AGREE:
@@ -43,3 +45,14 @@ def undetermined(sentence: Sequence[Token], at: int) -> str | None:
     if not after or after in ("week", "weekend", "month", "year", "morning", "summer", "winter", "spring", "fall", "one", "and", "for", "in"):
         return None
     return article(after) if sentence[at].low in ("this", "that") else "some"
+
+
+_OBJECTS = frozenset("a an the my our their his her its it them to in on up out for at from home some any with off away over back about things".split())
+
+
+def _agreed(sentence: Sequence[Token], k: int, end: int) -> str:
+    """A present verb after "and", in the third person; anything else as it is."""
+    known = verbs.verb(sentence[k].low)
+    if known is None or "base" not in known.forms or low(sentence, k + 1) not in _OBJECTS or k + 1 >= end:
+        return sentence[k].text
+    return verbs.third(known.base)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from embermem.languages.en.clauses.tokens import AND, Token, low
+from embermem.languages.en import verbs
 from embermem.languages.en.clauses.words import (
+    is_adverb,
     CUTS,
     DEICTIC,
     FUNCTION,
@@ -18,20 +20,27 @@ from embermem.languages.en.clauses.words import (
     YOU,
 )
 
-MOST_WORDS = 11
-"""Words of a complement: with its verb, a subject and a date a fact stays under 17."""
+MOST_WORDS = 12
+"""Words of a complement: with its verb and a subject a fact has 14 at most, with a date 16."""
 _BARE = THIRD | DEICTIC | frozenset("something anything everything nothing stuff things what me myself them all one both".split())
 _OBJECTS = THIRD | frozenset(("this", "that", "these", "those", "me", "here", "there", "everyone", "everybody", "someone"))
 _ANIMATE = KIN | KIN_MANY | frozenset("dog cat puppy kitten dogs cats mom woman man girl boy lady guy people kids person student students".split())
 
 
+_ENDABLE = frozenset("work travel swim dance sing cook bake paint draw run walk hike camp ski surf read write play drive study grow learn teach perform compete eat sleep relax exercise volunteer hiking swimming dancing singing cooking baking painting drawing running camping skiing surfing reading writing biking fishing shopping climbing".split())
+"""Verbs that are complete without an object."""
+
+
 def complement(sentence: Sequence[Token], start: int, end: int, most: int = MOST_WORDS) -> tuple[int, int] | None:
     """The tokens of tokens[start:end] that a fact keeps, [start, end): None where they can be understood only in their
     talk, or are cut short of their sense."""
+    given = _stripped(sentence, start, end)
     end = _before_hearer(sentence, start, end)
     end = _before_unknown(sentence, start, end)
     end = _within(sentence, start, end, most)
     end = _stripped(sentence, start, end)
+    while end < given and end > start and _is_bare_verb(sentence, start, end) and sentence[end - 1].low not in _ENDABLE:
+        end = _stripped(sentence, start, end - 1)
     if end <= start or low(sentence, start) in _BARE and (end - start == 1 or low(sentence, start) in THIRD - {"one"}):
         return None
     if low(sentence, start) in ("this", "that", "these", "those") and low(sentence, start + 1) in FUNCTION | {"one"}:
@@ -43,7 +52,9 @@ def _before_hearer(sentence: Sequence[Token], start: int, end: int) -> int:
     """Without the phrase that speaks of the hearer; nothing where no phrase begins before it."""
     for k in range(start, end):
         if sentence[k].low in YOU:
-            return _cut_before(sentence, start, k)
+            before = sentence[k - 1] if k > start else None
+            is_noun = before is not None and before.is_word and before.low not in CUTS | NO_END and verbs.verb(before.low) is None
+            return k if is_noun and sentence[k].low in ("you", "u") else _cut_before(sentence, start, k)
     return end
 
 
@@ -77,10 +88,21 @@ def _within(sentence: Sequence[Token], start: int, end: int, most: int) -> int:
     for k in range(limit, start + 2, -1):
         token = sentence[k]
         if (token.low in CUTS or token.text == ",") and sentence[k - 1].low not in NO_END and sentence[k - 1].text != ",":
-            if token.low in ("to", "for", "of") and k - start < 3:
+            if token.low in ("to", "for", "of") and k - start < 3 or _is_bare_verb(sentence, start, k):
                 continue
             return k
     return start
+
+
+def _is_bare_verb(sentence: Sequence[Token], start: int, k: int) -> bool:
+    """Whether what ends before k is a verb whose object would be cut off: "to make", "and even went"."""
+    last = verbs.verb(sentence[k - 1].low)
+    if last is None and not sentence[k - 1].low.endswith("ing"):
+        return False
+    before = k - 2
+    while before >= start and is_adverb(sentence[before].low):
+        before -= 1
+    return before < start or sentence[before].low in AND | {"to", "not", ",", "who", "that"} or sentence[before].text == ","
 
 
 def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:

@@ -117,3 +117,12 @@ FUNCTION: Final = _set(
     take took taking taken use used using put see saw seeing seen look looking looked able back away together well much many
     something anything everything it's that's i'm who's don't didn't isn't aren't wasn't can't couldn't won't"""
 )
+
+_NOT_ADVERBS: Final = _set(
+    "family early reply supply apply rely fly ally july italy belly jelly bully rally multiply comply imply assembly only_child lily holy ugly silly daily weekly monthly friendly lovely lonely lively costly likely elderly homely"
+)
+
+
+def is_adverb(word: str) -> bool:
+    """Whether a lower-cased word before a verb is an adverb."""
+    return word in ADVERBS or (len(word) > 5 and word.endswith("ly") and word not in _NOT_ADVERBS)

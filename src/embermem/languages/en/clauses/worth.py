@@ -14,6 +14,8 @@ _TALK = frozenset(
     list plan step steps option options suggestion suggestions recommendation recommendations details info information help advice""".split()
 )
 
+_BY_ATTRIBUTE = {"did": 0.3, "plans": -0.3, "would_like_to": -0.3, "likes": 0.3, "dislikes": 0.3}
+
 
 def score(clause: Clause, attribute: str, weight: float, kept: Sequence[Token], dated: bool) -> float | None:
     """How much a statement is worth; None for one without content of its own."""
@@ -22,10 +24,18 @@ def score(clause: Clause, attribute: str, weight: float, kept: Sequence[Token], 
         return None
     names = sum(1 for t in kept if t.text[0].isupper() and t.low != "i")
     numbers = sum(1 for t in kept if t.text[0].isdigit() or t.text[0] in "$€£¥")
-    total = weight + 0.6 * min(len(words), 6) + 0.5 * min(names, 3) + 0.3 * min(numbers, 2) + 0.7 * dated
+    total = weight + 0.6 * min(len(words), 6) + 0.5 * min(names, 3) + 0.3 * min(numbers, 2) + 1.1 * dated + _BY_ATTRIBUTE.get(attribute, 0.0)
     total += 0.5 * any(t.low in KIN or t.low in KIN_MANY for t in kept)
     total -= 0.8 * any(t.low in _TALK for t in kept)
-    total -= 0.7 * clause.negative
+    total -= 1.0 * clause.negative
     if clause.tense in (Tense.PAST_PROGRESSIVE, Tense.FUTURE):
         total -= 0.5
     return total
+
+
+def of_thing(subject: Sequence[Token], kept: Sequence[Token]) -> float | None:
+    """The same for what is said of a thing."""
+    words = content(kept)
+    if not content(subject) or not words or any(t.low in _TALK for t in (*subject, *kept)):
+        return None
+    return -0.4 + 0.6 * min(len(words) + len(content(subject)), 7) + 0.3 * any(t.text[0].isdigit() for t in kept)

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.languages.dates.engine import since
-from embermem.languages.en.clauses.reader import readings
+from embermem.languages.en.clauses.reader import Reading, readings
 from embermem.languages.en.dates import DATES
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
@@ -31,6 +31,7 @@ from embermem.languages.words import sentences
 
 _SENTENCE_CHARS = 400
 THRESHOLD = 1.5
+STEP = 1.0
 _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
 _LEAD = re.compile(
@@ -87,6 +88,7 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
     yield from _introduction(text)
     spans = sentences(text)
     dreamt_until = 0
+    read: list[Reading] = []
     for i, (start, end) in enumerate(spans):
         sentence = text[start : min(end, start + _SENTENCE_CHARS)]
         if _DREAMT.search(sentence):
@@ -98,9 +100,10 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
             continue
         found = list(_sentence(sentence, start, said_at))
         yield from found
-        for reading in readings(sentence, start, said_at, [(f.start, f.end) for f in found]):
-            if reading.score >= THRESHOLD:
-                yield reading.finding
+        for reading in readings(sentence, start, said_at, [(f.start, f.end) for f in found if not f.retracts]):
+            read.append(reading)
+    read.sort(key=lambda one: (-one.score, one.finding.start))
+    yield from (one.finding for k, one in enumerate(read) if one.score >= THRESHOLD + k * STEP)
 
 
 def _introduction(text: str) -> Iterator[Finding]:
