@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from embermem.core.attributes import FAVORITE_PREFIX
@@ -32,7 +33,7 @@ _TEMPLATES: Final = {
     "allergic_to": "is allergic to {}",
     "has_condition": "has {}",
     "has_pet": "has {}",
-    "has_relative": "has {}",
+    "has_relative": "has {k}",
     "likes": "likes {}",
     "dislikes": "dislikes {}",
     "prefers": "prefers {}",
@@ -60,7 +61,7 @@ _TEMPLATES: Final = {
     "phone": "has the phone number {}",
     "email": "has the email address {}",
     "education": "has {}",
-    "knows": "has {}",
+    "knows": "has {k}",
     "owns": "has {}",
     "did": "{}",
     "feels": "{}",
@@ -69,7 +70,8 @@ _TEMPLATES: Final = {
     "plans": "plans to {}",
     "would_like_to": "would like to {}",
 }
-"""`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
+_KIN_NAMED: Final = re.compile(r"((?:best )?[a-zé-]+) ([A-ZÀ-Þ].*)")
+"""`{}` is the value, `{k}` the same of a kin word, with or without a name ("a sister named Ana", "a wife"), `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
 
 
 def statement(attribute: str, value: str) -> str | None:
@@ -80,6 +82,14 @@ def statement(attribute: str, value: str) -> str | None:
     if template is None:
         return None
     with_article = _with_article(value)
+    if "{k}" in template:
+        named = _KIN_NAMED.fullmatch(value)
+        if named is not None:
+            one = named[1] if named[1].endswith(("s", "children")) else _with_article(named[1])
+            value = f"{one} named {named[2]}"
+        elif " " not in value:
+            value = with_article
+        return template.replace("{k}", value, 1)
     as_noun = value if value.endswith("ed") else with_article
     return template.replace("{a}", with_article, 1).replace("{n}", as_noun, 1).replace("{}", value, 1)
 

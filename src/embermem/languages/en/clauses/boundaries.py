@@ -8,7 +8,8 @@ from embermem.languages.en import verbs
 from embermem.languages.en.clauses.tokens import AND, Token, low
 from embermem.languages.en.clauses.words import ENDS, FUNCTION, PRONOUNS
 
-_INSIDE = frozenset("'’%&/#+")
+_INSIDE = frozenset("'’%&/#+\"“”")
+_OPINIONS = frozenset("think believe feel know realize realise learn find learned learnt felt realized realised thought believed found".split())
 _FINITE = frozenset(
     """is are was were am has have had do does did will would can could should 's 're 've 'll 'd 'm isn't aren't wasn't weren't don't doesn't
     didn't won't can't couldn't haven't hasn't hadn't""".split()
@@ -30,10 +31,17 @@ def natural_end(sentence: Sequence[Token], at: int) -> tuple[int, str]:
                 continue
             if token.text not in _INSIDE:
                 return j, token.text
-        elif _ends(sentence, j, at):
+        elif not _embedded(sentence, j, at) and _ends(sentence, j, at):
             return j, token.low
         j += 1
     return len(sentence), ""
+
+
+def _embedded(sentence: Sequence[Token], j: int, at: int) -> bool:
+    """Whether the subject of what is thought stands there: "I think it's important", "I learned that …"."""
+    if sentence[at].low not in _OPINIONS:
+        return False
+    return j == at + 1 or (j == at + 2 and low(sentence, at + 1) == "that")
 
 
 def _ends(sentence: Sequence[Token], j: int, at: int) -> bool:

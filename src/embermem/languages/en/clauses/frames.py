@@ -75,7 +75,7 @@ FEELING: Final = _set(
     eager dedicated devoted concerned confident curious crazy fascinated hopeful jealous ashamed embarrassed upset frustrated
     motivated drawn used new pumped stoked psyched thrilled honored overwhelmed hooked careful particular picky serious open
     comfortable uncomfortable unhappy skeptical allergic sensitive intolerant prone attached loyal bored delighted fluent
-    swamped exhausted burned burnt heartbroken devastated glad pleased fortunate privileged satisfied torn mad angry relieved optimistic"""
+    low down lonely swamped exhausted burned burnt heartbroken devastated glad pleased fortunate privileged satisfied torn mad angry relieved optimistic"""
 )
 """Adjectives of attitude; they need what they are about."""
 FEELING_PREPOSITIONS: Final = _set("about of for to with in at by from on over that")
@@ -105,3 +105,5 @@ OWNABLE: Final = _set(
 )
 ARRANGED: Final = _set("go come leave move host meet visit fly perform travel attend start take have get see run join return drive open launch do")
 """Verbs whose progressive with a time to come tells a plan."""
+DECISIONS: Final = _set("go use choose stick pick book keep focus pause skip add start try proceed continue postpone prioritize schedule reserve look move plan set")
+"""What "let's …" decides."""

@@ -8,13 +8,12 @@ from typing import Final, NamedTuple
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses.boundaries import natural_end
 from embermem.languages.en.clauses.tokens import Token, low
-from embermem.languages.en.clauses.words import BEFORE_CLAUSE, FUNCTION, KIN, PRONOUNS, THIRD, YOU, _set
+from embermem.languages.en.clauses.words import BEFORE_CLAUSE, FUNCTION, KIN, PREPOSITIONS, PRONOUNS, THIRD, YOU, _set
 
 _VERBS: Final = _set(
-    """is are was were 's has have made makes make gives give gave brings bring brought keeps keep kept helps help helped means mean meant matters
-    matter inspires inspire inspired reminds remind reminded motivates motivate motivated taught teaches calms relaxes fuels drives drive
-    energizes comforts changed supports support supported costs cost takes starts ends symbolizes represents needs need
-    stresses worries scares encouraged encourages shows showed lets let improved improves"""
+    """is are was were isn't aren't wasn't 's has have made makes make gives give gave brings bring brought keeps keep kept helps help helped means mean meant matters
+    matter inspires inspired reminds reminded motivates motivated taught teaches calms relaxes fuels
+    energizes comforts changed symbolizes represents stresses worries scares encouraged encourages showed improved improves"""
 )
 _MINE: Final = _set("my me us our myself mine")
 _NO_SUBJECT: Final = (
@@ -26,7 +25,8 @@ _NO_SUBJECT: Final = (
         issue thing goal plan support message response suggestion suggestions idea ideas congrats congratulations good great"""
     )
 )  # fmt: skip
-_MOST_SUBJECT = 6
+_POINTS: Final = PRONOUNS | THIRD | YOU | frozenset(("to", "than", "that", "who", "what", "if", "when", "how", "but", "so", "because"))
+_MOST_SUBJECT = 8
 
 
 class Stated(NamedTuple):
@@ -40,29 +40,29 @@ class Stated(NamedTuple):
 def about_things(sentence: Sequence[Token]) -> Stated | None:
     """The clause that opens a sentence, if its subject is a thing, and it or its predicate speaks of the speaker."""
     start = 0
-    while start < len(sentence) and (sentence[start].low in BEFORE_CLAUSE or sentence[start].text == ","):
+    while start < len(sentence) and (sentence[start].low in BEFORE_CLAUSE or sentence[start].text == "," or _is_called(sentence, start)):
         start += 1
     at = start
     while at < len(sentence) and at - start <= _MOST_SUBJECT:
         token = sentence[at]
         if not token.is_word and token.text not in ("'", "&", ","):
             return None
-        if at > start and token.low in _VERBS:
+        if at > start and (token.low in _VERBS or _of_me(sentence, at)):
             break
-        if token.low in _NO_SUBJECT or token.low in ("to", "than"):
+        if token.low in (_NO_SUBJECT if at == start else _POINTS):
             return None
         at += 1
     else:
         return None
     subject = sentence[start:at]
-    if not subject or subject[-1].low in FUNCTION | KIN or at + 1 >= len(sentence):
+    if not subject or subject[-1].low in (FUNCTION - {"yourself"}) | KIN | PREPOSITIONS or at + 1 >= len(sentence):
         return None
     if subject[0].low in ("a", "an", "every", "each", "another"):
         return None
     if not subject[0].low.endswith("ing") and any((v := verbs.verb(t.low)) is not None and "past" in v.forms for t in subject):
         return None
     end, stopped = natural_end(sentence, at)
-    if stopped in ("?", "if", "unless", "\ue000") or end - at < 3 or any(t.low in YOU for t in sentence[start:end]):
+    if stopped in ("?", "if", "unless", "\ue000") or end - at < 2 or any(t.low in YOU for t in sentence[start:end]):
         return None
     if not (any(t.low in _MINE for t in sentence[start:end]) or _judges(sentence, start, at, end) or _counts(sentence, start, at, end)):
         return None
@@ -73,6 +73,17 @@ _JUDGEMENTS: Final = _set(
     """important key crucial essential necessary vital hard tough difficult rewarding scary challenging therapeutic relaxing calming fun
     worth valuable powerful amazing inspiring great fulfilling stressful exhausting freeing empowering helpful healing best"""
 )
+
+
+def _is_called(sentence: Sequence[Token], at: int) -> bool:
+    """Whether somebody is addressed: "Yes Jon, …"."""
+    return at < 2 and sentence[at].text.istitle() and low(sentence, at + 1) == ","
+
+
+def _of_me(sentence: Sequence[Token], at: int) -> bool:
+    """Whether a verb stands there whose object is the speaker."""
+    known = verbs.verb(sentence[at].low)
+    return known is not None and low(sentence, at + 1) in ("me", "us", "my", "our") and bool(known.forms & {"base", "third", "past"})
 
 
 def _judges(sentence: Sequence[Token], start: int, at: int, end: int) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses import frames, worth
+from embermem.languages.en.clauses.boundaries import natural_end
 from embermem.languages.en.clauses.clause import Clause, Tense, clauses
 from embermem.languages.en.clauses.nouns import Stated, about_things
 from embermem.languages.en.clauses.times import label_of, timed
@@ -22,7 +23,10 @@ from embermem.languages.en.clauses.values import MOST_WORDS, complement
 from embermem.languages.en.clauses.words import ADVERBS, KIN, KIN_MANY, LEAD_OUT, NO_END, PREPOSITIONS, THIRD
 from embermem.languages.facts.finding import USER, Finding, When
 
-_HEAD = re.compile(r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me)\b", re.IGNORECASE)
+_HEAD = re.compile(
+    r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me|us|let's|dream|goal)\b|^\W*(?:\w+,? )?(?:\w+ing|\w+ed|went|took|got|made|had|bought|lost|won|met|found|began|built|gonna|been|the)\b",
+    re.IGNORECASE,
+)
 
 
 class Reading(NamedTuple):
@@ -39,6 +43,7 @@ def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tupl
     parts = tokens(sentence)
     found = clauses(parts)
     thing = about_things(parts)
+    yield from _dreams(sentence, parts, offset)
     if not found and thing is None:
         return
     spans = timed(sentence, said_at) if found else ()
@@ -70,6 +75,36 @@ def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
         value = value[:1].lower() + value[1:]
     finding = Finding(subject=USER, attribute="says", value=value, start=opening.start, end=parts[kept[1] - 1].end)
     return Reading(finding, score)
+
+
+_DREAM = re.compile(
+    r"(?:\b(?:it's|it is|it has)(?: always)?(?: been)? (?:a|my|our)(?: \w+)? (?:dream|goal|wish)(?: of (?:mine|ours))?"
+    r"|\b(?:my|our)(?: \w+)? (?:dream|goal|plan|aim|hope|wish|resolution) (?:is|has always been|has been)(?: now| still)?) to (?=[a-z])",
+    re.IGNORECASE,
+)
+_LETS = re.compile(r"(?:^|[.,;] |\b(?:yes|okay|ok|so|and|then) )let's (?=(\w+)\b)", re.IGNORECASE)
+
+
+def _dreams(sentence: str, parts: list[Token], offset: int) -> Iterator[Reading]:
+    """ "It's been a dream to adopt", "My goal is to …", "Let's book the hotel"."""
+    match = _DREAM.search(sentence)
+    if match is None:
+        match = _LETS.search(sentence)
+        if match is None or match[1].lower() not in frames.DECISIONS:
+            return
+    at = next((k for k, token in enumerate(parts) if token.start >= match.end()), None)
+    if at is None or verbs.verb(parts[at].low) is None or any(t.low in LEAD_OUT for t in parts[:at]):
+        return
+    end, stopped = natural_end(parts, at)
+    kept = complement(parts, at, end)
+    if kept is None or stopped == "?" or kept[1] - at < 3:
+        return
+    score = worth.of_wish(parts[at + 1 : kept[1]])
+    if score is not None:
+        finding = Finding(
+            subject=USER, attribute="would_like_to", value=told(parts, at, kept[1]), start=offset + match.start(), end=offset + parts[kept[1] - 1].end
+        )  # fmt: skip
+        yield Reading(finding, score)
 
 
 def _moved(finding: Finding, by: int) -> Finding:
@@ -167,7 +202,7 @@ def _frame(parts: Sequence[Token], clause: Clause) -> _Frame | None:
         return ("feels", "is looking", at + 1, 0.5) if tense in (Tense.PROGRESSIVE, Tense.PRESENT) else None
     if base == "look" and after in ("into", "for"):
         return frames.BY_TENSE[tense], _head(parts, clause), at + 1, 0.5
-    if base in ("think", "believe", "feel", "realize", "realise", "learn", "know") and tense in (Tense.PRESENT, Tense.PAST) and not clause.negative:
+    if base in ("think", "believe", "feel", "realize", "realise", "learn", "know") and tense in (Tense.PRESENT, Tense.PAST, Tense.PERFECT) and not clause.negative:
         opinion = _opinion(parts, clause)
         if opinion is not None:
             return opinion
@@ -307,7 +342,7 @@ def _copula(parts: Sequence[Token], clause: Clause) -> _Frame | None:
     attribute = {Tense.IS: "feels", Tense.WAS: "did", Tense.HAS_BEEN: "does"}[clause.tense]
     if word in frames.LASTING and not clause.negative:
         return ("does", verb, at, 3.0)
-    if word in frames.FEELING and (after in frames.FEELING_PREPOSITIONS or low(parts, at + 2) in ("to", "for")):
+    if word in frames.FEELING and (after in frames.FEELING_PREPOSITIONS or verbs.base_of_gerund(after) or low(parts, at + 2) in ("to", "for")):
         if after == "to" and low(parts, at + 2) in frames.SILENT | {"hear", "see", "be", "know"}:
             return None
         return attribute, verb, at, -0.8 if word == "ready" else 0.4

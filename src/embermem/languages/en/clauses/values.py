@@ -39,7 +39,7 @@ def complement(sentence: Sequence[Token], start: int, end: int, most: int = MOST
     end = _before_unknown(sentence, start, end)
     end = _within(sentence, start, end, most)
     end = _stripped(sentence, start, end)
-    while end < given and end > start and _is_bare_verb(sentence, start, end) and sentence[end - 1].low not in _ENDABLE:
+    while end > start and (end < given or low(sentence, end - 2) in AND) and _is_bare_verb(sentence, start, end) and sentence[end - 1].low not in _ENDABLE:
         end = _stripped(sentence, start, end - 1)
     if end <= start or low(sentence, start) in _BARE and (end - start == 1 or low(sentence, start) in THIRD - {"one"}):
         return None
@@ -53,7 +53,7 @@ def _before_hearer(sentence: Sequence[Token], start: int, end: int) -> int:
     for k in range(start, end):
         if sentence[k].low in YOU:
             before = sentence[k - 1] if k > start else None
-            is_noun = before is not None and before.is_word and before.low not in CUTS | NO_END and verbs.verb(before.low) is None
+            is_noun = before is not None and before.is_word and before.low not in CUTS | NO_END and low(sentence, k - 2) != "to" and k - start > 2
             return k if is_noun and sentence[k].low in ("you", "u") else _cut_before(sentence, start, k)
     return end
 

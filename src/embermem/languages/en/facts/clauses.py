@@ -16,6 +16,7 @@ from datetime import datetime
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.languages.dates.engine import since
 from embermem.languages.en.clauses.reader import Reading, readings
+from embermem.languages.en.clauses.relatives import relatives
 from embermem.languages.en.dates import DATES
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
@@ -30,8 +31,8 @@ from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
 _SENTENCE_CHARS = 400
-THRESHOLD = 1.5
-STEP = 1.0
+THRESHOLD = 2.0
+STEP = 0.6
 _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
 _LEAD = re.compile(
@@ -60,6 +61,7 @@ _TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 """What a speaker says to unsay the sentence it stands in or the one before."""
+_BEFORE_RELATIVE = re.compile(r"\b(?:if|imagine|pretend|suppose|wish|might|could|would|in (?:her|his|my) dreams|character|\ue000)\b", re.IGNORECASE)
 _DREAMT = re.compile(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
 """What follows in the paragraph may be the dream."""
 _ALLOWED_SAY = re.compile(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
@@ -100,6 +102,8 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
             continue
         found = list(_sentence(sentence, start, said_at))
         yield from found
+        if not sentence.rstrip("\"') ").endswith("?") and not _BEFORE_RELATIVE.search(sentence):
+            yield from relatives(sentence, start)
         for reading in readings(sentence, start, said_at, [(f.start, f.end) for f in found if not f.retracts]):
             read.append(reading)
     read.sort(key=lambda one: (-one.score, one.finding.start))
