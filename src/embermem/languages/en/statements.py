@@ -85,7 +85,7 @@ def statement(attribute: str, value: str) -> str | None:
     if "{k}" in template:
         named = _KIN_NAMED.fullmatch(value)
         if named is not None:
-            one = named[1] if named[1].endswith(("s", "children")) else _with_article(named[1])
+            one = named[1] if named[1].endswith("children") or re.search("[^s]s$", named[1]) else _with_article(named[1])
             value = f"{one} named {named[2]}"
         elif " " not in value:
             value = with_article

@@ -87,7 +87,7 @@ LASTING: Final = _set(
 ROLES: Final = _set(
     """fan member parent mom mum mother dad father student beginner owner volunteer veteran survivor believer supporter grandparent
     grandmother grandfather newbie graduate immigrant caregiver founder co-founder captain freshman sophomore junior senior vegetarian
-    vegan homeowner collector patient single-parent widow widower twin coach tutor mentor runner musician gamer foodie bookworm
+    vegan homeowner collector patient single-parent widow widower twin mentor foodie bookworm
     perfectionist introvert extrovert refugee orphan expat"""
 )
 """What "I'm a …" says besides a job."""
@@ -101,9 +101,13 @@ OWNABLE: Final = _set(
     """car bike bicycle motorcycle motorbike house home apartment flat condo cabin cottage boat van truck guitar piano violin cello drum drums ukulele
     camera laptop computer tablet phone telescope sofa desk garden farm business shop store bakery cafe restaurant studio company
     blog podcast channel website collection necklace ring watch tattoo console playstation xbox switch kindle printer treadmill
-    dog cat puppy kitten horse rabbit bird fish turtle turtles snake hamster parrot cats dogs pets pet library greenhouse pool"""
+    library greenhouse pool"""
 )
 ARRANGED: Final = _set("go come leave move host meet visit fly perform travel attend start take have get see run join return drive open launch do")
 """Verbs whose progressive with a time to come tells a plan."""
 DECISIONS: Final = _set("go use choose stick pick book keep focus pause skip add start try proceed continue postpone prioritize schedule reserve look move plan set")
 """What "let's …" decides."""
+RULED: Final = {
+    "live": None, "reside": None, "bear": None, "work": _set("as for in at"), "name": None, "mean": None, "belong": None,
+}
+"""Verbs that the rules of facts read, and the words after them: None for any; what they refuse is none here either."""

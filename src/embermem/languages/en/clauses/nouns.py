@@ -29,6 +29,10 @@ _POINTS: Final = PRONOUNS | THIRD | YOU | frozenset(("to", "than", "that", "who"
 _MOST_SUBJECT = 8
 
 
+_RULED: Final = _set("name birthday nickname hobby hobbies major mother_tongue pronouns phone email")
+"""Subjects that the rules of facts read."""
+
+
 class Stated(NamedTuple):
     """A clause about a thing: tokens[start:end], whose verb is at `at`."""
 
@@ -60,6 +64,8 @@ def about_things(sentence: Sequence[Token]) -> Stated | None:
     if subject[0].low in ("a", "an", "every", "each", "another"):
         return None
     if not subject[0].low.endswith("ing") and any((v := verbs.verb(t.low)) is not None and "past" in v.forms for t in subject):
+        return None
+    if any(t.low in KIN or t.low.removesuffix("'s") in KIN for t in subject[:4]) and len(subject) < 4 or any(t.low in _RULED for t in subject):
         return None
     end, stopped = natural_end(sentence, at)
     if stopped in ("?", "if", "unless", "\ue000") or end - at < 2 or any(t.low in YOU for t in sentence[start:end]):

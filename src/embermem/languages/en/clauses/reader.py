@@ -47,6 +47,8 @@ def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tupl
     if not found and thing is None:
         return
     spans = timed(sentence, said_at) if found else ()
+    if thing is not None and any(start <= offset + parts[thing.start].start < end for start, end in taken):
+        thing = None
     if thing is not None and (one := _of_thing(parts, thing)) is not None:
         yield Reading(_moved(one.finding, offset), one.score)
         found = [clause for clause in found if clause.start >= thing.end]
@@ -82,6 +84,7 @@ _DREAM = re.compile(
     r"|\b(?:my|our)(?: \w+)? (?:dream|goal|plan|aim|hope|wish|resolution) (?:is|has always been|has been)(?: now| still)?) to (?=[a-z])",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"(?:\w+ )?(?:depression|asthma|diabetes|anxiety|arthritis|migraines?|adhd|ocd|ptsd)\b")
 _LETS = re.compile(r"(?:^|[.,;] |\b(?:yes|okay|ok|so|and|then) )let's (?=(\w+)\b)", re.IGNORECASE)
 
 
@@ -97,7 +100,7 @@ def _dreams(sentence: str, parts: list[Token], offset: int) -> Iterator[Reading]
         return
     end, stopped = natural_end(parts, at)
     kept = complement(parts, at, end)
-    if kept is None or stopped == "?" or kept[1] - at < 3:
+    if kept is None or stopped == "?" or kept[1] - at < 3 or low(parts, at + 1) in ("this", "that", "these"):
         return
     score = worth.of_wish(parts[at + 1 : kept[1]])
     if score is not None:
@@ -139,7 +142,11 @@ def _read(sentence: str, parts: list[Token], clause: Clause, spans: Sequence[Dat
     value = f"{head} {rest}".strip() if head else rest
     companions = _companions(parts, clause, kept)
     value = f"{value} {companions}".strip()
-    score = worth.score(clause, attribute, weight, kept, span is not None)
+    today = span is not None and span.first == span.last == said_at.date()
+    if today and head.split(" ")[0] in ("needs", "cannot", "does"):
+        return None
+    passing = today and attribute not in ("did", "says")
+    score = worth.score(clause, attribute, weight - passing, kept, span is not None and not passing)
     if score is None:
         return None
     when = until = None
@@ -208,6 +215,10 @@ def _frame(parts: Sequence[Token], clause: Clause) -> _Frame | None:
             return opinion
     if base == "feel":
         return _felt(parts, clause)
+    if base in frames.RULED and tense in (Tense.PRESENT, Tense.PASSIVE, Tense.PERFECT, Tense.PERFECT_PROGRESSIVE, Tense.PROGRESSIVE):
+        following = frames.RULED[base]
+        if following is None or after in following:
+            return None
     if base in frames.SILENT and not (base == "hate" and tense is Tense.PRESENT):
         return None
     attribute = frames.BY_TENSE[tense]
@@ -321,10 +332,12 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> _Frame | 
             break
         nouns.append(low(parts, k))
     last = nouns[-1] if nouns else ""
+    if nouns and (_CONDITION.match(" ".join(nouns)) or (nouns[-1] in KIN | KIN_MANY and low(parts, at + len(nouns)) in ("in", "of", "to"))):
+        return None
     if clause.tense is Tense.PRESENT and not clause.negative:
         if last in frames.EVENTS:
             return "plans", "have", at, 1.0
-        if (last in KIN or last in KIN_MANY) and nouns[0] not in ("my", "the", "our"):
+        if (last in KIN or last in KIN_MANY - {"team", "friends", "folks"}) and nouns[0] not in ("my", "the", "our") and len(nouns) < 5 and low(parts, at + len(nouns)) not in ("of", "in", "to"):
             return "has_relative", "", at, 1.5
         if any(noun in frames.OWNABLE for noun in nouns) and nouns[0] not in ("the", "this", "that"):
             return "owns", "", at, 1.0
@@ -340,7 +353,7 @@ def _copula(parts: Sequence[Token], clause: Clause) -> _Frame | None:
     word, after = low(parts, at), low(parts, at + 1)
     verb = {Tense.IS: "is", Tense.WAS: "was", Tense.HAS_BEEN: "has been"}[clause.tense] + (" not" if clause.negative else "") + too
     attribute = {Tense.IS: "feels", Tense.WAS: "did", Tense.HAS_BEEN: "does"}[clause.tense]
-    if word in frames.LASTING and not clause.negative:
+    if word in frames.LASTING and not clause.negative and after not in ("to", "with", "by", "in"):
         return ("does", verb, at, 3.0)
     if word in frames.FEELING and (after in frames.FEELING_PREPOSITIONS or verbs.base_of_gerund(after) or low(parts, at + 2) in ("to", "for")):
         if after == "to" and low(parts, at + 2) in frames.SILENT | {"hear", "see", "be", "know"}:

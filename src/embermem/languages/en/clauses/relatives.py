@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from embermem.languages.en.clauses.words import KIN, KIN_BEFORE, RELATED
+from embermem.languages.en.clauses.words import ADVERBS, BEFORE_CLAUSE, KIN, KIN_BEFORE, RELATED
 from embermem.languages.en.facts.identity import NO_NAME
 from embermem.languages.en.facts.places import NO_PLACE
+from embermem.languages.en.words import STOP_WORDS
 from embermem.languages.facts.finding import USER, Finding
 from embermem.languages.language import words_of
 
@@ -21,7 +22,7 @@ _MINE = re.compile(rf"\b[Mm]y (?:two |three |late )?{_BEFORE}(?P<kin>{_KIN})\b(?
 _NAMED = re.compile(rf"\b(?P<name>{_NAME}), my {_BEFORE}(?P<kin>{_KIN})\b(?!'|-)")
 _IS_NAME = re.compile(rf"\b[Mm]y {_BEFORE}(?P<kin>{_KIN})'s name is (?P<name>{_NAME})\b")
 _MANY = re.compile(rf"\b[Mm]y (?:(?:two|three|four|five|\d) )?(?P<kin>kids|children|sons|daughters|sisters|brothers|twins|boys|girls|grandkids),? (?P<names>{_NAME}(?:, {_NAME})*,? and {_NAME})\b")
-_NO_NAMES = NO_PLACE | NO_NAME | frozenset("and or but so because since when while if the a an he she they we you it just is was has".split())
+_NO_NAMES = NO_PLACE | NO_NAME | BEFORE_CLAUSE | ADVERBS | STOP_WORDS | frozenset("and or but so because since when while if the a an he she they we you it just is was has".split())
 
 
 def relatives(sentence: str, offset: int) -> Iterator[Finding]:

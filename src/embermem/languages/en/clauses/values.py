@@ -34,7 +34,9 @@ _ENDABLE = frozenset("work travel swim dance sing cook bake paint draw run walk 
 def complement(sentence: Sequence[Token], start: int, end: int, most: int = MOST_WORDS) -> tuple[int, int] | None:
     """The tokens of tokens[start:end] that a fact keeps, [start, end): None where they can be understood only in their
     talk, or are cut short of their sense."""
-    given = _stripped(sentence, start, end)
+    given = end
+    while given > start and (not sentence[given - 1].is_word or sentence[given - 1].low in STRIPPED_LAST):
+        given -= 1
     end = _before_hearer(sentence, start, end)
     end = _before_unknown(sentence, start, end)
     end = _within(sentence, start, end, most)

@@ -14,6 +14,8 @@ _TALK = frozenset(
     list plan step steps option options suggestion suggestions recommendation recommendations details info information help advice""".split()
 )
 
+_LIFE = frozenset("graduate marry divorce retire adopt quit lose win move buy sell pass break hire fire promote diagnose bury be".split())
+"""Verbs of events that need few words."""
 _BY_ATTRIBUTE = {"did": 0.3, "plans": -0.2, "would_like_to": -0.6, "feels": -0.3, "likes": 0.3, "dislikes": 0.3}
 
 
@@ -22,6 +24,8 @@ def score(clause: Clause, attribute: str, weight: float, kept: Sequence[Token], 
     words = content(kept)
     if not words:
         return None
+    if len(words) == 1 and not dated and clause.verb not in _LIFE:
+        weight -= 0.8
     names = sum(1 for t in kept if t.text[0].isupper() and t.low != "i")
     numbers = sum(1 for t in kept if t.text[0].isdigit() or t.text[0] in "$€£¥")
     total = weight + 0.55 * min(len(words), 7) + 0.1 * min(len(kept), 12) + 0.1 * min(names, 3) + 0.2 * min(numbers, 2) + 1.1 * dated + _BY_ATTRIBUTE.get(attribute, 0.0)
