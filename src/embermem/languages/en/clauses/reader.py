@@ -62,6 +62,8 @@ def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tupl
         if one is not None:
             finding, score = one
             yield Reading(_moved(finding, offset), score)
+        for over in _over(parts, clause):
+            yield Reading(_moved(over, offset), RETRACTED)
 
 
 def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
@@ -84,6 +86,7 @@ _DREAM = re.compile(
     r"|\b(?:my|our)(?: \w+)? (?:dream|goal|plan|aim|hope|wish|resolution) (?:is|has always been|has been)(?: now| still)?) to (?=[a-z])",
     re.IGNORECASE,
 )
+_NOT_WANTED = THIRD | frozenset("to you your this that these those more help information all everything something nothing anything what how no advice one".split())
 _CONDITION = re.compile(r"(?:\w+ )?(?:depression|asthma|diabetes|anxiety|arthritis|migraines?|adhd|ocd|ptsd)\b")
 _LETS = re.compile(r"(?:^|[.,;] |\b(?:yes|okay|ok|so|and|then) )let's (?=(\w+)\b)", re.IGNORECASE)
 
@@ -108,6 +111,35 @@ def _dreams(sentence: str, parts: list[Token], offset: int) -> Iterator[Reading]
             subject=USER, attribute="would_like_to", value=told(parts, at, kept[1]), start=offset + match.start(), end=offset + parts[kept[1] - 1].end
         )  # fmt: skip
         yield Reading(finding, score)
+
+
+RETRACTED = 100.0
+"""What is taken back is always read."""
+_NO_MORE = re.compile(r"\b(?:any ?more|any longer|after all|no longer)\b", re.IGNORECASE)
+_CANCELLED = frozenset(("cancel", "postpone", "skip", "abandon"))
+
+
+def _over(parts: list[Token], clause: Clause) -> Iterator[Finding]:
+    """The plan that is done ("we finally visited Rome"), or given up ("I'm not going to Rome any more")."""
+    before = {t.low for t in parts[clause.start : clause.at]}
+    rest = " ".join(t.low for t in parts[clause.start : min(len(parts), clause.end + 3)])
+    done = clause.tense in (Tense.PAST, Tense.PERFECT) and not clause.negative and before & {"finally", "already", "just", "have", "'ve"}
+    given_up = _NO_MORE.search(rest) is not None and (clause.negative or "longer" in before) and clause.tense in (Tense.FUTURE, Tense.PROGRESSIVE, Tense.PRESENT)
+    if not (done or given_up) or clause.subject != USER:
+        return
+    at, base = clause.at, clause.verb
+    if base in frames.TO_INFINITIVE or (base == "go" and low(parts, at + 1) == "to" and verbs.verb(low(parts, at + 2)) and given_up):
+        at += 2
+        base = low(parts, at)
+    end = next((k for k in range(at + 1, clause.end) if parts[k].low in ("any", "anymore", "after")), clause.end)
+    kept = complement(parts, at + 1, end)
+    if kept is None:
+        return
+    value = f"{base} {told(parts, kept[0], kept[1])}"
+    for attribute in ("plans", "would_like_to"):
+        yield Finding(
+            subject=USER, attribute=attribute, value=value, start=parts[clause.start].start, end=parts[kept[1] - 1].end, retracts=True
+        )  # fmt: skip
 
 
 def _moved(finding: Finding, by: int) -> Finding:
@@ -205,6 +237,9 @@ def _frame(parts: Sequence[Token], clause: Clause) -> _Frame | None:
         return _wished(parts, clause)
     if base in ("think", "dream") and tense in (Tense.PROGRESSIVE, Tense.PERFECT_PROGRESSIVE) and after in ("of", "about"):
         return "does", _head(parts, clause), at + 1, 0.5
+    if base == "expect" and tense in (Tense.PROGRESSIVE, Tense.PRESENT) and not clause.negative:
+        expected = {t.low for t in parts[at + 1 : at + 5]}
+        return ("does", "is expecting", at + 1, 3.0) if expected & {"baby", "twins", "child"} else None
     if base == "look" and after == "forward":
         return ("feels", "is looking", at + 1, 0.5) if tense in (Tense.PROGRESSIVE, Tense.PRESENT) else None
     if base == "look" and after in ("into", "for"):
@@ -268,6 +303,8 @@ def _head(parts: Sequence[Token], clause: Clause) -> str:
 def _wished(parts: Sequence[Token], clause: Clause) -> _Frame | None:
     """ "want to visit Rome", "planning on visiting"."""
     attribute, at = frames.TO_INFINITIVE[clause.verb], clause.at + 1
+    if clause.verb == "want" and clause.tense is Tense.PRESENT and low(parts, at) not in _NOT_WANTED:
+        return "does", _head(parts, clause), at, 0.3 if clause.negative else -0.3
     if clause.negative:
         return None
     if low(parts, at) == "to":
@@ -337,11 +374,13 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> _Frame | 
     if clause.tense is Tense.PRESENT and not clause.negative:
         if last in frames.EVENTS:
             return "plans", "have", at, 1.0
+        if last in ("baby", "twins"):
+            return None
         if (last in KIN or last in KIN_MANY - {"team", "friends", "folks"}) and nouns[0] not in ("my", "the", "our") and len(nouns) < 5 and low(parts, at + len(nouns)) not in ("of", "in", "to"):
             return "has_relative", "", at, 1.5
         if any(noun in frames.OWNABLE for noun in nouns) and nouns[0] not in ("the", "this", "that"):
             return "owns", "", at, 1.0
-    return attribute, _head(parts, clause), at, 0.0
+    return attribute, _head(parts, clause), at, 2.0 if "baby" in nouns or "twins" in nouns else 0.0
 
 
 def _copula(parts: Sequence[Token], clause: Clause) -> _Frame | None:

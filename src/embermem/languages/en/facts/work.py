@@ -46,6 +46,8 @@ _FIELDS = re.compile(
 _OCC = re.compile(
     r"an? ((?:[A-Za-z-]+ ){0,3}?[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|by|now|too|here|with|working|from|and|who|since|but|because|so|specializing|specialising|on|last|yesterday|any ?more|any longer)\b)"
 )
+_SHOUTED = re.compile(r"\b(?!CEO|CTO|CFO|COO|HR|IT|UX|UI|QA|ER|ICU|EMT)[A-Z]{3,}\b")
+"""A role that is shouted is one given to a model."""
 _NOT_OCC = frozenset(
     """bad good great terrible horrible decent fast slow big quick lifelong visual former ex aspiring future wannabe would-be amateur lousy
     huge better worse natural born true fake failed frustrated secret real total lucky careful safe nervous proud supermodel not
@@ -107,13 +109,19 @@ def read_occupation(sentence: str, pos: int) -> Value | None:
         return None
     tokens = match[1].lower().split()
     known = tokens[-1] in words_of("en", "occupations") or " ".join(tokens[-2:]) in words_of("en", "occupations")
-    if not known or any(t in _NOT_OCC for t in tokens):
+    if not known or any(t in _NOT_OCC for t in tokens) or _SHOUTED.search(match[1]):
         return None
     if re.compile(
         r" (?:in (?:my|your|his|her|their|our|another|the game|this|training|a |disguise|the making|name)|at (?:heart|parties)|by nature|for (?:a day|Halloween|once)|and a half|on (?:the side|weekends|tv|TV|television|stage|screen|paper|Halloween))"
     ).match(sentence, match.end()):
         return None
     return match.group(), match.end()
+
+
+def _read_aged(sentence: str, pos: int) -> Value | None:
+    """ "I'm a 37-year-old welder": read from the article on."""
+    found = read_occupation("a " + sentence[pos:], 0)
+    return None if found is None else (found[0], pos + found[1] - len("a "))
 
 
 def read_job(sentence: str, pos: int) -> Value | None:
@@ -153,6 +161,7 @@ ENDED: Final = (
 )  # fmt: skip
 RULES: Final = (
     rule("works_as", IM + r"(?=an? )", read_occupation),
+    rule("works_as", rf"{IM}an? \d{{1,3}}-years?-old ", _read_aged),
     rule("works_as", r"[Ii] (?:am|'m) employed as ", read_job),
     rule("works_as", I_OR_WE + r"(?:work|worked? now) as ", read_job),
     rule("works_as", rf"(?:[Ii]'m|[Ii] am) {ADV}working as ", read_job),
