@@ -47,6 +47,8 @@ def _embedded(sentence: Sequence[Token], j: int, at: int) -> bool:
 def _ends(sentence: Sequence[Token], j: int, at: int) -> bool:
     """Whether the clause ends before this word."""
     word, after, before = sentence[j].low, low(sentence, j + 1), low(sentence, j - 1)
+    if word in ("cause", "coz", "cuz") and after not in _SUBJECTS | {"of"}:
+        return False
     if word in ENDS:
         return not (word == "what" and after == "to") and not (word == "so" and j <= at + 2)
     if word in ("if", "when", "as", "since", "though", "then"):
@@ -94,7 +96,7 @@ def _after_comma(sentence: Sequence[Token], j: int, at: int) -> int | None:
     k = j + 1
     items = 0
     if low(sentence, k) in AND:
-        return None if _new_clause(sentence, k + 1) or low(sentence, k + 1) in FUNCTION - {"a", "an", "the", "my", "our"} else k + 1
+        return None if _new_clause(sentence, k + 1) or low(sentence, k + 1) in FUNCTION - {"a", "an"} else k + 1
     length = 0
     while k < len(sentence):
         token = sentence[k]

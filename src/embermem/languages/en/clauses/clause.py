@@ -67,6 +67,8 @@ class Clause(NamedTuple):
     end: int
     stopped: str
     """The word or sign at which it ended."""
+    plural: bool = False
+    """Whether its subject is "we": the hearer may be meant too."""
 
 
 class _Subject(NamedTuple):
@@ -121,7 +123,7 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
             continue
         end, stopped = natural_end(sentence, verb.at)
         found.append(
-            Clause(subject.name, subject.companions, reached, at, verb.tense, verb.negative, verb.adverbs, verb.base, verb.at, end, stopped)
+            Clause(subject.name, subject.companions, reached, at, verb.tense, verb.negative, verb.adverbs, verb.base, verb.at, end, stopped, sentence[at].low == "we")
         )  # fmt: skip
         reached = end
     return found
@@ -130,6 +132,7 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
 _SUBORDINATE = frozenset(("since", "after", "when", "before"))
 """Words before a clause in the past that states what happened: "since I lost my job"."""
 _BEGUN = frozenset("just finally recently still also even currently already".split())
+_BEGUN_DOING = frozenset("planning thinking working researching learning looking heading trying considering hoping aiming saving training studying going".split())
 _NOT_STATED = frozenset("thought said heard loved liked hoped wished glad excited based given used supposed called told asked let put set read hit cut heard felt meant guessed figured agreed thanked needed looked sounded seemed wanted had did was were been got left close welcome wait".split())
 
 
@@ -150,6 +153,14 @@ def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
         return _Verb(Tense.FUTURE, False, kept, base, at + 1)
     if word == "been" and (base := verbs.base_of_gerund(after)):
         return _Verb(Tense.PERFECT_PROGRESSIVE, False, kept, base, at + 1)
+    if word in ("gotta", "need", "want", "wanna", "hope") and (word in ("gotta", "wanna") or after == "to"):
+        step = at + (1 if word in ("gotta", "wanna") else 2)
+        base = _base(low(sentence, step))
+        if base is None:
+            return None
+        if word in ("need", "gotta"):
+            return _Verb(Tense.PRESENT, False, kept, "have", step - 2) if low(sentence, step - 1) in ("to", "gotta") else None
+        return _Verb(Tense.WISH, False, kept, base, step)
     known = verbs.verb(word)
     if known is None:
         return None
@@ -157,7 +168,7 @@ def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
         if word.endswith("ed") and after in PREPOSITIONS - {"for", "up", "in", "with", "on", "to", "out"} | {"", ","}:
             return None
         return _Verb(Tense.PAST, False, kept, known.base, at)
-    if "gerund" in known.forms and (adverbs or word in ("planning", "thinking", "working", "researching", "learning")):
+    if "gerund" in known.forms and (adverbs or word in _BEGUN_DOING):
         is_subject = any(t.low in ("is", "was", "has", "'s", "are", "makes", "helps", "can") for t in sentence[at + 1 : at + 9])
         return None if is_subject else _Verb(Tense.PROGRESSIVE, False, kept, known.base, at)
     return None
@@ -205,6 +216,8 @@ def _subject(sentence: Sequence[Token], at: int) -> _Subject | None:
     word = sentence[at].low
     if word in ("i", "we"):
         return _Subject(USER, at + 1)
+    if word == "the" and low(sentence, at + 1) in KIN | KIN_MANY and low(sentence, at + 2) == "and" and low(sentence, at + 3) == "i":
+        return _Subject(USER, at + 4, (at, at + 2))
     if word not in ("my", "our", "me"):
         return None
     if word == "me":

@@ -26,7 +26,7 @@ _NO_SUBJECT: Final = (
     )
 )  # fmt: skip
 _POINTS: Final = PRONOUNS | THIRD | YOU | frozenset(("to", "than", "that", "who", "what", "if", "when", "how", "but", "so", "because"))
-_MOST_SUBJECT = 8
+_MOST_SUBJECT = 7
 
 
 _RULED: Final = _set("name birthday nickname hobby hobbies major mother_tongue pronouns phone email")

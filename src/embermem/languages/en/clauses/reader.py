@@ -24,7 +24,7 @@ from embermem.languages.en.clauses.words import ADVERBS, KIN, KIN_MANY, LEAD_OUT
 from embermem.languages.facts.finding import USER, Finding, When
 
 _HEAD = re.compile(
-    r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me|us|let's|dream|goal)\b|^\W*(?:\w+,? )?(?:\w+ing|\w+ed|went|took|got|made|had|bought|lost|won|met|found|began|built|gonna|been|the)\b",
+    r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me|us|let's|dream|goal)\b|^\W*(?:\w+,? )?(?:\w+ing|\w+ed|need|want|hope|gotta|wanna|still|just|went|took|got|made|had|bought|lost|won|met|found|began|built|gonna|been|the)\b",
     re.IGNORECASE,
 )
 
@@ -68,7 +68,7 @@ def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tupl
 
 def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
     kept = complement(parts, thing.at + 1, thing.end, MOST_WORDS - (thing.at - thing.start) - 1)
-    if kept is None:
+    if kept is None or thing.end - kept[1] > 3:
         return None
     score = worth.of_thing(parts[thing.start : thing.at], parts[kept[0] : kept[1]])
     if score is None:
@@ -170,7 +170,7 @@ def _read(sentence: str, parts: list[Token], clause: Clause, spans: Sequence[Dat
     kept = kept[: value_range[1]]
     if (this := _undetermined(kept, inflected=clause.tense is Tense.PRESENT and attribute in ('does', 'likes'))) is None:
         return None
-    rest = this
+    rest = this.replace(" '", " ", 1) if this.count("'") == this.count(" '") == 1 else this
     value = f"{head} {rest}".strip() if head else rest
     companions = _companions(parts, clause, kept)
     value = f"{value} {companions}".strip()
@@ -305,6 +305,8 @@ def _wished(parts: Sequence[Token], clause: Clause) -> _Frame | None:
     attribute, at = frames.TO_INFINITIVE[clause.verb], clause.at + 1
     if clause.verb == "want" and clause.tense is Tense.PRESENT and low(parts, at) not in _NOT_WANTED:
         return "does", _head(parts, clause), at, 0.3 if clause.negative else -0.3
+    if clause.negative and clause.verb != "want":
+        return None
     if clause.negative:
         return None
     if low(parts, at) == "to":
@@ -361,6 +363,8 @@ def _taste(parts: Sequence[Token], clause: Clause, attribute: str) -> _Frame | N
 
 def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> _Frame | None:
     at = clause.at + 1
+    if low(parts, at) == "gotta":
+        return "does", "needs to", at + 1, -0.5
     if low(parts, at) == "to" and clause.tense is Tense.PRESENT:
         return "does", "needs", at, -0.5
     nouns: list[str] = []

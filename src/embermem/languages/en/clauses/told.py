@@ -21,7 +21,8 @@ def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = F
     speaker = False
     for k in range(start, end):
         token = sentence[k]
-        word = _agreed(sentence, k, end) if inflected and k > start and sentence[k - 1].low in AND else token.text
+        joined = inflected and k > start and (sentence[k - 1].low in AND or sentence[k - 1].text == ",")
+        word = _agreed(sentence, k, end) if joined else token.text
         if token.low in _PRONOUNS:
             word = _PRONOUNS[token.low]
         elif speaker and token.low in _AGREE:
@@ -30,7 +31,10 @@ def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = F
             words.append(" ")
         words.append(word)
         speaker = token.low == "i"
-    return "".join(words)
+    value = "".join(words)
+    if value.count('"') % 2:
+        value = value + '"' if value.rfind('"') < len(value) - 1 else value[:-1].rstrip()
+    return value
 
 
 def article(word: str) -> str:
@@ -49,10 +53,15 @@ def undetermined(sentence: Sequence[Token], at: int) -> str | None:
 
 _OBJECTS = frozenset("a an the my our their his her its it them to in on up out for at from home some any with off away over back about things".split())
 
+_ALWAYS = frozenset("have go make take get do eat keep try give bring see want need think know become learn teach write sing swim".split())
+"""Bases that are hardly nouns."""
+
 
 def _agreed(sentence: Sequence[Token], k: int, end: int) -> str:
     """A present verb after "and", in the third person; anything else as it is."""
     known = verbs.verb(sentence[k].low)
+    if known is not None and sentence[k].low in _ALWAYS:
+        return verbs.third(known.base)
     if known is None or "base" not in known.forms or low(sentence, k + 1) not in _OBJECTS or k + 1 >= end:
         return sentence[k].text
     return verbs.third(known.base)

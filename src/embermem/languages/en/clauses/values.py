@@ -70,6 +70,10 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int) -> int:
         elif word in THIRD and word not in ("one", "ones"):
             if not any(t.is_word and t.low not in FUNCTION and t.low not in VAGUE for t in sentence[start:k]):
                 return _cut_before(sentence, start, k)
+        elif word in ("each", "one") and low(sentence, k + 1) in ("other", "another"):
+            return _cut_before(sentence, start, k)
+        elif word in ("this", "that", "these", "those") and k > start and (k + 1 == end or low(sentence, k + 1) in CUTS) and low(sentence, k - 1) in CUTS | {"of"}:
+            return _cut_before(sentence, start, k - 1)
         elif word in ("here", "there") and k + 1 == end:
             return _cut_before(sentence, start, k + 1) if low(sentence, k - 1) in ("over", "out", "from", "up", "down") else k
     return end
@@ -111,7 +115,7 @@ def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:
     """Without what says nothing at the end: adverbs, function words, "of it", "about that"."""
     while end > start:
         last = sentence[end - 1]
-        if not last.is_word or last.low in STRIPPED_LAST or last.low in NO_END:
+        if not last.is_word or last.low in STRIPPED_LAST or last.low in ("something", "anything", "someone") or last.low in NO_END:
             end -= 1
         elif last.low in _OBJECTS and end - start > 1 and low(sentence, end - 2) in CUTS | {"of", "up", "out"} and low(sentence, end - 2) not in AND:
             end -= 2

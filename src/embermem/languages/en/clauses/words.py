@@ -14,7 +14,7 @@ KIN: Final = _set(
     fiancee fiancée grandmother grandfather grandma grandpa granny nana aunt auntie uncle cousin niece nephew friend roommate flatmate
     boss neighbor neighbour colleague coworker co-worker stepfather stepmother stepdad stepmom stepson stepdaughter mother-in-law
     father-in-law sister-in-law brother-in-law son-in-law daughter-in-law twin grandson granddaughter godmother godfather
-    ex ex-husband ex-wife manager mentor baby kid child hubby sis bro toddler"""
+    ex ex-husband ex-wife manager mentor baby kid child hubby missus sis bro toddler"""
 )
 KIN_MANY: Final = _set(
     """sisters brothers parents kids children sons daughters grandparents grandkids grandchildren friends cousins nieces nephews siblings

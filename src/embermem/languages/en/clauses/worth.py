@@ -31,7 +31,7 @@ def score(clause: Clause, attribute: str, weight: float, kept: Sequence[Token], 
     total = weight + 0.55 * min(len(words), 7) + 0.1 * min(len(kept), 12) + 0.1 * min(names, 3) + 0.2 * min(numbers, 2) + 1.1 * dated + _BY_ATTRIBUTE.get(attribute, 0.0)
     total += 0.5 * any(t.low in KIN or t.low in KIN_MANY for t in kept)
     total -= 0.8 * any(t.low in _TALK for t in kept)
-    total -= 1.0 * clause.negative
+    total -= 1.0 * clause.negative + 0.5 * (clause.plural and attribute in ("does", "feels"))
     if clause.tense in (Tense.PAST_PROGRESSIVE, Tense.FUTURE):
         total -= 0.5
     return total

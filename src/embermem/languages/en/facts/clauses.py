@@ -33,7 +33,7 @@ from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
 _SENTENCE_CHARS = 400
-THRESHOLD = 2.0
+THRESHOLD = 1.8
 STEP = 0.6
 _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
@@ -121,7 +121,10 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
         if not _BEFORE_RELATIVE.search(sentence):
             yield from relatives(sentence, start)
         for reading in readings(sentence, start, said_at, [(f.start, f.end) for f in found if not f.retracts]):
-            read.append(reading)
+            if reading.finding.retracts:
+                yield reading.finding
+            else:
+                read.append(reading)
     read.sort(key=lambda one: (-one.score, one.finding.start))
     yield from (one.finding for k, one in enumerate(read) if one.score >= THRESHOLD + k * STEP)
 
