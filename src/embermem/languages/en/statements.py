@@ -70,8 +70,10 @@ _TEMPLATES: Final = {
     "plans": "plans to {}",
     "would_like_to": "would like to {}",
 }
+"""`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted"),
+`{k}` a kin word with its article, and its name ("a sister named Ana")."""
 _KIN_NAMED: Final = re.compile(r"((?:best )?[a-zé-]+) ([A-ZÀ-Þ].*)")
-"""`{}` is the value, `{k}` the same of a kin word, with or without a name ("a sister named Ana", "a wife"), `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
+"""A kin word and a name."""
 
 
 def statement(attribute: str, value: str) -> str | None:
@@ -85,7 +87,9 @@ def statement(attribute: str, value: str) -> str | None:
     if "{k}" in template:
         named = _KIN_NAMED.fullmatch(value)
         if named is not None:
-            one = named[1] if named[1].endswith("children") or re.search("[^s]s$", named[1]) else _with_article(named[1])
+            one = (
+                named[1] if named[1].endswith("children") or re.search("[^s]s$", named[1]) else _with_article(named[1])
+            )
             value = f"{one} named {named[2]}"
         elif " " not in value:
             value = with_article

@@ -11,7 +11,9 @@ from embermem.languages.language import words_of
 Form = Literal["base", "third", "past", "participle", "gerund"]
 _VOWELS = "aeiou"
 _DOUBLED = re.compile(r"(?:^|[^aeiou])(?:[aeiou]|qui)([bdgmnprt])$")
-_STRESSED_LAST = frozenset("admit commit prefer refer regret begin submit control enrol occur transfer forget upset".split())
+_STRESSED_LAST = frozenset(
+    "admit commit prefer refer regret begin submit control enrol occur transfer forget upset".split()
+)
 
 
 class Verb(NamedTuple):
@@ -30,7 +32,8 @@ def forms() -> dict[str, Verb]:
         past = rest[0].split("|") if rest else [past_of(base)]
         participle = rest[1].split("|") if len(rest) > 1 else past
         for form, spelt in (
-            ("base", [base]), ("third", [third(base)]), ("gerund", [gerund(base)]), ("past", past), ("participle", participle),
+            ("base", [base]), ("third", [third(base)]), ("gerund", [gerund(base)]), ("past", past),
+            ("participle", participle),
         ):  # fmt: skip
             for one in spelt:
                 found.setdefault(one, {}).setdefault(base, set()).add(form)  # type: ignore[arg-type]

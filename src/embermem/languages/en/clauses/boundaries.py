@@ -9,10 +9,12 @@ from embermem.languages.en.clauses.tokens import AND, Token, low
 from embermem.languages.en.clauses.words import ENDS, FUNCTION, PRONOUNS
 
 _INSIDE = frozenset("'’%&/#+\"“”")
-_OPINIONS = frozenset("think believe feel know realize realise learn find learned learnt felt realized realised thought believed found".split())
+_OPINIONS = frozenset(
+    "think believe feel know realize realise learn find learned learnt felt realized realised thought believed".split()
+)
 _FINITE = frozenset(
-    """is are was were am has have had do does did will would can could should 's 're 've 'll 'd 'm isn't aren't wasn't weren't don't doesn't
-    didn't won't can't couldn't haven't hasn't hadn't""".split()
+    """is are was were am has have had do does did will would can could should 's 're 've 'll 'd 'm isn't aren't wasn't
+    weren't don't doesn't didn't won't can't couldn't haven't hasn't hadn't""".split()
 )
 _SUBJECTS = PRONOUNS | frozenset("my our your his their its everything nothing something".split())
 _JOINED = frozenset(("that", "who", "whom", "what", "how", "where", "why", "because", "which"))
@@ -73,8 +75,34 @@ def _new_clause(sentence: Sequence[Token], j: int) -> bool:
     word = low(sentence, j)
     if not word or not sentence[j].is_word:
         return True
-    if word in ("i", "we", "it", "he", "she", "they", "you", "it's", "that's", "there", "then", "now", "yes", "yeah", "so", "if", "when", "what", "how", "how's", "just", "even", "let"):
-        return not (word in ("you",) and low(sentence, j + 1) in AND) and not (word == "even" and verbs.verb(low(sentence, j + 1)) is not None)
+    if word in (
+        "i",
+        "we",
+        "it",
+        "he",
+        "she",
+        "they",
+        "you",
+        "it's",
+        "that's",
+        "there",
+        "then",
+        "now",
+        "yes",
+        "yeah",
+        "so",
+        "if",
+        "when",
+        "what",
+        "how",
+        "how's",
+        "just",
+        "even",
+        "let",
+    ):
+        return not (word in ("you",) and low(sentence, j + 1) in AND) and not (
+            word == "even" and verbs.verb(low(sentence, j + 1)) is not None
+        )
     known = verbs.verb(word)
     if known is not None and word not in FUNCTION and known.forms & {"past", "base", "gerund"}:
         return False
@@ -85,7 +113,12 @@ def _new_clause(sentence: Sequence[Token], j: int) -> bool:
         if token.low in _FINITE:
             return True
         known = verbs.verb(token.low)
-        if known is not None and "past" in known.forms and not known.forms & {"base"} and k == j + 1 + (word in _SUBJECTS or word in ("the", "a", "an", "everyone")):
+        if (
+            known is not None
+            and "past" in known.forms
+            and not known.forms & {"base"}
+            and k == j + 1 + (word in _SUBJECTS or word in ("the", "a", "an", "everyone"))
+        ):
             return low(sentence, k + 1) not in ("by",) and not token.low.endswith("ed")
     return word in ("everyone", "everybody", "someone", "nobody")
 
@@ -112,7 +145,25 @@ def _after_comma(sentence: Sequence[Token], j: int, at: int) -> int | None:
             return None if length == 0 or _new_clause(sentence, k + 1) else j + 1
         if not token.is_word or length > 4 or word in _SUBJECTS - {"my", "our"} or word in _FINITE or word in ENDS:
             return None
-        if length == 0 and word in FUNCTION - {"a", "an", "the", "my", "our", "go", "going", "went", "taking", "took", "got", "made", "making", "try", "trying", "start", "started"}:
+        if length == 0 and word in FUNCTION - {
+            "a",
+            "an",
+            "the",
+            "my",
+            "our",
+            "go",
+            "going",
+            "went",
+            "taking",
+            "took",
+            "got",
+            "made",
+            "making",
+            "try",
+            "trying",
+            "start",
+            "started",
+        }:
             return None
         length += 1
         k += 1

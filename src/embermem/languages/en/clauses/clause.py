@@ -1,4 +1,4 @@
-"""Finds the clauses of a sentence that state something of the speaker or of a relative: who, and what verb in what form."""
+"""Finds the clauses of a sentence that state something of the speaker or of a relative: who, and which verb how."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from embermem.languages.en.clauses.words import (
     BEFORE_CLAUSE,
     DOUBTFUL,
     DROPPED,
-    is_adverb,
     KIN,
     KIN_BEFORE,
     KIN_MANY,
     NOT,
     PREPOSITIONS,
     PRONOUNS,
+    is_adverb,
 )
 from embermem.languages.facts.finding import USER
 
@@ -91,13 +91,16 @@ _HAVE = frozenset(("have", "'ve", "has", "had", "haven't", "hasn't", "hadn't"))
 _DO = frozenset(("do", "does", "did", "don't", "doesn't", "didn't"))
 _WILL = frozenset(("will", "'ll", "won't", "shall"))
 _WISHED = frozenset(("love", "like"))
-_NOT_GERUNDS = frozenset("exciting interesting amazing boring something anything nothing everything king during evening morning".split())
+_NOT_GERUNDS = frozenset(
+    """exciting interesting amazing boring something anything nothing everything king during evening morning""".split()
+)
 _STATES = frozenset(
-    """excited tired married interested worried scared divorced engaged retired stressed bored surprised thrilled inspired motivated
-    determined committed involved obsessed addicted pleased disappointed relieved blessed concerned overwhelmed exhausted frustrated
-    convinced prepared devastated heartbroken dedicated confused organized relaxed satisfied shocked touched honored fascinated
-    amazed used supposed hooked swamped impressed moved lost done gone dedicated depressed annoyed embarrassed torn experienced
-    delighted privileged terrified ashamed psyched pumped stoked stuck united accepted known""".split()
+    """excited tired married interested worried scared divorced engaged retired stressed bored surprised thrilled
+    inspired motivated determined committed involved obsessed addicted pleased disappointed relieved blessed
+    concerned overwhelmed exhausted frustrated convinced prepared devastated heartbroken dedicated confused
+    organized relaxed satisfied shocked touched honored fascinated amazed used supposed hooked swamped impressed
+    moved lost done gone depressed annoyed embarrassed torn experienced delighted privileged terrified ashamed
+    psyched pumped stoked stuck united accepted known""".split()
 )
 """Participles that are adjectives."""
 
@@ -116,15 +119,32 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
         elif _may_begin(sentence, at):
             verb = _verb(sentence, subject.after, speaker=subject.name == USER)
         else:
-            verb = _verb(sentence, subject.after, speaker=subject.name == USER) if low(sentence, at - 1) in _SUBORDINATE else None
+            verb = (
+                _verb(sentence, subject.after, speaker=subject.name == USER)
+                if low(sentence, at - 1) in _SUBORDINATE
+                else None
+            )
             if verb is not None and (verb.tense not in (Tense.PAST, Tense.PASSIVE) or verb.negative):
                 verb = None
         if verb is None:
             continue
         end, stopped = natural_end(sentence, verb.at)
         found.append(
-            Clause(subject.name, subject.companions, reached, at, verb.tense, verb.negative, verb.adverbs, verb.base, verb.at, end, stopped, sentence[at].low == "we")
-        )  # fmt: skip
+            Clause(
+                subject=subject.name,
+                companions=subject.companions,
+                lead=reached,
+                start=at,
+                tense=verb.tense,
+                negative=verb.negative,
+                adverbs=verb.adverbs,
+                verb=verb.base,
+                at=verb.at,
+                end=end,
+                stopped=stopped,
+                plural=sentence[at].low == "we",
+            )
+        )
         reached = end
     return found
 
@@ -132,8 +152,15 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
 _SUBORDINATE = frozenset(("since", "after", "when", "before"))
 """Words before a clause in the past that states what happened: "since I lost my job"."""
 _BEGUN = frozenset("just finally recently still also even currently already".split())
-_BEGUN_DOING = frozenset("planning thinking working researching learning looking heading trying considering hoping aiming saving training studying going".split())
-_NOT_STATED = frozenset("thought said heard loved liked hoped wished glad excited based given used supposed called told asked let put set read hit cut heard felt meant guessed figured agreed thanked needed looked sounded seemed wanted had did was were been got left close welcome wait".split())
+_BEGUN_DOING = frozenset(
+    """planning thinking working researching learning looking heading trying considering hoping aiming saving training
+    studying going""".split()
+)
+_NOT_STATED = frozenset(
+    """thought said heard loved liked hoped wished glad excited based given used supposed called told asked let put set
+    read hit cut felt meant guessed figured agreed thanked needed looked sounded seemed wanted had did was were
+    been got left close welcome wait""".split()
+)
 
 
 def _opens(sentence: Sequence[Token], at: int) -> bool:
@@ -159,17 +186,23 @@ def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
         if base is None:
             return None
         if word in ("need", "gotta"):
-            return _Verb(Tense.PRESENT, False, kept, "have", step - 2) if low(sentence, step - 1) in ("to", "gotta") else None
+            return (
+                _Verb(Tense.PRESENT, False, kept, "have", step - 2)
+                if low(sentence, step - 1) in ("to", "gotta")
+                else None
+            )
         return _Verb(Tense.WISH, False, kept, base, step)
     known = verbs.verb(word)
     if known is None:
         return None
-    if "past" in known.forms and "base" not in known.forms and (word not in _NOT_STATED or adverbs and word == "got"):
+    if "past" in known.forms and "base" not in known.forms and (word not in _NOT_STATED or (adverbs and word == "got")):
         if word.endswith("ed") and after in PREPOSITIONS - {"for", "up", "in", "with", "on", "to", "out"} | {"", ","}:
             return None
         return _Verb(Tense.PAST, False, kept, known.base, at)
     if "gerund" in known.forms and (adverbs or word in _BEGUN_DOING):
-        is_subject = any(t.low in ("is", "was", "has", "'s", "are", "makes", "helps", "can") for t in sentence[at + 1 : at + 9])
+        is_subject = any(
+            t.low in ("is", "was", "has", "'s", "are", "makes", "helps", "can") for t in sentence[at + 1 : at + 9]
+        )
         return None if is_subject else _Verb(Tense.PROGRESSIVE, False, kept, known.base, at)
     return None
 
@@ -182,17 +215,22 @@ def _may_begin(sentence: Sequence[Token], at: int) -> bool:
     if not before.is_word:
         return before.text not in "'\ue000"
     if before.low in BEFORE_CLAUSE:
-        return low(sentence, at - 2) not in ("even", "not", "as", "only") or before.low not in ("though", "because", "if", "so")
+        return low(sentence, at - 2) not in ("even", "not", "as", "only") or before.low not in (
+            "though",
+            "because",
+            "if",
+            "so",
+        )
     return _ends_time(sentence, at)
 
 
 _TIME_UNITS = frozenset(
-    """week month year weekend night morning afternoon evening day spring summer autumn fall winter monday tuesday wednesday thursday friday
-    saturday sunday ago fri sat sun mon tue wed thu semester january february march april may june july august september october november
-    december christmas days weeks months years""".split()
+    """week month year weekend night morning afternoon evening day spring summer autumn fall winter monday tuesday
+    wednesday thursday friday saturday sunday ago fri sat sun mon tue wed thu semester january february march
+    april may june july august september october november december christmas days weeks months years""".split()
 )
 _TIME_LEADS = frozenset(
-    "last this next every each the other past one in on a few couple two three four five six ten several these most".split()
+    "last this next every each the other past one in on a few couple two three four five six ten several these".split()
 )
 
 
@@ -202,11 +240,13 @@ def _ends_time(sentence: Sequence[Token], at: int) -> bool:
     if last.low not in _TIME_UNITS and not (last.text.isdecimal() and len(last.text) == 4):
         return False
     begin = at - 1
-    while begin > 0 and at - begin < 6 and sentence[begin - 1].is_word and (
-        sentence[begin - 1].low in _TIME_LEADS or sentence[begin - 1].low in _TIME_UNITS or sentence[begin - 1].text.isdecimal()
-    ):  # fmt: skip
+    while begin > 0 and at - begin < 6 and _may_name_time(sentence[begin - 1]):
         begin -= 1
     return begin == 0 or not sentence[begin - 1].is_word or sentence[begin - 1].low in BEFORE_CLAUSE
+
+
+def _may_name_time(token: Token) -> bool:
+    return token.low in _TIME_LEADS or token.low in _TIME_UNITS or token.text.isdecimal()
 
 
 # ---------------------------------------------------------------------------------------------------- subject
@@ -216,7 +256,12 @@ def _subject(sentence: Sequence[Token], at: int) -> _Subject | None:
     word = sentence[at].low
     if word in ("i", "we"):
         return _Subject(USER, at + 1)
-    if word == "the" and low(sentence, at + 1) in KIN | KIN_MANY and low(sentence, at + 2) == "and" and low(sentence, at + 3) == "i":
+    if (
+        word == "the"
+        and low(sentence, at + 1) in KIN | KIN_MANY
+        and low(sentence, at + 2) == "and"
+        and low(sentence, at + 3) == "i"
+    ):
         return _Subject(USER, at + 4, (at, at + 2))
     if word not in ("my", "our", "me"):
         return None
@@ -228,7 +273,11 @@ def _subject(sentence: Sequence[Token], at: int) -> _Subject | None:
 def _companions(sentence: Sequence[Token], at: int, begin: int) -> _Subject | None:
     """ "my husband and I", "me and my husband"."""
     end = at
-    while end < len(sentence) and end - at < 5 and (sentence[end].is_word and sentence[end].low not in PRONOUNS and sentence[end].low != "and"):
+    while (
+        end < len(sentence)
+        and end - at < 5
+        and (sentence[end].is_word and sentence[end].low not in PRONOUNS and sentence[end].low != "and")
+    ):
         end += 1
         if low(sentence, end - 1) in KIN or low(sentence, end - 1) in KIN_MANY:
             break
@@ -238,7 +287,11 @@ def _companions(sentence: Sequence[Token], at: int, begin: int) -> _Subject | No
         end += 1
     if low(sentence, end) == "and" and low(sentence, end + 1) in ("i", "me"):
         return _Subject(USER, end + 2, (begin, end))
-    return _Subject(USER, end, (begin, end)) if at != 0 and low(sentence, at - 1) == "and" and low(sentence, at - 2) == "me" else None
+    return (
+        _Subject(USER, end, (begin, end))
+        if at != 0 and low(sentence, at - 1) == "and" and low(sentence, at - 2) == "me"
+        else None
+    )
 
 
 def _relative(sentence: Sequence[Token], at: int) -> _Subject | None:
@@ -263,7 +316,9 @@ def _relative(sentence: Sequence[Token], at: int) -> _Subject | None:
 
 
 def _is_name(token: Token) -> bool:
-    return token.text[0].isupper() and token.text[1:].islower() and token.low not in PRONOUNS and token.low not in ADVERBS
+    return (
+        token.text[0].isupper() and token.text[1:].islower() and token.low not in PRONOUNS and token.low not in ADVERBS
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- verb
@@ -292,7 +347,11 @@ def _verb(sentence: Sequence[Token], at: int, *, speaker: bool) -> _Verb | None:
         auxiliary = word
         at += 1
     word = low(sentence, at)
-    if at > 0 and not auxiliary and (word in ("wanna", "'d", "would", "can't", "cannot") or (word == "used" and low(sentence, at + 1) == "to")):
+    if (
+        at > 0
+        and not auxiliary
+        and (word in ("wanna", "'d", "would", "can't", "cannot") or (word == "used" and low(sentence, at + 1) == "to"))
+    ):
         return _special(sentence, at, word, negative, adverbs)
     tense_and_base = _form(sentence, at, auxiliary, speaker=speaker)
     if tense_and_base is None:
@@ -312,7 +371,21 @@ def _special(sentence: Sequence[Token], at: int, word: str, negative: bool, adve
         step += 2
     elif word in ("can't", "cannot"):
         base = _base(low(sentence, step))
-        unable = base is not None and base not in ("wait", "believe", "help", "stop", "imagine", "remember", "do", "be", "thank", "say", "tell", "see", "think")
+        unable = base is not None and base not in (
+            "wait",
+            "believe",
+            "help",
+            "stop",
+            "imagine",
+            "remember",
+            "do",
+            "be",
+            "thank",
+            "say",
+            "tell",
+            "see",
+            "think",
+        )
         return _Verb(Tense.CANNOT, False, tuple(adverbs), base, step) if unable and base else None
     elif word == "used":
         step += 1
@@ -372,7 +445,9 @@ def _finite(sentence: Sequence[Token], at: int, *, speaker: bool) -> tuple[Tense
 
 def _habitual(sentence: Sequence[Token], at: int) -> bool:
     rest = {token.low for token in sentence[at + 1 : at + 14]}
-    return bool(rest & {"every", "often", "usually", "daily", "regularly", "always", "a lot", "whenever", "weekly", "each"})
+    return bool(
+        rest & {"every", "often", "usually", "daily", "regularly", "always", "a lot", "whenever", "weekly", "each"}
+    )
 
 
 def _of_be(sentence: Sequence[Token], at: int, *, is_past: bool) -> tuple[Tense, str, int] | None:
@@ -401,7 +476,12 @@ def _of_have(sentence: Sequence[Token], at: int, auxiliary: str) -> tuple[Tense,
         if (base := verbs.base_of_gerund(low(sentence, step))) and low(sentence, step) not in _NOT_GERUNDS:
             return Tense.PERFECT_PROGRESSIVE, base, step
         known = verbs.verb(low(sentence, step))
-        if known is not None and "participle" in known.forms and low(sentence, step) not in _STATES and "base" not in known.forms:
+        if (
+            known is not None
+            and "participle" in known.forms
+            and low(sentence, step) not in _STATES
+            and "base" not in known.forms
+        ):
             return Tense.PASSIVE, known.base, step
         return Tense.HAS_BEEN, "be", step
     known = verbs.verb(word)

@@ -50,7 +50,10 @@ def tokens(sentence: str) -> list[Token]:
     return found
 
 
-_AFTER_IS = frozenset("a an the so been really super such always like not all just my been pretty very also still getting going mostly totally important".split())
+_AFTER_IS = frozenset(
+    """a an the so been really super such always like not all just my pretty very also still getting going mostly
+    totally important""".split()
+)
 """Words before which "'s" is "is" or "has", not a genitive."""
 
 

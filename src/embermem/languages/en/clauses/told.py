@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from embermem.languages.en.clauses.tokens import AND, Token, low
 from embermem.languages.en import verbs
+from embermem.languages.en.clauses.tokens import AND, Token, low
 
 _PRONOUNS = {
-    "i": "they", "we": "they", "me": "them", "us": "them", "my": "their", "our": "their", "mine": "theirs", "ours": "theirs",
-    "myself": "themself", "ourselves": "themselves",
+    "i": "they", "we": "they", "me": "them", "us": "them", "my": "their", "our": "their", "mine": "theirs",
+    "ours": "theirs",    "myself": "themself", "ourselves": "themselves",
 }  # fmt: skip
 _AGREE = {"am": "are", "'m": "are", "was": "were", "wasn't": "weren't"}
 
 
 def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = False) -> str:
-    """The words of tokens[start:end] in the third person, as they are spaced in the text; `inflected`: a present verb stands
-    before them, and those that are joined to it follow it ("cooks and takes pictures")."""
+    """The words of tokens[start:end] in the third person, as they are spaced in the text; `inflected`: they follow a
+    present verb, and those that are joined to it agree with it ("cooks and takes pictures")."""
     words: list[str] = []
     speaker = False
     for k in range(start, end):
@@ -46,14 +46,33 @@ def undetermined(sentence: Sequence[Token], at: int) -> str | None:
     """ "a" for "this" before a noun that is told of for the first time ("this bowl"), "some" for "these"; None where
     it points to a time or stands alone."""
     after = low(sentence, at + 1)
-    if not after or after in ("week", "weekend", "month", "year", "morning", "summer", "winter", "spring", "fall", "one", "and", "for", "in"):
+    if not after or after in (
+        "week",
+        "weekend",
+        "month",
+        "year",
+        "morning",
+        "summer",
+        "winter",
+        "spring",
+        "fall",
+        "one",
+        "and",
+        "for",
+        "in",
+    ):
         return None
     return article(after) if sentence[at].low in ("this", "that") else "some"
 
 
-_OBJECTS = frozenset("a an the my our their his her its it them to in on up out for at from home some any with off away over back about things".split())
+_OBJECTS = frozenset(
+    """a an the my our their his her its it them to in on up out for at from home some any with off away over back
+    about things""".split()
+)
 
-_ALWAYS = frozenset("have go make take get do eat keep try give bring see want need think know become learn teach write sing swim".split())
+_ALWAYS = frozenset(
+    "have go make take get do eat keep try give bring see want need think know become learn teach write swim".split()
+)
 """Bases that are hardly nouns."""
 
 

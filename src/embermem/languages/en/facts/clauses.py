@@ -16,16 +16,16 @@ from datetime import datetime
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.languages.dates.engine import since
 from embermem.languages.en.clauses.reader import Reading, readings
-from embermem.languages.en.clauses.relatives import relatives
 from embermem.languages.en.dates import DATES
+from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
 from embermem.languages.en.facts.people import kin_subject, other_names
 from embermem.languages.en.facts.phrases import GONE, clause_rest
 from embermem.languages.en.facts.places import NO_PLACE, is_short_stay
 from embermem.languages.en.facts.questions import declared
+from embermem.languages.en.facts.relatives import relatives
 from embermem.languages.en.facts.table import RULES
-from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.work import read_occupation, second
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.rules import Matched, implied, matched
@@ -33,7 +33,7 @@ from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
 _SENTENCE_CHARS = 400
-THRESHOLD = 1.8
+THRESHOLD = 1.9
 STEP = 0.6
 _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
@@ -70,7 +70,10 @@ _UNREAL = re.compile(
     re.IGNORECASE,
 )
 """What makes a sentence no statement of what is so."""
-_BEFORE_RELATIVE = re.compile(r"\b(?:if|imagine|pretend|suppose|wish|might|could|would|in (?:her|his|my) dreams|character|\ue000)\b", re.IGNORECASE)
+_BEFORE_RELATIVE = re.compile(
+    r"\b(?:if|imagine|pretend|suppose|wish|might|could|would|in (?:her|his|my) dreams|character|\ue000)\b",
+    re.IGNORECASE,
+)
 _DREAMT = re.compile(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
 """What follows in the paragraph may be the dream."""
 _ALLOWED_SAY = re.compile(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
@@ -164,7 +167,9 @@ def _introduction(text: str) -> Iterator[Finding]:
     job = read_occupation(("a " if more["age"] else "") + text[begin : begin + 80], 0)
     if job is not None:
         value = re.sub(r"^an? ", "", job[0])
-        yield Finding(subject=USER, attribute="works_as", value=value, start=start, end=begin + job[1] - (2 if more["age"] else 0))
+        yield Finding(
+            subject=USER, attribute="works_as", value=value, start=start, end=begin + job[1] - (2 if more["age"] else 0)
+        )
 
 
 def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding]:

@@ -50,8 +50,12 @@ _TEMPER = re.compile(
 )
 
 _END = r"(?=\s*(?:[,.;!)]|$|(?:and|but|so|now|since)\b))"
-_RELIGION = re.compile(rf"(?:Catholic|Christian|Muslim|Jewish|Buddhist|Hindu|Sikh|Protestant|Lutheran|Mormon|Quaker|Orthodox Christian|atheist|agnostic){_END}")
-_HEIGHT_BARE = re.compile(r"(?:\d ?(?:m|metres?|meters?) ?\d{2}|\d\.\d{1,2} ?(?:m|metres?|meters?)|\d{3} ?(?:cm|centimetres?|centimeters?)|\d ?(?:'|ft|feet|foot) ?\d{0,2}(?:\"|''| ?in(?:ches)?)?)(?!\w)")
+_RELIGION = re.compile(
+    rf"(?:Catholic|Christian|Muslim|Jewish|Buddhist|Hindu|Sikh|Protestant|Lutheran|Mormon|Quaker|Orthodox Christian|atheist|agnostic){_END}"
+)
+_HEIGHT_BARE = re.compile(
+    r"(?:\d ?(?:m|metres?|meters?) ?\d{2}|\d\.\d{1,2} ?(?:m|metres?|meters?)|\d{3} ?(?:cm|centimetres?|centimeters?)|\d ?(?:'|ft|feet|foot) ?\d{0,2}(?:\"|''| ?in(?:ches)?)?)(?!\w)"
+)
 _HEIGHT = re.compile(rf"({_HEIGHT_BARE.pattern}) tall\b")
 _PHONE = re.compile(r"[+(]?\d[\d ()./-]{5,18}\d")
 _EMAIL = re.compile(r"[\w.+-]{1,40}@[\w-]{1,40}(?:\.[a-z]{2,10}){1,3}", re.IGNORECASE)

@@ -159,7 +159,8 @@ def read_new_home(sentence: str, pos: int) -> Value | None:
 
 
 _VISITING = re.compile(
-    r"\b(?:vacation|holidays?|trip|visit(?:ing)?|business|conference|layover|airport|hotel|weekend|tonight|today|travell?ing|tour|hospital|meeting|for (?:a|the|two|three|\d) )", re.IGNORECASE
+    r"\b(?:vacation|holidays?|trip|visit(?:ing)?|business|conference|layover|airport|hotel|weekend|tonight|today|travell?ing|tour|hospital|meeting|for (?:a|the|two|three|\d) )",
+    re.IGNORECASE,
 )
 
 

@@ -25,6 +25,7 @@ from embermem.languages.facts.finding import Finding, When
 from embermem.languages.facts.rules import Value
 from embermem.languages.language import words_of
 
+_AGED = re.compile(r"(?:-years?-old)? ")
 _SECOND = {
     "works_as": ("works_at", re.compile(r"\s+(?:at|for|with)\s+")),
     "studies": ("studies_at", re.compile(r"\s+at\s+")),
@@ -66,6 +67,12 @@ _NOT_JOB = frozenset(
 
 def second(sentence: str, pos: int, end: int, subject: str, attribute: str, when: When | None) -> Iterator[Finding]:
     """What a second phrase adds: "a nurse at Mercy Hospital"; both hold from the same day on."""
+    if attribute == "age" and (match := _AGED.match(sentence, end)) is not None:
+        begin = match.end()
+        job = read_occupation("a " + sentence[begin:], 0)
+        if job is not None:
+            last = begin + job[1] - len("a ")
+            yield Finding(subject=subject, attribute="works_as", value=job[0].removeprefix("a "), start=pos, end=last)
     if attribute in _SECOND and (match := _SECOND[attribute][1].match(sentence, end)):
         found = read_organisation(sentence, match.end())
         if found is not None:
@@ -118,12 +125,6 @@ def read_occupation(sentence: str, pos: int) -> Value | None:
     return match.group(), match.end()
 
 
-def _read_aged(sentence: str, pos: int) -> Value | None:
-    """ "I'm a 37-year-old welder": read from the article on."""
-    found = read_occupation("a " + sentence[pos:], 0)
-    return None if found is None else (found[0], pos + found[1] - len("a "))
-
-
 def read_job(sentence: str, pos: int) -> Value | None:
     """After "work as": whatever stands there up to a boundary, with its article."""
     match = re.compile(
@@ -161,7 +162,6 @@ ENDED: Final = (
 )  # fmt: skip
 RULES: Final = (
     rule("works_as", IM + r"(?=an? )", read_occupation),
-    rule("works_as", rf"{IM}an? \d{{1,3}}-years?-old ", _read_aged),
     rule("works_as", r"[Ii] (?:am|'m) employed as ", read_job),
     rule("works_as", I_OR_WE + r"(?:work|worked? now) as ", read_job),
     rule("works_as", rf"(?:[Ii]'m|[Ii] am) {ADV}working as ", read_job),
