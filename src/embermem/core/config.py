@@ -193,7 +193,6 @@ class Settings:
         low=0.0,
         high=1.0,
     )
-    recall_fact: float = _number(1.0, "added to a fact's score, times the share of the query's words in its text")
 
     confidence_base: float = _number(-9.1, _CALIBRATED)
     confidence_words: float = _number(2.7, _CALIBRATED)
@@ -224,22 +223,26 @@ class Settings:
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
     pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget allows", low=1)
     standing_facts: int = _number(
-        3,
-        "goals and limits of the user packed at every recall; 0: none; docs/concepts/recall.md",
+        4,
+        "goals and limits of the user packed where they bear on the query; 0: none; docs/concepts/recall.md",
         low=0,
         high=20,
     )
     standing_share: float = _number(
-        0.06, "share of the budget for goals and limits; the first alone may take twice that", low=0.0, high=0.5
+        0.15,
+        "share of the budget for goals and limits that bear; the first alone may take twice that",
+        low=0.0,
+        high=0.5,
     )
     standing_goal_days: float = _number(
         365.0, "days after which a goal lapses if it is not said again; limits never lapse", above=0.0
     )
-    standing_theme: float = _number(
-        0.3, "added to a goal's or limit's similarity if it matches the query's theme (themes.py)", low=0.0
-    )
     standing_recency: float = _number(0.1, "added to a goal's or limit's similarity, times its recency", low=0.0)
     standing_recency_days: float = _number(90.0, "days after which recency is 1/e", above=0.0)
+    facts_told: int = _number(6, "facts packed with a query, the most; 0: none", low=0, high=100)
+    facts_least: float = _number(
+        0.1, "probability of holding the evidence from which a fact's source makes it told", low=0.0, high=1.0
+    )
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Ablation

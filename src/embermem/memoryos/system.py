@@ -41,6 +41,7 @@ from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall import retrieval
+from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class MemoryOS:
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
+        self._examples: tuple[tuple[str, ...], Vectors] | None = None
         self._people: dict[OwnerId, tuple[Persona, People]] = {}
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
@@ -349,8 +351,24 @@ class MemoryOS:
             scope=scope,
             valid_at=moment.valid_at,
             links=self._links(owner.id, moment),
+            themes=self._themes_near(vector),
         )
         return snapshot, asked, tuple(notes)
+
+    def _themes_near(self, vector: Vector | None) -> frozenset[str]:
+        """The themes of which an example is near to the query. The examples are embedded when first needed."""
+        if vector is None:
+            return frozenset()
+        if self._examples is None:
+            told = [(name, text) for name, texts in theme_examples().items() for text in texts]
+            names, texts = zip(*told, strict=True)
+            with suppress(EmbedderError):  # then words alone say of what theme a query is
+                self._examples = names, self._parts.embedder.embed(texts)
+        if self._examples is None:
+            return frozenset()
+        names, vectors = self._examples
+        near = (vectors @ vector >= THEME_NEAR).tolist()
+        return frozenset(name for name, is_near in zip(names, near, strict=True) if is_near)
 
     def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
         """The links that a recall may follow: none, unless the setting says that it does."""

@@ -98,7 +98,7 @@ def _theme(asked: str, told: str) -> ThemeWords:
 THEMES: Final = {
     "food": _theme(
         "eat eats eating hungry starving crav(?:e|ing) breakfast brunch lunch dinner supper snacks? meals? dish(?:es)? cook(?:ing)? bak(?:e|ing) recipes? restaurants? "
-        "takeaway takeout menu buffet bbq barbecue burgers? pizzas? fries chips pasta noodles? ramen rice sushi steaks? bacon sausages? chicken beef pork tacos? curry "
+        "takeaway takeout menu buffet (?:okay|ok|safe|fine)\\sfor\\sme can\\si\\shave potluck picnic roast grill(?:ed|ing)? pesto hungry wine bbq barbecue burgers? pizzas? fries chips pasta noodles? ramen rice sushi steaks? bacon sausages? chicken beef pork tacos? curry "
         "sandwich(?:es)? salads? soups? cheese bread pancakes? cakes? cookies? pies? doughnuts? donuts? pastr(?:y|ies) desserts? sweets? candy chocolates? popcorn milkshakes? smoothies? "
         "ice.cream drinks? beers? wine cocktails? whisk(?:e)?y coffee latte soda cola food foods thai groceries",
         "weight kilos? kg pounds lbs slim(?:mer)? thinner leaner fit(?:ter)? shape healthier healthily healthy eat eating drinking drink alcohol sugar salt meat muscle diabet(?:es|ic) celiac coeliac "
@@ -111,7 +111,7 @@ THEMES: Final = {
     ),
     "body": _theme(
         "gym workouts? exercise running run jog hik(?:e|ing) walk climb(?:ing)? swim(?:ming)? pool beach lake sea boat kayak ski(?:ing)? bike cycling sports? dance dancing yoga skydiving bungee rollercoaster "
-        "flights? fly flying tower bridge balcony park mountains? tired sick doctor medicines? pills?",
+        "flights? fly flying tower bridge balcony tired sick doctor medicines? pills?",
         "marathon triathlon weight fit(?:ter)? shape stronger muscle active exercise",
     ),
     "smoke": _theme(

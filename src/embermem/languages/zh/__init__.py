@@ -12,6 +12,7 @@ from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, words_of
 from embermem.languages.parts import PeopleWords
 from embermem.languages.zh import patterns, words
+from embermem.languages.zh.asks import ASKS
 from embermem.languages.zh.dates import DATES
 from embermem.languages.zh.statements import statement
 
@@ -37,6 +38,7 @@ class Chinese(Language):
     temperaments = patterns.TEMPERAMENTS
     secrets = patterns.SECRETS
     values = patterns.VALUES
+    asks = ASKS
     people = PeopleWords(kin=words_of("zh", "kin"), possessive="的", user="用户", agent="助手")
     interests = cached_property(interests_of)
     full_stop = "。"
