@@ -13,20 +13,21 @@ from typing import NamedTuple
 
 from embermem.languages.facts.finding import When
 from embermem.languages.zh.facts.frames import EMPTY, FRAMES, Frame
-from embermem.languages.zh.facts.phrases import COMPANY, FAMILY, TIME
+from embermem.languages.zh.facts.phrases import COMPANY, FAMILY, FULL_KIN, TIME
 from embermem.languages.zh.facts.times import past, planned, times
 
 _LONGEST = 24
 """Characters of a value."""
-_OFTEN = r"(?:(?:每|隔)(?:天|周|个?月|年|晚|个?星期|个?周末|逢|次)(?:[一二三四五六日天])?(?:和[周星期]*[一二三四五六日天])?(?:[早晚上中下][上午晨])?(?:都|会)?(?:要)?|天天|经常|常常|常去|平时(?:都|会)?|一般(?:都|会)?|通常(?:都|会)?|总是|老是|一有空就|有空就|(?:[0-9一二三四五六七八九十两]{1,2}点)?(?:起床|下班后?|放学后?|睡前|饭后|下课后?)|周末(?:一般|经常|常|都|总)(?:都|会)?|偶尔)"
+_OFTEN = r"(?:(?:每|隔)(?:天|周|个?月|年|晚|个?星期|个?周末|逢|次)(?:[一二三四五六日天])?(?:和[周星期]*[一二三四五六日天])?(?:[早晚上中下][上午晨])?(?:都|会)?(?:要)?|天天|经常|常常|常去|平时(?:都|会)?|一般(?:都|会)?|通常(?:都|会)?|总是|老是|一有空就|有空就|周末(?:一般|经常|常|都|总)(?:都|会)?|偶尔)"
+_DAY_PART = "(?:起床|下班后?|放学后?|睡前|饭后|下课后?)"
 _PLAN = r"(?:打算|计划|准备|决定(?:了)?|约好了?|说好了?)(?:要|在|好了?)?"
 _WILL = r"(?:要|会|想|得|将)(?:要|在)?"
-_WITHOUT_MEANING = r"(?:也|都|就|还|又|已经|刚刚?|刚才|终于|总算|其实|最近|现在|目前|正式|一起|专门|自己|主要|顺便|顺利|成功|特意|首次|后来|先|再|便|竟然|居然|突然|只|第一次|在你们?(?:店里?|家|这里?|平台|公司)|好不容易|一个人|当|(?:之前|前))"
+_WITHOUT_MEANING = r"(?:也|都|就|还|又|已经|刚刚?|刚才|终于|总算|其实|最近|现在|目前|正式|一起|专门|自己|主要|顺便|顺利|成功|特意|首次|后来|便|竟然|居然|突然|只|第一次|在你们[^，买订预]{0,6}|好不容易|一个人|当|(?:之前|前))"
 _HERE = r"(?:去(?![了过年世])|在|从|坐|开车|自驾|骑车|坐高铁|坐飞机|把|用|为了?|因为)(?!我|你|他|她|家$)[^，的了我你他她]{0,10}?"
 _VERB = "|".join(frame.verbs for frame in FRAMES)
 _AT_VERB = re.compile(_VERB)
 _ELEMENT = re.compile(
-    rf"(?P<time>{_OFTEN}|{TIME}的?)|{_PLAN}|{_WITHOUT_MEANING}"
+    rf"(?P<time>{_OFTEN}|{TIME}的?|{_DAY_PART})|{_PLAN}|{_WITHOUT_MEANING}"
     rf"|(?P<told>(?:{COMPANY}|{_HERE})(?={_OFTEN}|{TIME}|{_PLAN}|{_WITHOUT_MEANING}|{_WILL}|[在从]|{_VERB}))|{_WILL}"
 )
 """What stands before the verb; whom and where up to the first verb or other such element."""
@@ -37,7 +38,7 @@ _OPENING = re.compile(f"{TIME}|{_OFTEN}|{_WITHOUT_MEANING}")
 _DAYTIME = re.compile("早上|早晨|上午|中午|下午|晚上|周末|睡前")
 _JUST = re.compile("刚|终于|总算")
 _PARTICLES = re.compile(r"(?:啦|呀|哦|啊|呢|哈|嘛|吧|~|～|的)+$")
-_MY_KIN = re.compile(rf"我(?:的|们家|家)?(?={FAMILY})")
+_MY_KIN = re.compile(rf"我(?:的|们家|家)?(?P<kin>{FAMILY})")
 _DENIED = re.compile(r"[没未别]|不(?!锈|倒)|差点|可能|也许|应该|好像|想不想|要不")
 
 
@@ -153,7 +154,11 @@ def _plan(frame: Frame, match: re.Match[str], opening: _Opening, said: Said) -> 
 
 def _value(text: str) -> str:
     """What is told, with 自己的 for 我的."""
-    value = _MY_KIN.sub("", text).replace("我的", "自己的").replace("让我", "让自己")
+    value = (
+        _MY_KIN.sub(lambda match: FULL_KIN.get(match["kin"], match["kin"]), text)
+        .replace("我的", "自己的")
+        .replace("让我", "让自己")
+    )
     return _PARTICLES.sub("", value)
 
 

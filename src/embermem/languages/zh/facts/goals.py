@@ -53,6 +53,7 @@ ENDED: Final = (
     ),
     rule("wants_to", rf"我(?:现在|已经|早就)*(?:不再想?|放弃了?)(?P<v>{GOAL})", plain(), retracts=True),
     rule("wants_to", r"我(?:已经|终于|总算|成功)+(?P<v>戒(?:掉)?(?:烟|酒))(?:成功)?了", plain(), retracts=True),
+    rule("wants_to", r"我(?:已经|终于|总算)*(?P<v>戒(?:烟|酒))成功了?", plain(), retracts=True),
     rule(
         "prepares_for",
         rf"我(?:现在|已经|早就)*(?:不再|不|放弃了?)(?P<v>(?:备考|准备){EXAM}?)了",

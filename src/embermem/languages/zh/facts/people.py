@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from embermem.languages.zh.facts.checks import any_name, fixed, plain, rule
+from embermem.languages.zh.facts.checks import fixed, plain, rule
 from embermem.languages.zh.facts.phrases import ADV, FAMILY, ME, NUM
 
 _ANIMALS = r"(?:金毛|拉布拉多|柯基|哈士奇|泰迪|贵宾|比熊|博美|边牧|柴犬|萨摩耶|阿拉斯加|德牧|法斗|雪纳瑞|吉娃娃|橘猫|布偶猫?|英短|美短|蓝猫|狸花猫?|三花猫?|加菲猫?|暹罗猫?|奶牛猫|黑猫|白猫|流浪猫|流浪狗|小?猫咪?|猫猫|狗狗|[小大黑白黄]?狗|仓鼠|[小]?兔子|鹦鹉|乌龟|金鱼|鱼|龙猫|荷兰猪|蜥蜴|蛇|鸟|刺猬|鸭子)"
@@ -23,5 +23,5 @@ MORE_RELATIVES: Final = (rule("has_relative", rf"(?:我)?(?:还有)?(?P<v>(?:{NU
 """A clause that goes on with the list of relatives: 我有一个哥哥，两个姐姐."""
 ENDED: Final = (
     rule("has_pet", rf"我(?:家|的|家的|养的)(?:那只|那条)?(?P<v>{_ANIMALS}[一-鿿]{{0,3}}?)(?:{ADV})(?:去世|死|走丢|离开|飞走)了", plain(8), retracts=True),
-    rule("has_relative", rf"我{ADV}[和跟](?:我(?:的)?)?(?P<v>女朋友|男朋友|女友|男友|对象)(?:{ADV})分手了?", any_name, retracts=True),
+    rule("has_relative", rf"我{ADV}[和跟](?:我(?:的)?)?(?P<v>女朋友|男朋友|女友|男友|对象)(?:{ADV})分手了?", plain(), retracts=True),
 )  # fmt: skip

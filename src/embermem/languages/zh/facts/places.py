@@ -43,14 +43,18 @@ OF_RELATIVES: Final = (rule("lives_in", rf"我{ADV}在(?P<v>[一-鿿]{{2,6}}?)",
 TOWN: Final = rule("lives_in", r"我(?:现在|目前)?(?:人)?在(?P<v>[一-鿿]{2,5}?)", known_place)
 """A home where the next clause says what somebody does there."""
 LASTING_STAY: Final = re.compile(r"搬(?:过)?来|过敏|不吃|吃素|吃清真|定居|上班|工作|读书|上学|读[一-鿿]{1,4}专业|做|当")
-ENDED: Final = (
+CANCELLED: Final = (
     rule("plans", r"(?:我们?|咱们?)?(?:还是|最后)?(?:不去|去不了|去不成)(?P<v>[一-鿿]{2,8})了", _went, retracts=True),
     rule(
         "plans",
-        r"(?:我们?|咱们?)?(?P<v>[一-鿿]{2,5}?)(?:的?(?:行程|旅行|旅游|之行|机票))?(?:取消了?|不去了|去不成了?|泡汤了)",
+        r"(?:我们?|咱们?)?(?:那|那个|去)?(?P<v>[一-鿿]{2,5}?)(?:的?(?:行程|旅行|旅游|之行|机票))?(?:取消了?|不去了|去不成了?|泡汤了)",
         _trip,
         retracts=True,
     ),
+)
+"""A trip that is not made, with 我 or without."""
+ENDED: Final = (
+    *CANCELLED,
     rule("lives_in", rf"我(?:现在)?(?:不再|已经不|不|没有?再|早就不)住在?{_V}了", place, retracts=True),
     rule("lives_in", rf"我(?:以前|曾经)住在{_V}", place, retracts=True),
     rule("lives_in", rf"我们?{ADV}(?:从)(?P<v>[一-鿿]{{2,8}}?)(?:搬走|搬出来)了?", place, retracts=True),

@@ -25,7 +25,7 @@ from embermem.languages.zh.facts.goals import lasting
 from embermem.languages.zh.facts.identity import BARE
 from embermem.languages.zh.facts.people import MORE_RELATIVES
 from embermem.languages.zh.facts.phrases import OTHERS, PARTNERS_AND_CHILDREN, TAIL
-from embermem.languages.zh.facts.places import LASTING_STAY, TOWN
+from embermem.languages.zh.facts.places import CANCELLED, LASTING_STAY, TOWN
 from embermem.languages.zh.facts.script import as_written, simplified
 from embermem.languages.zh.facts.table import OF_RELATIVES, RULES
 from embermem.languages.zh.facts.tastes import THINGS
@@ -47,6 +47,8 @@ _OF_ANOTHER: Final = frozenset({"has_pet", "has_relative"})
 """What the next clause without a subject tells more of: an animal or a child, not the speaker."""
 _HAS_ONE: Final = re.compile(r"有.{0,4}[个位只条名对]|^我们?(?:家|的)(?![住在有养])|我[猫狗]")
 """Clauses that bring somebody or something else up, of which the next may tell."""
+_AT_LAST: Final = re.compile("终于|总算")
+"""What was planned is done."""
 _MANY: Final = re.compile("朋友|同事|同学|邻居")
 """Without a name they may be another each time."""
 _DEATH: Final = re.compile("去世|过世|病逝|走了(?=.{1,3}年)")
@@ -114,6 +116,8 @@ def _told(clause: Clause, following: str, last: _Last | None, is_lasting: bool, 
         yield _found(clause, found, said_at)
         if not found.retracts:
             yield from _besides(clause, found, said_at)
+        if found.attribute == "visited" and _AT_LAST.search(clause.text):
+            yield _finding(clause, clause.subject, "plans", f"去{found.value}", retracts=True)
     for event in happened:
         yield Finding(
             subject=clause.subject,
@@ -204,7 +208,7 @@ def _rules(clause: Clause, last: _Last | None) -> Iterable[Rule]:
         return (*MORE_RELATIVES, *RULES)
     if clause.is_opened or clause.is_carried:
         return RULES
-    return BARE
+    return (*BARE, *CANCELLED)
 
 
 def _refused(found: _Statement, clause: Clause, is_lasting: bool) -> bool:

@@ -11,7 +11,7 @@ RULES: Final[tuple[Rule, ...]] = tuple(
     one
     for rules in (
         places.ENDED, work.ENDED, tastes.ENDED, health.ENDED, goals.ENDED, people.ENDED,
-        identity.RULES, places.RULES, work.RULES, work.GRADES, health.RULES, goals.RULES, people.RULES, tastes.RULES,
+        identity.RULES, places.RULES, work.GRADES, work.RULES, health.RULES, goals.RULES, people.RULES, tastes.RULES,
     )
     for one in rules
 )  # fmt: skip
