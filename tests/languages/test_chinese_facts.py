@@ -109,6 +109,11 @@ def test_after_a_death_the_next_clause_is_not_of_the_dead() -> None:
     assert told("我爸去年去世了，住在北京。") == [("爸爸", "did", "去世了")]
 
 
+def test_what_goes_on_about_a_thing_or_a_schoolmate_is_not_of_the_speaker() -> None:
+    assert told("我同桌考了第一名，喜欢画画。") == []
+    assert told("我有个朋友，住在北京，喜欢画画。") == []
+
+
 def test_he_and_she_are_the_relative_of_the_clause_before_if_the_sex_agrees() -> None:
     assert ("妹妹", "likes", "唱歌") in told("我妹妹是护士，她喜欢唱歌。")
     assert [row for row in told("我妹妹是护士，他喜欢唱歌。") if row[1] == "likes"] == []

@@ -15,7 +15,7 @@ from embermem.languages.zh.numbers import number
 
 Check = Callable[[str], "str | None"]
 
-_PRONOUN = re.compile(r"[你您他她它咱这那]|们|自己|别人|大家|人家|某|什么|怎么")
+_PRONOUN = re.compile(r"[你您她它咱这那]|(?<!吉)他|们|自己|别人|大家|人家|某|什么|怎么")
 _SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文欧阳司马诸葛上官慕容"
 )
@@ -35,7 +35,7 @@ _INSTITUTION = re.compile(
     r"集团|诊所|政府|法院|设计院|博物馆|事业单位|国企|外企|互联网公司)$"
 )
 _COMPANIES = frozenset(
-    "腾讯 阿里 阿里巴巴 百度 华为 字节跳动 字节 京东 美团 小米 网易 滴滴 微软 谷歌 苹果公司 拼多多 快手 小红书 比亚迪 特斯拉 顺丰 中兴 联想 银行 医院 学校 互联网公司 外企 国企 咖啡店 书店 餐厅 部队".split()
+    "腾讯 阿里 阿里巴巴 百度 华为 字节跳动 字节 京东 美团 小米 网易 滴滴 微软 谷歌 苹果公司 拼多多 快手 小红书 比亚迪 特斯拉 顺丰 中兴 联想 银行 医院 学校 互联网公司 外企 国企 咖啡店 书店 餐厅 部队 超市 工厂 幼儿园 法院 政府 药店 公安局 派出所 邮局 酒店 机场 铁路 工地 图书馆 研究所".split()
 )
 _LIKED_NO = re.compile(
     r"^(?:的|上了|过|到|了|着|和|跟|被|把|给|让|不|没|说|是|有|在|我|一个人(?!旅行|独处|看|待|去)|谁|某|如此|这样|那样|一下|死|得|极|莫|哭|莫能助|怎|多|就|就好)|我|时候|其中|某个|有个|一个人$|老师$|妈|爸|宝贝|老婆|老公|女孩|男孩|女生|男生|的人$|上班族|死了|很久|了$|的样子|的感觉|的声音"
@@ -117,6 +117,15 @@ def is_name(who: str) -> bool:
     return all(len(word) == 1 or tag in ("nr", "nz", "ns", "q", "x") for word, tag in rjieba.tag(who, False))
 
 
+@lru_cache(maxsize=4096)
+def begins_with_noun(words: str) -> bool:
+    """Whether the first word is a noun of two characters at least."""
+    import rjieba
+
+    word, tag = next(iter(rjieba.tag(words, False)), ("", ""))
+    return len(word) > 1 and tag in ("n", "nr", "nrt", "nz", "nt")
+
+
 def place(value: str) -> str | None:
     """A place: a known one, or one that ends in 市, 省, 区 …"""
     value = re.sub(r"(?:生活|居住|定居)$", "", value)
@@ -168,7 +177,7 @@ def occupation(value: str) -> str | None:
     if value in words_of("zh", "occupations"):
         return value
     bare = re.sub(
-        r"^(?:全职|兼职|退休|资深|自由|高级|初级|前端|后端|算法|小学|初中|中学|高中|大[一二三四]|高[一二三]|研[一二三])+",
+        r"^(?:卡车|货车|大货车|出租车|公交车?|网约车|地铁|高铁|乡村|家庭|骨科|内科|外科|眼科|皮肤科|急诊科?|儿科|妇产科|牙科|妇科|化学|物理|生物|历史|地理|政治|语文|数学|英语|日语|法语|书法|舞蹈|游泳|瑜伽|美术|音乐|体育|平面|室内|服装|UI|游戏|网页|建筑|电气|机械|土木|结构|测试|嵌入式|互联网|电商|外贸|房产|保险|银行|大学|培训|主任|首席|注册|执业|全职|兼职|退休|资深|自由|高级|初级|前端|后端|算法|小学|初中|中学|高中|大[一二三四]|高[一二三]|研[一二三])+",
         "",
         value,
     )

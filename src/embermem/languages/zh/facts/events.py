@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from embermem.languages.facts.finding import When
+from embermem.languages.zh.facts.checks import begins_with_noun
 from embermem.languages.zh.facts.frames import EMPTY, FRAMES, Frame
 from embermem.languages.zh.facts.phrases import COMPANY, FAMILY, FULL_KIN, TIME
 from embermem.languages.zh.facts.times import past, planned, times
@@ -23,7 +24,7 @@ _DAY_PART = "(?:起床|下班后?|放学后?|睡前|饭后|下课后?)"
 _PLAN = r"(?:打算|计划|准备|决定(?:了)?|约好了?|说好了?)(?:要|在|好了?)?"
 _WILL = r"(?:要|会|想|得|将)(?:要|在)?"
 _WITHOUT_MEANING = r"(?:也|都|就|还|又|已经|刚刚?|刚才|终于|总算|其实|最近|现在|目前|正式|一起|专门|自己|主要|顺便|顺利|成功|特意|首次|后来|便|竟然|居然|突然|只|第一次|在你们[^，买订预]{0,6}|好不容易|一个人|当|(?:之前|前))"
-_HERE = r"(?:去(?![了过年世])|在|从|坐|开车|自驾|骑车|坐高铁|坐飞机|把|用|为了?|因为)(?!我|你|他|她|家$)[^，的了我你他她]{0,10}?"
+_HERE = r"(?:去(?![了过年世])|在|从|坐|开车|自驾|骑车|坐高铁|坐飞机|把|用|为了?|因为)(?!我|你|他|她|家$)[^，的了我你他她]{0,10}?(?:上|里|那边)?+"
 _VERB = "|".join(frame.verbs for frame in FRAMES)
 _AT_VERB = re.compile(_VERB)
 _ELEMENT = re.compile(
@@ -66,6 +67,12 @@ class Event:
     timed: bool
     """Whether the clause names a time or how often."""
     retracts: bool = False
+
+
+def tells_of_a_thing(body: str) -> bool:
+    """Whether what follows 我 is a noun: 我同桌考了第一名, 我手机坏了. The clause is not of the speaker."""
+    is_known = _AT_VERB.match(body) is not None or _ELEMENT.match(body) is not None
+    return not is_known and begins_with_noun(body[:5])
 
 
 def events(said: Said) -> Iterator[Event]:
@@ -121,7 +128,7 @@ def _event(frame: Frame, match: re.Match[str], opening: _Opening, said: Said) ->
     before, thing = match.string[: match.start()], match["object"]
     if EMPTY.search(thing) or _TODAY.search(before):
         return None
-    done = match["aspect"] is not None or match["le"] is not None or "了" in thing
+    done = match["aspect"] is not None or "了" in match.group()
     if _OFTEN_FOUND.search(before) or (said.goes_on_habit and not done and _DAYTIME.match(before)):
         value = _value(opening.all_of_it + match.group())
         return Event(frame.habit, value, None, None, True) if frame.habit and not done and _fits(value) else None
@@ -142,7 +149,11 @@ def _plan(frame: Frame, match: re.Match[str], opening: _Opening, said: Said) -> 
     """A plan is told as one, or has a day to come: what somebody "wants" without either is a wish of the moment."""
     before = match.string[: match.start()]
     found, named = planned(said.text, said.at), times(said.text, said.at)
-    if not frame.planned or match["aspect"] in ("了", "完了", "过了") or (named is not None and found is None):
+    if (
+        not frame.planned
+        or (match["aspect"] in ("了", "完了", "过了") and match["object"])
+        or (named is not None and found is None)
+    ):
         return None
     if found is None and _PLAN_FOUND.search(before) is None:
         return None

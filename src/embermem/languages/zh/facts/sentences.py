@@ -20,7 +20,7 @@ from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.rules import Rule, implied, matched
 from embermem.languages.language import words_of
 from embermem.languages.zh.facts.clauses import Clause, Mood, clauses_of
-from embermem.languages.zh.facts.events import Event, Said, events
+from embermem.languages.zh.facts.events import Event, Said, events, tells_of_a_thing
 from embermem.languages.zh.facts.goals import lasting
 from embermem.languages.zh.facts.identity import BARE
 from embermem.languages.zh.facts.people import MORE_RELATIVES
@@ -87,13 +87,22 @@ def _sentence(sentence: str, said_at: datetime) -> Iterator[Finding]:
         following = clauses[i + 1].text if i + 1 < len(clauses) else ""
         told = list(_told(clause, following, last, is_lasting, said_at))
         of_another = last is not None and last.attribute in _OF_ANOTHER and clause.is_carried
-        if not of_another or last is None:
-            last = _Last(clause, told[-1].attribute if told else "has_relative" if _HAS_ONE.search(clause.text) else "")
-        else:
+        if of_another and last is not None:
             last = _Last(clause, last.attribute)
+        elif told:
+            last = _Last(clause, told[-1].attribute)
+        else:
+            last = _Last(clause, "has_relative" if _brings_another_up(clause) else "")
         for found in told:
             yield found
             yield from implied(found)
+
+
+def _brings_another_up(clause: Clause) -> bool:
+    """Whether a clause that says nothing of its subject is on somebody or something else: 我有个朋友, 我同桌."""
+    if _HAS_ONE.search(clause.text):
+        return True
+    return clause.is_opened and clause.subject == USER and tells_of_a_thing(clause.body[1:])
 
 
 def _told(clause: Clause, following: str, last: _Last | None, is_lasting: bool, said_at: datetime) -> Iterator[Finding]:
@@ -140,6 +149,8 @@ def _relation(clause: Clause) -> Iterator[Finding]:
 
 def _events(clause: Clause, last: _Last | None, said_at: datetime) -> Iterator[Event]:
     """What happened, happens and is planned, of a clause that does not go on about an animal or a child."""
+    if clause.is_opened and clause.subject == USER and tells_of_a_thing(clause.body[1:]):
+        return
     if clause.mood is Mood.PAST or (clause.is_carried and last is not None and last.attribute in _OF_ANOTHER):
         return
     said = Said(
