@@ -30,7 +30,8 @@ class Told(NamedTuple):
 
 
 LIFE = (
-    Told(0, "Hi, I'm Nora Vance. I live in Ghent and I work as a baker.", {"name": "Nora Vance", "lives_in": "Ghent", "works_as": "baker"}),
+    Told(0, "Hi, I'm Nora Vance.", {"name": "Nora Vance"}),
+    Told(1, "I live in Ghent and I work as a baker.", {"lives_in": "Ghent", "works_as": "baker"}),
     Told(12, "My sister Elin lives in Oslo. I'm allergic to walnuts.", {"allergic_to": "walnuts"}),
     Told(40, "We have a dog named Biscuit.", {"has_pet": "Biscuit"}),
     Told(95, "I'm vegetarian now.", {"diet": "vegetarian"}),
@@ -62,8 +63,8 @@ _THINGS = (
     "{} jazz|{} soups|{} crime novels|old {} films|{} chess problems|{} rock songs|{} tiles|{} bread|{} gardens|{} maps"
 )
 _KINDS = (
-    "French Polish modern baroque Sunday coastal urban Nordic alpine smoky quiet silent early late Georgian Cuban Breton "
-    "Welsh Danish Bavarian Tuscan Catalan Flemish Irish Persian Turkish Moroccan Chilean Peruvian Korean"
+    "French Polish modern baroque Sunday coastal urban Nordic alpine smoky quiet silent early late Georgian Cuban "
+    "Breton Welsh Danish Bavarian Tuscan Catalan Flemish Irish Persian Turkish Moroccan Chilean Peruvian Korean"
 ).split()
 _TALK = (
     "What a day, the tram was late again.", "Can you explain how sourdough works?", "Haha, that is funny.",
@@ -122,8 +123,9 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnerMemor
 def test_what_was_so_on_a_day_is_known_of_it(lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]], day: int) -> None:
     nora, _ = lived
     when = BEGIN + timedelta(days=day)
-    for asked in ({"as_of": when}, {"valid_at": when}):
-        facts = nora.facts(person="user", **asked) + nora.facts(person="user", archived=True, **asked)
+    known = [fact for archived in (False, True) for fact in nora.facts(None, archived, person="user", as_of=when)]
+    true = [fact for archived in (False, True) for fact in nora.facts(None, archived, person="user", valid_at=when)]
+    for asked, facts in (("as_of", known), ("valid_at", true)):
         for attribute, value in known_on(day).items():
             values = [fact.value for fact in facts if fact.attribute == attribute]
             if value:
@@ -165,7 +167,7 @@ def test_likes_by_the_hundred_push_out_nothing_that_matters(
 ) -> None:
     nora, _ = lived
     held = {(fact.attribute, fact.value) for fact in nora.facts(person="user")}
-    assert ("allergic_to", "walnuts") in held and ("lives_in", "Porto") in held
+    assert {("allergic_to", "walnuts"), ("lives_in", "Porto")} <= held
     assert any(attribute == "has_relative" and "Mila" in value for attribute, value in held)
 
 

@@ -149,9 +149,12 @@ def test_what_is_over_without_a_name_is_taken_back_whole() -> None:
     ]
 
 
-def test_a_clause_without_a_subject_goes_on_about_the_speaker_but_not_about_their_kin() -> None:
+def test_a_clause_without_a_subject_goes_on_about_whom_the_clause_before_told() -> None:
     assert [(f.subject, f.attribute) for f in facts("我叫张伟，今年28岁。")] == [("user", "name"), ("user", "age")]
-    assert [(f.subject, f.attribute) for f in facts("我妹妹是护士，今年20岁。")] == [("user的妹妹", "works_as")]
+    assert [(f.subject, f.attribute) for f in facts("我妹妹是护士，今年20岁。")] == [
+        ("user的妹妹", "works_as"),
+        ("user的妹妹", "age"),
+    ]
 
 
 def test_a_greeting_with_a_nationality_is_no_name() -> None:

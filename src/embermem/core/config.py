@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -24,6 +25,8 @@ ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
 _SECRETS = frozenset({"embedder_key", "model_key", "proxy_key"})
 """Settings whose values are never shown in a message."""
+_RETIRED = frozenset({"recall_fact", "standing_theme"})
+"""Settings of the version before that have no effect any more; the next version does not know them."""
 
 Preset = Literal["default", "paper"]
 
@@ -499,6 +502,10 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     for layer in (*layers, given):
         merged.update(layer)
     known = {f.name: f for f in fields(Settings)}
+    for name in _RETIRED & merged.keys():
+        warnings.warn(
+            f"the setting {name} has no effect any more (from {merged.pop(name)[1]})", DeprecationWarning, stacklevel=2
+        )
     for name, (_, origin) in merged.items():
         if name not in known:
             raise ConfigError(f"unknown setting {name!r} (from {origin}); known: {', '.join(sorted(known))}")

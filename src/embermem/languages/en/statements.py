@@ -75,8 +75,6 @@ _TEMPLATES: Final = {
 _KIN_NAMED: Final = re.compile(r"((?:best )?[a-zé-]+) ([A-ZÀ-Þ].*)")
 """A kin word and a name."""
 
-_NAMED: Final = re.compile(r"(?P<kin>[a-zé-]+(?: [a-zé-]+)*) (?P<name>[A-ZÀ-Þ].*)")
-
 
 def statement(attribute: str, value: str) -> str | None:
     """ "lives in Lyon"; None for an attribute that is not known."""
@@ -85,8 +83,6 @@ def statement(attribute: str, value: str) -> str | None:
     template = _TEMPLATES.get(attribute)
     if template is None:
         return None
-    if attribute in ("has_relative", "knows") and (match := _NAMED.fullmatch(value)) is not None:
-        return f"has {_with_article(match['kin'])} named {match['name']}"
     with_article = _with_article(value)
     if "{k}" in template:
         named = _KIN_NAMED.fullmatch(value)

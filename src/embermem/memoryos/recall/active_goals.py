@@ -34,8 +34,8 @@ def standing(view: View, people: People) -> tuple[Fact, ...]:
     """The goals and limits of the user that bear on the query, by its theme or because it asks for them, that hold
     when it is asked, and that its scope lets be seen.
 
-    Limits first, then the nearest to the query, of the equally near the newest; `standing_facts` at most, and if there are goals
-    and limits, both come in. None for a question about the past.
+    Limits first, then the nearest to the query, of the equally near the newest; `standing_facts` at most, and if there
+    are goals and limits, both come in. None for a question about the past.
     """
     settings = view.settings
     if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
