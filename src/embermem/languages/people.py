@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from embermem import languages
@@ -25,6 +25,7 @@ class Called(NamedTuple):
     name: str
 
 
+@lru_cache(maxsize=8192)
 def called(subject: str) -> Called:
     """The parts of a subject. What has no kin word is a name; a kin word without an owner is the user's."""
     for pattern in _patterns():

@@ -71,18 +71,19 @@ class People:
         self._owner = fold(owner.user)
         self._told: dict[str, str] = {}
         rulings = [one for one in relations if one.relation is Relation.IS]
-        self._apart = [(one.one, one.other) for one in rulings if not one.holds]
+        self._apart = [(self._meant(one.one), self._meant(one.other)) for one in rulings if not one.holds]
         for one in relations:
             if one.relation is Relation.SPEAKS:
                 self._roles.setdefault(self._node(one.one), {})[Role(one.other)] = None
-        together = [(one.one, one.other) for one in rulings if one.holds]
-        self._join_ruled(pair for pair in together if not any(called(name).kin for name in pair))
+        for one in rulings:
+            if one.holds:
+                self._join(self._meant(one.one), self._meant(one.other))
         self._user = self._find_user(owner)
         self._find_agent(owner)
-        self._join_ruled(together)
         for fact in facts:
             self._subject(fact.subject)
         self._join_names(profile)
+        self._join_kin()
         self._join_relatives()
 
     @property
@@ -119,7 +120,7 @@ class People:
 
     def name_of(self, person_id: str) -> str:
         """What a person is called: the name; of the user and the agent without one, the role."""
-        return self._best_name(self._root(self._named_node(person_id))) or person_id
+        return self._best_name(self._root(person_id)) or person_id
 
     def named(self, fact: Fact) -> str:
         """A fact's text with its subject by name, wherever it is read: a text of an older store has none, nor may one
@@ -129,7 +130,8 @@ class People:
         name = self.name_of(self.of(fact))
         said = label(fact.subject, language)
         wanted = label(name, language)
-        if fold(fact.subject) in (USER, AGENT, self._owner) and fact.text.startswith(said):
+        of = called(fact.subject).of or fold(fact.subject)
+        if of in (USER, AGENT, self._owner) and fact.text.startswith(said):
             return wanted + fact.text[len(said) :]
         nodes = self._nodes_of(self._root(self._subject(fact.subject)))
         known = [fact.subject, name, *(self._written[node] for node in nodes)]
@@ -171,23 +173,32 @@ class People:
     # ------------------------------------------------------------------------------------------------ who is one person
 
     def _subject(self, subject: str) -> str:
-        """The node of a subject as facts have it; one with a kin word and a name says that both are one person."""
-        told = called(subject)
-        if told.name and told.kin and fold(subject) not in self._roles:
-            self._join(self._node(told.name), self._kin(told.of, told.kin))
-        return self._named_node(subject)
-
-    def _named_node(self, subject: str) -> str:
-        """The node of a name, or of somebody's relative by the kin word."""
+        """The node of a subject as facts have it."""
         if fold(subject) in self._roles:
             return fold(subject)
         told = called(subject)
-        return self._node(told.name) if told.name else self._kin(told.of, told.kin)
+        if told.name:
+            if told.kin:
+                self._join(self._node(told.name), self._kin(told.of, told.kin))
+            return self._node(told.name)
+        return self._kin(told.of, told.kin)
+
+    def _meant(self, name: str) -> str:
+        """The node of a name in a ruling, which may be made before it is known whose names are one."""
+        told = called(name)
+        if told.kin and not told.name:
+            return self._node(whose(told.of, told.kin, languages.by_signs(told.kin)))
+        return self._node(told.name)
 
     def _kin(self, of: str, kin: str) -> str:
-        """The node of somebody's relative: the owner's names are one."""
-        root = self._root(self._node(of))
-        return self._node(whose(self._written[root], kin, languages.by_signs(kin)))
+        """The node of somebody's relative, whatever the one is called whose relative it is."""
+        root, language = self._root(of), languages.by_signs(kin)
+        node = self._node(whose(self._written[root], kin, language))
+        for name in [self._written[one] for one in self._nodes_of(root)]:
+            other = fold(whose(name, kin, language))
+            if other != node and other in self._above:
+                self._join(node, other)
+        return node
 
     def _node(self, name: str) -> str:
         node = fold(" ".join(name.split()))
@@ -209,17 +220,13 @@ class People:
         if first == second:
             return
         for a, b in self._apart:
-            if {self._root(self._named_node(a)), self._root(self._named_node(b))} == {first, second}:
+            if {self._root(a), self._root(b)} == {first, second}:
                 return
         if second in (USER, AGENT):
             first, second = second, first
         self._above[second] = first
         self._members = None
         self._ids.clear()
-
-    def _join_ruled(self, pairs: Iterable[tuple[str, str]]) -> None:
-        for one, other in pairs:
-            self._join(self._named_node(one), self._named_node(other))
 
     def _speakers(self, role: Role) -> list[str]:
         return [node for node, roles in self._roles.items() if role in roles]
@@ -240,7 +247,7 @@ class People:
         return USER if len(others) <= 1 and (not others or USER not in speakers) else None
 
     def _is_apart(self, node: str) -> bool:
-        return any({self._named_node(one), self._named_node(other)} == {node, USER} for one, other in self._apart)
+        return any({one, other} == {node, USER} for one, other in self._apart)
 
     def _find_agent(self, owner: Owner) -> None:
         self._node(AGENT)
@@ -260,6 +267,13 @@ class People:
             self._told[node] = " ".join(name.split())
             if node not in self._roles and called(name).kin == "":
                 self._join(self._subject(subject), node)
+
+    def _join_kin(self) -> None:
+        """What is said of somebody's relative is said of one, though it became known later whose names are one."""
+        for name in tuple(self._written.values()):
+            told = called(name)
+            if told.kin and not told.name and fold(name) not in self._roles:
+                self._join(self._node(name), self._kin(told.of, told.kin))
 
     def _join_relatives(self) -> None:
         """ "Bob's sister" is Ana where Bob has one sister with a name."""
@@ -283,30 +297,27 @@ class People:
         return self._members.get(root, [])
 
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
-        """Names first, then kin words, each once; a role is no name."""
-        names = {fold(name): name for node in nodes if node not in (USER, AGENT) for name in [self._name(node)]}
-        return sorted(names.values(), key=lambda name: bool(called(name).kin))
-
-    def _name(self, node: str) -> str:
-        """A name as it is shown: a relative is that of a name where one is known ("Bob's sister", not "user's")."""
-        written = self._written[node]
-        told = called(written)
-        if node in self._roles or not told.kin or told.name:
-            return written
-        root = self._root(self._named_node(told.of))
-        names = [self._written[one] for one in self._nodes_of(root)]
-        of = self._first_name([name for name in names if name not in (USER, AGENT) and not called(name).kin], root)
-        return whose(of or told.of, told.kin, languages.by_signs(told.kin))
+        """Names first, then kin words, with the name of the one whose relative it is; a role is no name."""
+        written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
+        relatives = {name: told for name in written if (told := called(name)).kin and fold(name) not in self._roles}
+        kin = (
+            whose(self._own_name(self._root(told.of)) or told.of, told.kin, languages.by_signs(told.kin))
+            for told in relatives.values()
+        )
+        return list(dict.fromkeys((*(name for name in written if name not in relatives), *kin)))
 
     def _best_name(self, root: str) -> str:
-        """The name that a speaker goes by, else the first name known, else a kin word. A speaker who goes by the
-        owner's id is called by the name that was told, if one was."""
-        return self._first_name(self._names_of(self._nodes_of(root)), root)
+        """A name of a person's own, else a kin word; nothing for a role without a name."""
+        return self._own_name(root) or next(iter(self._names_of(self._nodes_of(root))), "")
 
-    def _first_name(self, names: Sequence[str], root: str) -> str:
+    def _own_name(self, root: str) -> str:
+        """The name that a speaker goes by, else the first name known. A speaker who goes by the owner's id is called by
+        the name that was told, if one was."""
+        nodes = [node for node in self._nodes_of(root) if node not in (USER, AGENT)]
+        names = [self._written[node] for node in nodes if node in self._roles or not called(self._written[node]).kin]
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
-        told = [name for name in reversed(self._told) if self._root(name) == root]
-        return next(iter((*speaks, *(self._told[name] for name in told), *names)), "")
+        told = [name for node, name in reversed(self._told.items()) if self._root(node) == root]
+        return next(iter((*speaks, *told, *names)), "")
 
 
 def profile_value(attribute: str, value: str) -> tuple[str, str] | None:

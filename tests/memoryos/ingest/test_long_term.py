@@ -9,7 +9,16 @@ from datetime import datetime, timedelta
 import pytest
 
 from embermem.core import messages
-from embermem.core.changes import Decision, FactAdded, FactArchived, FactRetired, FactStrengthened, ProfileSet, TraitSet
+from embermem.core.changes import (
+    Decision,
+    FactAdded,
+    FactArchived,
+    FactExpires,
+    FactRetired,
+    FactStrengthened,
+    ProfileSet,
+    TraitSet,
+)
 from embermem.core.config import load
 from embermem.core.equations import evidence_confidence, evidence_level
 from embermem.core.types import (
@@ -19,8 +28,10 @@ from embermem.core.types import (
     FactProposal,
     Persona,
     PersonaChange,
+    PersonRelation,
     ProfileField,
     ProfileProposal,
+    Relation,
     Source,
     TraitProposal,
     UtteranceId,
@@ -431,3 +442,112 @@ def test_gender_is_derived_from_the_profile(said: str, level: float) -> None:
 def test_what_is_unclear_derives_nothing() -> None:
     unclear = [profile_field("birth_year", "²"), profile_field("gender", "none of yours")]
     assert derived_traits(unclear, NOW) == ()
+
+
+# -------------------------------------------------------------------------------------------------------- persons
+
+
+def speaks(*names: str) -> Persona:
+    """A memory in which these have spoken in the role user."""
+    return Persona(relations=tuple(PersonRelation(relation=Relation.SPEAKS, one=name, other="user") for name in names))
+
+
+def test_each_subject_has_a_cap_of_its_own_and_the_paper_s_preset_one_for_all() -> None:
+    for preset, gone in ((None, []), ("paper", ["tea 0", "tea 1", "tea 2"])):
+        learner = Learner(speaks("Ann", "Bob"))
+        facts = [likes(f"tea {n}", n + 1) for n in range(6)]
+        told = [replace(fact, subject=("Ann", "Bob")[n % 2]) for n, fact in enumerate(facts)]
+        chosen = load(preset, user_facts=3)
+        made = learner.knowledge.learn(
+            PersonaChange(facts=tuple(told)), said=learner.said, known=(), no=1, at=NOW, settings=chosen
+        )
+        values = {d.fact_id: d.value for d in made if isinstance(d, FactAdded)}
+        assert [values[d.fact_id] for d in made if isinstance(d, FactArchived)] == gone
+
+
+def test_tastes_leave_before_what_somebody_is_however_old_that_is() -> None:
+    learner = Learner()
+    nuts = likes("nuts", 2)
+    learner.learn(home("Lyon", 1), replace(nuts, attribute="allergic_to"), likes("tea", 3))
+    learner.learn(likes("figs", 4), likes("jazz", 5))
+    assert {fact.attribute for fact in learner.knowledge.current()} == {"lives_in", "allergic_to", "likes"}
+    assert learner.current("likes") == ["jazz"]
+
+
+def test_the_paper_s_preset_archives_the_oldest_whatever_it_is() -> None:
+    learner = Learner()
+    facts = (home("Lyon", 1), likes("tea", 2), likes("figs", 3), likes("jazz", 4))
+    learner.knowledge.learn(
+        PersonaChange(facts=facts), said=learner.said, known=(), no=1, at=NOW, settings=load("paper", user_facts=3)
+    )
+    assert learner.current() == []
+
+
+def test_a_value_in_the_archive_ends_where_a_new_one_holds_and_not_where_one_of_another_does() -> None:
+    away = Fact(
+        id=FactId("f0-000"), about=About.USER, subject="Ann", attribute="lives_in", value="Lyon",
+        text="Ann lives in Lyon", sources=(source(1),), valid_from=NOW, valid_to=None, recorded_at=NOW, archived=True,
+    )  # fmt: skip
+    for subject, ended in (("Bob", []), ("ann", ["f0-000"]), ("Ann", ["f0-000"])):
+        learner = Learner(speaks("Ann", "Bob"))
+        made = learner.knowledge.learn(
+            PersonaChange(facts=(home("Nantes", 2, subject=subject),)),
+            said=learner.said,
+            known=(away,),
+            no=1,
+            at=NOW,
+            settings=SETTINGS,
+        )
+        retired = [d for d in made if isinstance(d, FactRetired)]
+        assert [d.fact_id for d in retired] == ended
+        assert all(d.valid_to == learner.said[2] for d in retired)
+
+
+def test_a_value_in_the_archive_is_taken_back_too() -> None:
+    away = Fact(
+        id=FactId("f0-000"), about=About.USER, subject="user", attribute="likes", value="tea", text="likes tea",
+        sources=(source(1),), valid_from=NOW, valid_to=None, recorded_at=NOW, archived=True,
+    )  # fmt: skip
+    learner = Learner()
+    (made,) = learner.knowledge.learn(
+        PersonaChange(facts=(likes("tea", 2, retracts=True),)),
+        said=learner.said,
+        known=(away,),
+        no=1,
+        at=NOW,
+        settings=SETTINGS,
+    )
+    assert isinstance(made, FactRetired)
+    assert made.fact_id == away.id
+
+
+def test_a_plan_ends_at_its_date_and_at_the_date_named_last() -> None:
+    learner = Learner()
+    soon, later = NOW + timedelta(days=30), NOW + timedelta(days=60)
+    trip = likes("visit Rome", 1)
+    (added,) = learner.learn(replace(trip, attribute="plans", expires_at=soon))
+    assert isinstance(added, FactAdded)
+    assert added.expires_at == soon
+    again = replace(trip, attribute="plans", sources=(source(2),))
+    assert kinds(learner.learn(replace(again, expires_at=soon))) == ["FactStrengthened"]
+    _, moved = learner.learn(replace(again, sources=(source(3),), expires_at=later))
+    assert isinstance(moved, FactExpires)
+    assert (moved.fact_id, moved.at) == (added.fact_id, later)
+
+
+def test_one_person_by_two_names_has_one_home() -> None:
+    sister = likes("sister Ana", 1)
+    learner = Learner(speaks("Bob"))
+    learner.learn(replace(sister, subject="Bob", attribute="has_relative"), home("Lyon", 2, subject="Ana"))
+    learner.learn(home("Nantes", 3, subject="Bob's sister"))
+    assert learner.current() == ["Nantes"]
+    learner.learn(home("Rome", 4, subject="Eva's sister"))
+    assert learner.current() == ["Nantes", "Rome"]
+
+
+def test_only_the_user_s_own_words_make_the_profile_and_the_traits() -> None:
+    line = ProfileProposal(name="home", value="Rome", sources=(source(1),), subject="Bob")
+    trait = TraitProposal(dimension="music", level=0.5, confidence=0.5, sources=(source(1),), subject="Bob")
+    for speakers, kept in ((("Ann", "Bob"), []), (("Bob",), ["TraitSet", "ProfileSet"]), (("Bob", "Cleo"), [])):
+        learner = Learner(speaks(*speakers))
+        assert kinds(learner.learn(profile=(line,), traits=(trait,))) == kept
