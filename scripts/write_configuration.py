@@ -19,7 +19,8 @@ def table() -> str:
         if field.name == "preset":
             continue
         values = [PRESETS[preset].get(field.name, field.default) for preset in ("default", "paper")]
-        shown = [_shown(values[0]), "" if values[0] == values[1] else _shown(values[1])]
+        none = "by embedder" if field.name == "theta" else "none"
+        shown = [_shown(values[0], none), "" if values[0] == values[1] else _shown(values[1], none)]
         source = str(field.metadata["source"]).replace("|", "\\|")
         lines.append(f"| `{field.name}` | {shown[0]} | {shown[1]} | {_allowed(field.metadata)} | {source} |")
     return "\n".join(lines) + "\n"
@@ -31,9 +32,9 @@ def page(text: str) -> str:
     return head + BEGIN + table() + END + rest.split(END)[1]
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, none: str) -> str:
     if value is None:
-        return "by embedder"
+        return none
     if value == "":
         return "(empty)"
     if isinstance(value, bool):

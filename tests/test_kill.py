@@ -23,6 +23,7 @@ SETTINGS: dict[str, Any] = {
     "background": True,
     "poll_s": 0.01,
     "pause_s": 0.0,
+    "quiet_s": 0.0,
     "lease_s": 0.02,
     "short_term_pages": 3,
     "mid_term_segments": 4,
@@ -103,6 +104,8 @@ def assert_understood_to_the_end(place: str | Path, acknowledged: list[tuple[str
             stats = mine.stats()
             assert (stats.pending, stats.without_vector, stats.failed) == (0, 0, 0)
             assert stats.segments <= SETTINGS["mid_term_segments"]
+            told = [(fact.subject, fact.attribute, fact.value) for fact in mine.facts()]
+            assert len(told) == len(set(told))
             assert mine.recall("Where does Sam live?").hits
     assert_kept(place, acknowledged)
     return placed

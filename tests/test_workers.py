@@ -240,7 +240,7 @@ def test_a_defect_is_logged_by_its_kind_and_place_and_not_by_its_words(
 
 
 def test_a_failure_behind_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
-    def quote() -> None:
+    def quote() -> float:
         raise ValueError("I live in Lyon.")
 
     behind = Background(quote, 60.0, 0.0)

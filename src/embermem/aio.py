@@ -208,6 +208,7 @@ class AsyncMemory(_Async):
     marked = awaited("read", Memory.marked)
     nonce_key = awaited("read", Memory.nonce_key)
     work = awaited("work", Memory.work)
+    idle_s = awaited("read", Memory.idle_s)
     reindex = awaited("work", Memory.reindex)
     rebuild = awaited("work", Memory.rebuild)
     stats = awaited("read", Memory.stats)

@@ -13,13 +13,14 @@ logger = logging.getLogger(__name__)
 
 
 class Background:
-    """Runs `work` when woken, and every `poll_s` seconds for what becomes due. Starts with the first wake.
+    """Runs `work` when woken, when it is due again, and every `poll_s` seconds for what others added. Starts with the
+    first wake. `work` returns the seconds until it is due again.
 
     It waits `pause_s` seconds after a wake, so that a question and its answer are processed together and the caller
     does not share a core with it.
     """
 
-    def __init__(self, work: Callable[[], object], poll_s: float, pause_s: float) -> None:
+    def __init__(self, work: Callable[[], float], poll_s: float, pause_s: float) -> None:
         self._work = work
         self._poll_s = poll_s
         self._pause_s = pause_s
@@ -53,13 +54,15 @@ class Background:
         atexit.unregister(self.stop)
 
     def _run(self) -> None:
+        wait_s = self._poll_s
         while not self._stop.is_set():
-            if self._wake.wait(self._poll_s):
+            if self._wake.wait(wait_s):
                 self._stop.wait(self._pause_s)
             self._wake.clear()
             if self._stop.is_set():
                 return
+            wait_s = self._poll_s
             try:
-                self._work()
+                wait_s = min(wait_s, self._work())
             except Exception as error:  # noqa: BLE001 - the thread must outlive any one failure; what failed is due again
                 logger.error("background work failed; it will be tried again: %s", kind(error))

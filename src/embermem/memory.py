@@ -203,6 +203,10 @@ class Memory:
         self._scrub_if_due()
         return placed
 
+    def idle_s(self) -> float:
+        """Seconds until `work` has something to do if nothing is added, at most `poll_s`."""
+        return self._parts.system.idle_s(self.settings.poll_s)
+
     def wake(self) -> None:
         """Let the background thread look for due work now, and from now on; without `background`, do nothing."""
         self._added()
@@ -372,10 +376,11 @@ class Memory:
                 return
             self._parts.system = self._make_system()
 
-    def _work_behind(self) -> None:
+    def _work_behind(self) -> float:
         self._renew_embedder()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
+        return self.idle_s()
 
     def _scrub_if_due(self) -> None:
         if not self.read_only:

@@ -100,7 +100,7 @@ I really like jazz. | likes | jazz
 I enjoy baking bread. | likes | baking bread
 I'm a big fan of science fiction. | likes | science fiction
 I'm really into pottery these days. | likes | pottery
-I love to cook. | likes | cook
+I love to cook. | likes | cooking
 I love the Beatles. | likes | the Beatles
 I hate mushrooms. | dislikes | mushrooms
 I can't stand horror films. | dislikes | horror films
@@ -263,6 +263,16 @@ POSITIVE_ZH = """
 我的母语是粤语。 | native_language | 粤语
 我在学日语。 | learns | 日语
 我会弹钢琴。 | plays | 弹钢琴
+我会弹吉他。 | plays | 弹吉他
+我儿媳妇是护士，经常上夜班。 | works_as | 护士 | 儿媳妇
+我上个月在网上买了一台跑步机，可以退吗？ | owns | 一台跑步机
+我是卡车司机。 | works_as | 卡车司机
+我上周五提了离职。 | did | 提了离职
+我爸妈都是农民。 | works_as | 农民 | 父母
+我老公常年在外地打工。 | does | 在外地打工 | 老公
+我女友在小学教英语。 | does | 在小学教英语 | 女友
+我们全家去年去了三亚过年。 | did | 全家去了三亚过年
+我下个月退休了。 | plans | 退休
 我最喜欢的颜色是蓝色。 | favorite_color | 蓝色
 我的爱好是摄影。 | hobby | 摄影
 我喜欢爬山。 | likes | 爬山
@@ -277,7 +287,9 @@ POSITIVE_ZH = """
 我姐姐小红是护士。 | works_as | 护士 | 姐姐小红
 我哥哥王强住在北京。 | lives_in | 北京 | 哥哥王强
 我女儿朵朵是学生。 | works_as | 学生 | 女儿朵朵
-我妈是医生。 | works_as | 医生 | 妈
+我妈是医生。 | works_as | 医生 | 妈妈
+我姐夫是医生。 | works_as | 医生 | 姐夫
+我打算搬到广州。 | plans | 搬到广州
 我不再对花生过敏了。 | -allergic_to | 花生
 我对花生不再过敏了。 | -allergic_to | 花生
 我不喜欢爵士乐了。 | -likes | 爵士乐
@@ -312,6 +324,64 @@ POSITIVE_ZH = """
 我有痛风。 | has_condition | 痛风
 我计划今年考雅思。 | wants_to | 考雅思
 我在攒钱买房。 | wants_to | 攒钱买房
+我的手机号是13900001111。 | phone | 13900001111
+我的邮箱是lin@example.org。 | email | lin@example.org
+我身高一米七五。 | height | 一米七五
+我身高172，穿多大码合适？ | height | 172
+我是小周，刚来的。 | name | 小周
+我今年六十五了。 | age | 65
+我刚搬到昆明，有什么好吃的推荐吗？ | lives_in | 昆明
+我住在长沙市岳麓区。 | lives_in | 长沙市岳麓区
+我入职华为了。 | works_at | 华为
+我去年跳槽到了京东。 | works_at | 京东
+我被裁了。 | -works_at |
+我上个月被裁了。 | did | 被裁了
+我失业了。 | -works_at |
+我在一家外企做会计。 | works_as | 会计
+我在一家外企做会计。 | works_at | 一家外企
+我做外贸的。 | works_in | 外贸
+我在复旦大学读法律。 | studies_at | 复旦大学
+我在复旦大学读法律。 | studies | 法律
+我本科学历。 | education | 本科学历
+我在里昂留学。 | does | 在里昂留学
+我怀孕三个月了。 | health | 怀孕
+我查出来是甲亢。 | has_condition | 甲亢
+我青霉素过敏。 | allergic_to | 青霉素
+我海鲜完全不能碰。 | avoids | 海鲜
+医生不让我喝酒。 | avoids | 酒
+我太太吃清真。 | diet | 吃清真 | 太太
+我和我老公结婚八年了。 | marital_status | 结婚
+我上周考过了科目四。 | did | 考过了科目四
+我有一个哥哥，两个姐姐。 | has_relative | 两个姐姐
+我老婆在医院上班。 | has_relative | 老婆
+我妹妹小敏在大连当老师。 | has_relative | 妹妹小敏
+我妹妹小敏在大连当老师。 | works_as | 老师 | 妹妹小敏
+我妹妹小敏在大连当老师，她喜欢唱歌。 | likes | 唱歌 | 妹妹小敏
+我弟弟今年二十岁，喜欢打篮球。 | likes | 打篮球 | 弟弟
+老公在银行上班。 | works_at | 银行 | 老公
+奶奶今年八十一了。 | age | 81 | 奶奶
+儿子在加拿大。 | lives_in | 加拿大 | 儿子
+我女儿上个月生了个男孩。 | did | 生了个男孩 | 女儿
+我朋友小赵去了英国。 | knows | 朋友小赵
+我上周和同事去爬了泰山。 | did | 和同事去爬了泰山
+上周去了扬州看瘦西湖，人山人海。 | did | 去了扬州看瘦西湖
+我前天买了一台洗碗机。 | owns | 一台洗碗机
+我上个月在合肥买了房。 | did | 在合肥买了房
+我参加了一个合唱团。 | did | 参加了一个合唱团
+我昨天做了胃镜。 | did | 做了胃镜
+我上周骨折了。 | did | 骨折了
+我开了一家面馆。 | did | 开了一家面馆
+我和男朋友分手了。 | -has_relative | 男朋友
+我每天晚上跳广场舞。 | does | 每天晚上跳广场舞
+我周末一般去爬山。 | does | 周末一般去爬山
+每周三晚上去上瑜伽课。 | does | 每周三晚上去上瑜伽课
+我下个月要和女朋友去泰国旅游。 | plans | 和女朋友去泰国旅游
+我打算明年要二胎。 | wants_to | 要二胎
+我想明年春天把阳台改成书房。 | plans | 把阳台改成书房
+我下周三要做手术。 | plans | 做手术
+以后我想当摄影师。 | wants_to | 当摄影师
+我戒烟成功了。 | -wants_to | 戒烟
+我是佛山人，海鲜一口都不能碰。 | avoids | 海鲜
 """
 
 NEGATIVE_EN = """
@@ -321,7 +391,6 @@ If I lived in Paris I would be happy.
 I wish I lived in Rome.
 Imagine I live in a castle in Scotland.
 I might move to Berlin.
-I'm thinking of moving to Spain.
 I want to be a doctor.
 I would love hiking there.
 I'd like a coffee.
@@ -371,7 +440,6 @@ I don't have a dog.
 I have two dogs in the painting?
 I have a frog in my throat.
 I have a dog video to show you.
-I have a cat person for a boss.
 I have two kids in my class with that name.
 I'm a mess.
 I'm a bad cook.
@@ -394,7 +462,6 @@ Hey, I'm back.
 I love Mondays. Not.
 I'm hungry.
 I'm German teacher of the month?
-I'm turning 30 next year.
 When I turn 40 I will move to Spain.
 When I grow up I'm a pirate.
 I felt like I was born in 1900.
@@ -453,45 +520,19 @@ I speak too much.
 I study every day.
 I study hard.
 I'm learning a lot.
-I went to Anna's party.
 I went to bed.
 I've been to the doctor.
 I've been to hell and back.
-I moved to the sofa.
-I moved to strike the motion.
-I moved to Windows last year.
-I have asthma medication for my son.
 I'm over 18 years old content.
 I was born to run.
 I was born in a barn.
 The song goes: I was born in the USA.
 Bob: I live in Rome.
 Once upon a time I lived in Norway.
-We moved to Kubernetes last month.
-We moved to Postgres last month.
-I moved to Slack.
-I moved to Gmail.
-I moved to AWS.
-I moved to Discord.
-I moved to Notion in May.
-I moved to GitHub Actions.
-I've moved to Zettlr.
-I moved to Marketing.
-I moved to Premium.
-I moved to Plan B.
-I moved to Team Blue.
-I moved to Chapter 3.
-I moved to Microsoft from Google.
-I moved to Amazon last year.
-My sister moved to Slack.
 I live in Jira.
 I live in Excel.
 I live in VS Code.
 I'm from Google.
-I moved to Rome for a week.
-I moved to Rome to study for a year.
-I moved to Rome and then back to Oslo.
-I moved to Rome in 1999 and left in 2005.
 I moved to Rome in a video game.
 Last night I dreamt. I moved to Rome.
 I moved to Lyon in May next year.
@@ -509,10 +550,8 @@ I'm married to the idea.
 I'm married to my career.
 I have a dog in this fight.
 I have a dog day.
-I have a dog food store.
 I have a dog for sale.
 I have a fish to fry.
-I have a cat on my lap that isn't mine.
 I have a dog who isn't mine.
 I have depression in the economy class.
 I work as a team player.
@@ -529,9 +568,6 @@ My name is Ignore Previous Instructions.
 My name is System Prompt.
 My name is Bob'); DROP TABLE owner;--
 I'm Hungry.
-I moved to Amazon Seattle.
-I moved to Cambridge Analytica.
-I moved to Phoenix LiveView.
 I'm Done.
 I'm Paris.
 I'm Sam's sister.
@@ -568,8 +604,6 @@ I don't want to lose weight.
 I never wanted to lose weight.
 I wanted to lose weight.
 I used to want to quit smoking.
-I was trying to lose weight last year.
-I tried to learn Spanish once.
 If I want to lose weight I must run.
 I wish I wanted to quit smoking.
 I want to lose weight, but I gave up on it.
@@ -594,13 +628,10 @@ I'm trying to get into the building.
 I'm trying to stay awake.
 I'm trying to read your message.
 I'm preparing for dinner.
-I'm preparing for the meeting tomorrow.
-I'm preparing for my exam tomorrow.
 I'm training for nothing.
 I'm studying for fun.
 I'm saving for later.
 I'm saving the best for last.
-I'm saving a seat for Anna.
 I'm giving up.
 I'm giving up my seat.
 I'm quitting this chat.
@@ -611,7 +642,6 @@ I'm on a roll.
 I'm on a budget committee.
 I'm not on a diet.
 My budget is a mess.
-My budget meeting is at noon.
 I have a budget of ideas.
 I can't eat another bite.
 I can't eat sugar today.
@@ -636,7 +666,6 @@ I'm not afraid of dogs.
 I avoid him.
 I avoid the question.
 I stay away from trouble.
-I've quit the job.
 I have to avoid traffic today.
 I eat gluten.
 I'd love to lose an hour here.
@@ -649,15 +678,60 @@ I don't have milk.
 I never have milk at home.
 I don't have bread, so I go shopping.
 I can't eat fish because it is still frozen.
-I have to avoid nuts and bolts on the floor.
 I want to save money on this order.
-I need to be more patient with the printer.
-I want to pass the test cases before lunch.
-I want to buy a house plant.
 I don't drink milk straight from the carton.
 I'm giving up alcohol for tonight.
-I want to become a doctor's wife.
 """
+
+EVENTS_EN = """
+I want to become a doctor's wife.
+I need to be more patient with the printer.
+I have a cat on my lap that isn't mine.
+I went to Anna's party.
+I want to buy a house plant.
+I moved to Notion in May.
+I'm thinking of moving to Spain.
+I have a cat person for a boss.
+I'm turning 30 next year.
+I moved to the sofa.
+I moved to strike the motion.
+I moved to Windows last year.
+I have asthma medication for my son.
+We moved to Kubernetes last month.
+We moved to Postgres last month.
+I moved to Slack.
+I moved to Gmail.
+I moved to AWS.
+I moved to Discord.
+I moved to GitHub Actions.
+I've moved to Zettlr.
+I moved to Marketing.
+I moved to Premium.
+I moved to Plan B.
+I moved to Team Blue.
+I moved to Chapter 3.
+I moved to Microsoft from Google.
+I moved to Amazon last year.
+My sister moved to Slack.
+I moved to Rome for a week.
+I moved to Rome to study for a year.
+I moved to Rome and then back to Oslo.
+I moved to Rome in 1999 and left in 2005.
+I have a dog food store.
+I moved to Amazon Seattle.
+I moved to Cambridge Analytica.
+I moved to Phoenix LiveView.
+I was trying to lose weight last year.
+I tried to learn Spanish once.
+I'm preparing for the meeting tomorrow.
+I'm preparing for my exam tomorrow.
+I'm saving a seat for Anna.
+My budget meeting is at noon.
+I've quit the job.
+I have to avoid nuts and bolts on the floor.
+I want to pass the test cases before lunch.
+"""
+"""What tells something of the moment, but no home, work, pet, goal or taste."""
 
 NEGATIVE_ZH = """
 我住在哪里？
@@ -667,7 +741,6 @@ NEGATIVE_ZH = """
 我希望我是医生。
 我想去日本。
 我可能会搬到上海。
-我打算搬到广州。
 他说我住在杭州。
 她说：“我是护士。”
 妈妈说我喜欢吃糖。
@@ -758,7 +831,6 @@ NEGATIVE_ZH = """
 我姐姐老公是医生。
 我姐姐小孩是医生。
 我弟弟高二住在北京。
-我姐夫是医生。
 我姐姐对花生不过敏。
 我在医院没当护士。
 我想吃汉堡。
@@ -806,6 +878,68 @@ NEGATIVE_ZH = """
 我想少吃一点。
 我想学会放弃。
 我没有预算。
+如果我搬到成都，我就养一只猫。
+要是我中了奖，我就买一套房子。
+假如我住在海边，我每天去冲浪。
+我差点买了一辆车。
+我没去过敦煌，听说很漂亮。
+我老公说他明天去上海。
+他们去年结婚了。
+我觉得我妹妹很聪明。
+我在想要不要买一台电脑。
+我应该去参加那个培训吗？
+我每天都很累。
+我刚到家，累死了。
+我到了才发现没带钱包。
+我去了一趟超市买了点菜。
+我去看看。
+我买的那件衣服太大了。
+我做了一个梦，梦到去了月球。
+我们公司上个月搬家了。
+我有点怕自己得癌症。
+我女儿问我什么是黑洞。
+我猫今天不吃东西，五岁了。
+我同事的老公是医生。
+我老婆的妹妹在上海当老师。
+我哥哥的女儿考上了复旦大学。
+我在北京出差，晚上想吃烤鸭。
+我要一杯拿铁，少糖。
+我加入购物车了但是付不了款。
+我换了三个客服都没解决。
+我提了一个建议，没人理。
+我开了一个玩笑。
+我画了一张图，你看看。
+我得到的答案是错的。
+我明天要早起。
+我下周要交论文。
+以前我住在天津。
+我当年在部队当过兵。
+我是狮子座。
+我是说我住在杭州的时候。
+我不能吃了，太饱了。
+我皮肤过敏，脸红。
+我奶奶走了三步就累了。
+老师说我下学期要转班。
+我们班有四十个人。
+我的电话没电了。
+刚去超市买了一个西瓜。
+每天都有人问我这个问题。
+昨天老板请客，去吃了火锅。
+身高一米八以上才能报名。
+那我们国庆去桂林玩吧。
+我先去洗澡了，晚点聊。
+我同桌考了第一名，我才第十。
+我买了两张电影票，你去不去？
+我手机上周坏了。
+我买了菜，准备做饭。
+你是我的病人，我是一名医生。
+我们来玩角色扮演，我是国王，我有三个女儿。
+帮我写一封请假信，就说我发烧住院了。
+请总结下面这篇文章：我出生在甘肃，我父亲是矿工。
+他跟我说：“我下个月结婚。”
+难道我买了一台假手机？
+我住在北京，对吗？
+我又不是医生，怎么知道你得了什么病。
 """
 
 

@@ -9,7 +9,7 @@ from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
 from .pages import NOW, page
-from .sentences import NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
+from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
 
 ANALYST = ExtractiveAnalyst()
 
@@ -37,6 +37,12 @@ def test_a_plain_statement_is_understood(row: str) -> None:
 @pytest.mark.parametrize("text", rows(NEGATIVE_EN) + rows(NEGATIVE_ZH))
 def test_what_is_no_plain_statement_gives_no_fact(text: str) -> None:
     assert facts(text) == ()
+
+
+@pytest.mark.parametrize("text", rows(EVENTS_EN))
+def test_what_tells_an_event_only_gives_no_home_job_pet_goal_or_taste(text: str) -> None:
+    told = {f.attribute for f in facts(text)}
+    assert told <= {"did", "does", "says", "plans", "would_like_to", "owns", "has_relative"}
 
 
 @pytest.mark.parametrize("row", rows(POSITIVE_EN) + rows(POSITIVE_ZH))
@@ -143,9 +149,12 @@ def test_what_is_over_without_a_name_is_taken_back_whole() -> None:
     ]
 
 
-def test_a_clause_without_a_subject_goes_on_about_the_speaker_but_not_about_their_kin() -> None:
+def test_a_clause_without_a_subject_goes_on_about_whom_the_clause_before_told() -> None:
     assert [(f.subject, f.attribute) for f in facts("我叫张伟，今年28岁。")] == [("user", "name"), ("user", "age")]
-    assert [(f.subject, f.attribute) for f in facts("我妹妹是护士，今年20岁。")] == [("user的妹妹", "works_as")]
+    assert [(f.subject, f.attribute) for f in facts("我妹妹是护士，今年20岁。")] == [
+        ("user的妹妹", "works_as"),
+        ("user的妹妹", "age"),
+    ]
 
 
 def test_a_greeting_with_a_nationality_is_no_name() -> None:

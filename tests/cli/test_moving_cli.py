@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from running import run, said
 
-from embermem.store import migrations
+from embermem.store import migrations, schema
 from embermem.store.admin import copying
 from embermem.store.engines.ddl import ddl
 from soundness import rows
@@ -183,7 +183,7 @@ def test_what_a_killed_export_left_is_thrown_away_and_nobody_else_may_read_the_n
 
 
 def test_migrate_says_from_where_to_where_and_keeps_the_store_as_it_was(store: Path) -> None:
-    assert run(store, "migrate").out == f"schema {migrations.HEAD}: up to date\n"
+    assert run(store, "migrate").out == f"schema {schema.HEAD}: up to date\n"
     with closing(sqlite3.connect(store)) as file:  # the last step back
         for table in ("fact_state", "conflict", "link", "evolution", "barred"):
             file.execute(f"DROP TABLE {table}")
@@ -200,7 +200,7 @@ def test_migrate_says_from_where_to_where_and_keeps_the_store_as_it_was(store: P
         file.execute(f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0006'")
         file.commit()
     done = run(store, "migrate", "--json").json
-    assert (done["before"], done["after"]) == ("0006", migrations.HEAD)
+    assert (done["before"], done["after"]) == ("0006", schema.HEAD)
     assert rows(Path(done["backup"]), f"SELECT version_num FROM {migrations.VERSION_TABLE}") == [
         {"version_num": "0006"}
     ]

@@ -14,7 +14,7 @@ from embermem import Memory, OwnerMemory
 from embermem.core.changes import Cause, Decision
 from embermem.core.errors import InputError
 from embermem.embedders.weights import find_weights
-from embermem.store import migrations
+from embermem.store import migrations, schema
 from net import outputs, stores
 from net.golden import OUTPUTS, compare
 from net.life import BEN_SECOND, MIDDLE, QUESTIONS, said
@@ -51,8 +51,8 @@ def decided(place: str | Path) -> list[tuple[str, str]]:
 
 
 def test_there_is_a_store_of_every_schema() -> None:
-    assert migrations.KNOWN == stores.SCHEMAS
-    assert stores.TODAY == migrations.HEAD == stores.SCHEMAS[-1]
+    assert schema.KNOWN == stores.SCHEMAS
+    assert stores.TODAY == schema.HEAD == stores.SCHEMAS[-1]
 
 
 @pytest.mark.parametrize("name", stores.SCHEMAS)

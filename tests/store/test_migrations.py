@@ -12,7 +12,7 @@ import pytest
 
 from embermem import Memory
 from embermem.core.errors import StoreError
-from embermem.store import migrations
+from embermem.store import migrations, schema
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from forked import script
@@ -91,14 +91,14 @@ def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path, revision: 
         SqlStore(Sqlite(store, 5)).close()
     assert shape(file) == shape(new)
     assert len(shape(new)) > 100
-    assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
+    assert rows(file, VERSION) == [{"version_num": schema.HEAD}]
 
 
 def test_before_a_migration_the_store_is_copied_with_its_rights(tmp_path: Path) -> None:
     file = older(tmp_path / "memory.db", "0001")
     before = content(file)
     SqlStore(Sqlite(file, 5)).close()
-    backup = tmp_path / f"memory.db.before-{migrations.HEAD}"
+    backup = tmp_path / f"memory.db.before-{schema.HEAD}"
     assert rows(backup, VERSION) == [{"version_num": "0001"}]
     assert content(backup) == before
     assert backup.stat().st_mode == file.stat().st_mode
@@ -108,7 +108,7 @@ def test_before_a_migration_the_store_is_copied_with_its_rights(tmp_path: Path) 
 def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
     file = older(tmp_path / "memory.db", "0001")
     before = content(file)
-    (tmp_path / f"memory.db.before-{migrations.HEAD}").mkdir()
+    (tmp_path / f"memory.db.before-{schema.HEAD}").mkdir()
     with pytest.raises(StoreError, match="no backup can be made"):
         SqlStore(Sqlite(file, 5))
     assert (rows(file, VERSION), content(file)) == ([{"version_num": "0001"}], before)
@@ -127,7 +127,7 @@ def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(tmp_path: Pa
     with closing(sqlite3.connect(file)) as c:
         c.execute("DROP TRIGGER no")
     SqlStore(Sqlite(file, 5)).close()
-    assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
+    assert rows(file, VERSION) == [{"version_num": schema.HEAD}]
 
 
 OPENER = """
@@ -157,6 +157,6 @@ def test_processes_that_open_an_older_store_at_once_all_succeed_and_one_migrates
         assert (one.communicate(), one.returncode) == (("", ""), 0)
     with Memory(file, **SMALL) as memory:
         assert len(memory.of("alice").pages()) == 16
-    backup = tmp_path / f"memory.db.before-{migrations.HEAD}"
+    backup = tmp_path / f"memory.db.before-{schema.HEAD}"
     assert (rows(backup, VERSION), content(backup)) == ([{"version_num": "0001"}], before)
     assert_sound(file)

@@ -227,7 +227,7 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.release(lease, due_at=now, error=None)
     segment = mine.segments()[0]
     wanted: list[PagesToRead] = [
-        Unread(short=1, open_too=False, limit=5),
+        Unread(short=1, open_too=False, now=now, quiet_s=5.0, limit=5),
         Pending(short=1, now=now, limit=5),
         InSegment(segment_id=segment.id),
         InSegment(segment_id=segment.id, unanalysed=True),
@@ -235,7 +235,7 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     ]
     for one in wanted:
         store.pages_to_read(owner.id, one)
-    store.backlog(owner.id, 1, now=now, embedder="hashed", analyst="extractive-v1", retry_after=now)
+    store.backlog(owner.id, 1, now=now, embedder="hashed", analyst="extractive-v1", retry_after=now, quiet_s=5.0)
     mine.pages(tier="pending")
     store.pages(owner.id, 1, said_before=now, segment=segment.id, after=1)
     store.chains(owner.id, ids=[chain.id for chain in mine.chains()])

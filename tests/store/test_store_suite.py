@@ -392,8 +392,11 @@ def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: SqlStore)
 # ------------------------------------------------------------------------------------------- what waits for work
 
 
-def unread(store: SqlStore, short: int, *, open_too: bool = False) -> Sequence[NotedPage]:
-    return store.pages_to_read(ALICE.id, Unread(short=short, open_too=open_too, limit=9))
+def unread(
+    store: SqlStore, short: int, *, open_too: bool = False, now: datetime = NOW, quiet_s: float | None = 5.0
+) -> Sequence[NotedPage]:
+    selection = Unread(short=short, open_too=open_too, now=now, quiet_s=quiet_s, limit=9)
+    return store.pages_to_read(ALICE.id, selection)
 
 
 def pending(store: SqlStore, short: int, limit: int, now: datetime) -> Sequence[NotedPage]:
@@ -426,6 +429,30 @@ def test_pages_are_read_once_embedded_and_no_longer_open_oldest_first(store: Sql
     vector = unread(store, 7)[0].view.vector
     assert vector is not None
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-3)
+
+
+def test_an_open_page_is_read_once_nothing_has_joined_it_for_the_quiet_time(store: SqlStore) -> None:
+    page_id, quiet = append(store, message("a")).page_ids[0], timedelta(seconds=5)
+    embed(store, 1, 1)
+    assert backlog(store, 7, quiet_s=5.0).quiet_at == NOW + quiet
+    assert backlog(store, 7).quiet_at is None
+    assert unread(store, 7, now=NOW + quiet - timedelta(microseconds=1)) == ()
+    assert unread(store, 7, now=NOW + MINUTE, quiet_s=None) == ()
+    assert names(unread(store, 7, now=NOW + quiet)) == [page_id]
+    append(store, message("b"), now=NOW + MINUTE)
+    embed(store, 2, 2)
+    assert backlog(store, 7, quiet_s=5.0).quiet_at == NOW + MINUTE + quiet
+    (noted_page,) = unread(store, 7, now=NOW + MINUTE + quiet)
+    assert (noted_page.read_seq, len(noted_page.view.page.utterances)) == (0, 2)
+    apply(store, *noted(page_id, 2))
+    assert backlog(store, 7, quiet_s=5.0).quiet_at is None
+    assert unread(store, 7, now=NOW + MINUTE + MINUTE) == ()
+    append(store, message("c"), now=NOW + MINUTE)
+    assert backlog(store, 1, quiet_s=5.0).quiet_at == NOW + MINUTE + quiet
+    append(store, message("d", Role.ASSISTANT), now=NOW + MINUTE)
+    embed(store, 3, 4)
+    assert backlog(store, 7, quiet_s=5.0).quiet_at is None
+    assert [one.read_seq for one in unread(store, 7)] == [2]
 
 
 def test_a_late_reply_makes_a_page_unread_again(store: SqlStore) -> None:

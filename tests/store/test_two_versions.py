@@ -16,7 +16,7 @@ from embermem import Memory, OwnerMemory
 from embermem.bootstrap import migrate_store
 from embermem.core.config import load
 from embermem.core.errors import SchemaMismatch, StoreBusy, StoreError
-from embermem.store import migrations
+from embermem.store import migrations, schema
 from embermem.store.engines.postgres import Postgres
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
@@ -30,7 +30,7 @@ NEWER = (
     f"UPDATE {migrations.VERSION_TABLE} SET version_num = '9999'",
 )
 """What a migration of a later version does."""
-BACK = f"UPDATE {migrations.VERSION_TABLE} SET version_num = '{migrations.HEAD}'"
+BACK = f"UPDATE {migrations.VERSION_TABLE} SET version_num = '{schema.HEAD}'"
 WRITES: dict[str, Callable[[OwnerMemory], object]] = {
     "add": lambda mine: mine.add("I moved to Nantes.", "I see."),
     "settle": lambda mine: mine.settle(),
@@ -94,7 +94,7 @@ def test_a_store_that_an_older_process_has_open_is_not_migrated_until_it_is_clos
     assert content(file) == before
     assert [one.name for one in tmp_path.glob("*before*")] == []
     SqlStore(Sqlite(file, 5)).close()
-    assert rows(file, VERSION) == [{"version_num": migrations.HEAD}]
+    assert rows(file, VERSION) == [{"version_num": schema.HEAD}]
     assert_sound(file)
 
 

@@ -75,7 +75,7 @@ class _Crew:
                 if self._once and placed is not None:
                     return
                 if not placed:
-                    self._stop.wait(self._memory.settings.poll_s)
+                    self._stop.wait(self._pause_s())
         except BaseException as error:  # noqa: BLE001  raised in the main thread
             self.failure = self.failure or error
             self._stop.set()
@@ -87,6 +87,12 @@ class _Crew:
         except (StoreBusy, StoreUnreachable) as error:
             self._tell(Waits(error=str(error), seconds=self._memory.settings.poll_s))
             return None
+
+    def _pause_s(self) -> float:
+        try:
+            return self._memory.idle_s()
+        except (StoreBusy, StoreUnreachable):  # the next round says so
+            return self._memory.settings.poll_s
 
     def _done(self, owner: Owner) -> None:
         seconds = (self._memory.now() - self._began).total_seconds()

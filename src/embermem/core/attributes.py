@@ -105,8 +105,10 @@ _TABLE = (
     Attribute("owns", Kind.POSSESSION, False, synonyms=("has", "bought")),
     Attribute("did", Kind.EVENT, False, synonyms=("event", "experienced")),
     Attribute("feels", Kind.EVENT, False, synonyms=("thinks", "opinion")),
+    Attribute("says", Kind.EVENT, False, synonyms=("states",)),
     Attribute("does", Kind.HABIT, False, synonyms=("activity", "habit", "routine")),
     Attribute("plans", Kind.PLAN, False, synonyms=("plan", "intends")),
+    Attribute("would_like_to", Kind.PLAN, False, synonyms=("hopes_to", "dreams_of")),
 )
 
 OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}

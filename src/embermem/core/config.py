@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -24,6 +25,8 @@ ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
 _SECRETS = frozenset({"embedder_key", "model_key", "proxy_key"})
 """Settings whose values are never shown in a message."""
+_RETIRED = frozenset({"recall_fact", "standing_theme"})
+"""Settings of the version before that have no effect any more; the next version does not know them."""
 
 Preset = Literal["default", "paper"]
 
@@ -97,6 +100,13 @@ class Settings:
     batch_pages: int = _number(8, "pages that one consolidation processes; 1 in the paper", low=1, high=64)
     batch_wait_s: float = _number(
         600.0, "the longest time that a pending page waits for a full batch", low=0.0, high=_LONGEST_S
+    )
+    quiet_s: float | None = _number(
+        5.0,
+        "silence after which the extractive analyst reads a page without a reply; None: after the reply or the next "
+        "page; docs/operations/workers.md",
+        low=0.0,
+        high=86_400.0,
     )
     attempts: int = _number(5, "attempts of the configured analyst before the extractive analyst is used", low=1)
     retry_base_s: float = _number(
@@ -186,7 +196,6 @@ class Settings:
         low=0.0,
         high=1.0,
     )
-    recall_fact: float = _number(1.0, "added to a fact's score, times the share of the query's words in its text")
 
     confidence_base: float = _number(-9.1, _CALIBRATED)
     confidence_words: float = _number(2.7, _CALIBRATED)
@@ -217,22 +226,26 @@ class Settings:
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
     pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget allows", low=1)
     standing_facts: int = _number(
-        3,
-        "goals and limits of the user packed at every recall; 0: none; docs/concepts/recall.md",
+        4,
+        "goals and limits of the user packed where they bear on the query; 0: none; docs/concepts/recall.md",
         low=0,
         high=20,
     )
     standing_share: float = _number(
-        0.06, "share of the budget for goals and limits; the first alone may take twice that", low=0.0, high=0.5
+        0.15,
+        "share of the budget for goals and limits that bear; the first alone may take twice that",
+        low=0.0,
+        high=0.5,
     )
     standing_goal_days: float = _number(
         365.0, "days after which a goal lapses if it is not said again; limits never lapse", above=0.0
     )
-    standing_theme: float = _number(
-        0.3, "added to a goal's or limit's similarity if it matches the query's theme (themes.py)", low=0.0
-    )
     standing_recency: float = _number(0.1, "added to a goal's or limit's similarity, times its recency", low=0.0)
     standing_recency_days: float = _number(90.0, "days after which recency is 1/e", above=0.0)
+    facts_told: int = _number(6, "facts packed with a query, the most; 0: none", low=0, high=100)
+    facts_least: float = _number(
+        0.1, "probability of holding the evidence from which a fact's source makes it told", low=0.0, high=1.0
+    )
     pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Ablation
@@ -362,6 +375,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "promote_every": 1,
         "batch_pages": 1,
         "batch_wait_s": 0.0,
+        "quiet_s": None,
         "facts_when": "promoted",
     },
 }
@@ -370,6 +384,10 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
 # need another value: `bench/scripts/calibrate_theta.sh`, figures in docs/concepts/how-it-works.md.
 THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
 THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
+
+QUIET_MESSAGES = 16
+"""A page is read whole each time a message joins it, so it waits `quiet_s` for each so many messages since it began,
+the last ones counted as whole: the longer it is, the more rarely it is read (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -484,6 +502,10 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     for layer in (*layers, given):
         merged.update(layer)
     known = {f.name: f for f in fields(Settings)}
+    for name in _RETIRED & merged.keys():
+        warnings.warn(
+            f"the setting {name} has no effect any more (from {merged.pop(name)[1]})", DeprecationWarning, stacklevel=2
+        )
     for name, (_, origin) in merged.items():
         if name not in known:
             raise ConfigError(f"unknown setting {name!r} (from {origin}); known: {', '.join(sorted(known))}")

@@ -57,9 +57,8 @@ class FactTable:
         return found / total if total > 0.0 else found
 
     def lent(self, weights: Mapping[str, float], holders: Callable[[str], Rows], rows: Sources) -> Floats:
-        """For each of the `rows.n` utterances the most that a fact says for it, in [0, 2]: the share of the query's
-        words, by weight, that the fact's text holds; a word that the utterance itself lacks counts twice, because no
-        other channel hears it.
+        """For each of the `rows.n` utterances the most that a fact says for it, in [0, 2]: twice the share of the
+        query's words, by weight, that the fact's text holds and the utterance lacks. Other channels hear what it has.
 
         `holders` gives the utterances that hold a term.
         """
@@ -71,7 +70,7 @@ class FactTable:
             if (pairs := self._pairs.get(term)) is None:
                 continue
             counts = np.full(rows.n + 1, 2.0 * weight)
-            counts[holders(term)] = weight
+            counts[holders(term)] = 0.0
             said[pairs] += counts[rows.pairs[pairs]]
         heard = said.nonzero()[0]
         # Written in the order of what they say: of several for one utterance the highest stays.

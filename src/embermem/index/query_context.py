@@ -39,7 +39,8 @@ class Query:
 
     `thread` is the conversation it is asked in, `at` the moment; neither makes the near or the new score higher, but
     "last week" is counted from `at`. `valid_at` asks for what was true then: what was said by then, and what the facts
-    of the snapshot rest on, which are to be those that were true. `links` are those that may be followed.
+    of the snapshot rest on, which are to be those that were true. `links` are those that may be followed. `themes` are
+    those whose examples are near to the query (Language.theme_examples).
     """
 
     text: str
@@ -52,6 +53,7 @@ class Query:
     scope: Scope | None = None
     valid_at: datetime | None = None
     links: tuple[Link, ...] = ()
+    themes: frozenset[str] = frozenset()
 
 
 class View:

@@ -61,10 +61,14 @@ class Language:
     guards: ClassVar[Guards] = Guards()
     themes: ClassVar[Mapping[str, ThemeWords]] = {}
     """Words of the themes for which a goal or limit is relevant to a query, by the theme's name."""
+    theme_examples: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """A few questions of each theme: an embedder finds others that mean the like."""
     temperaments: ClassVar[Mapping[str, float]] = {}
     """Words for a temperament: from introverted (−1) to extroverted (+1)."""
     secrets: ClassVar[SecretWords] = SecretWords()
     values: ClassVar[Values] = Values()
+    asks: ClassVar[Mapping[str, str]] = {}
+    """Patterns of the questions that a fact answers, by its attribute; for a query in lower case."""
     people: ClassVar[PeopleWords] = PeopleWords()
     full_width: ClassVar[str] = ""
     """The class of its punctuation that is as wide as its characters."""

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
+from embermem.languages.parts import NEVER
+from embermem.languages.registry import all as languages
 from embermem.languages.registry import either
 from embermem.languages.words import asks
 
-__all__ = ["asks_for_number", "asks_for_several", "asks_for_time", "asks_of_the_past", "says_number"]
+__all__ = [
+    "asked_attributes",
+    "asks_for_number",
+    "asks_for_several",
+    "asks_for_time",
+    "asks_of_oneself",
+    "asks_of_the_past",
+    "says_number",
+]
 
 _TIME = either(lambda one: one.questions.time)
 _NUMBER = either(lambda one: one.questions.number)
 _SEVERAL = either(lambda one: one.questions.several)
 _PAST = either(lambda one: one.questions.past)
+_ME = either(lambda one: one.talk.me, re.NOFLAG)
 _SAID_NUMBER = either(lambda one: one.questions.says_number)
 _LOOKS_AT = 300
 """Characters of a query: a question stands at its beginning, and a pasted page is none."""
@@ -39,3 +53,23 @@ def asks_of_the_past(query: str) -> bool:
 def says_number(text: str) -> bool:
     """Whether a number stands in the text, in digits or words."""
     return _SAID_NUMBER.search(text) is not None
+
+
+def asked_attributes(query: str) -> frozenset[str]:
+    """The attributes of facts that a query asks for by name: "Do I have any pets?" asks for `has_pet`."""
+    lowered = query[:_LOOKS_AT].lower()
+    return frozenset(name for name, pattern in _asks().items() if pattern.search(lowered))
+
+
+def asks_of_oneself(query: str) -> bool:
+    """Whether who asks speaks of themselves."""
+    return _ME.search(query[:_LOOKS_AT].lower()) is not None
+
+
+@cache
+def _asks() -> dict[str, re.Pattern[str]]:
+    return {name: _asking_for(name) for name in sorted({name for language in languages() for name in language.asks})}
+
+
+def _asking_for(attribute: str) -> re.Pattern[str]:
+    return either(lambda one: one.asks.get(attribute, NEVER), re.NOFLAG)

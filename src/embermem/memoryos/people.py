@@ -114,6 +114,22 @@ class People:
         known = next((node for node in nodes if node in self._above), None)
         return None if known is None else self.id_of(self._written[known])
 
+    def named_in(self, text: str) -> frozenset[str]:
+        """The ids of everybody whom a text names: by a name, or as "my sister"."""
+        folded = fold(text)
+        said = {*re.findall(r"[^\W_]+(?:-[^\W_]+)*", folded)}
+        found = set()
+        for node, written in tuple(self._written.items()):
+            if node in (USER, AGENT):
+                continue
+            told = called(written)
+            word, of = (fold(told.kin), fold(told.of)) if told.kin and not told.name else (node, "")
+            if of not in ("", USER, self._owner) and of not in folded and self.id_of(told.of) != USER:
+                continue
+            if word in said or ((" " in word or not word.isascii()) and word in folded):
+                found.add(self.id_of(written))
+        return frozenset(found)
+
     def is_user(self, subject: str) -> bool:
         """Whether a subject means the user."""
         return self._user is not None and self.id_of(subject) == USER

@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from embermem.core.config import Preset
@@ -41,6 +41,7 @@ from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall import retrieval
+from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ _QUERY_KEYWORDS = 8
 _CLAIM_PAUSE_S = 0.05
 _PATIENCE = 2
 """So many leases `settle` waits for a worker that changes nothing; that of a dead one has run out by then."""
+_STILL_DUE_S = 1.0
+"""Until an owner is looked at again who is due though work has just been done."""
 _DUE_AT_ONCE = 64
 _PEOPLE = 256
 """Owners of whom it is kept who is who."""
@@ -80,6 +83,7 @@ class MemoryOS:
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
+        self._examples: tuple[tuple[str, ...], Vectors] | None = None
         self._people: dict[OwnerId, tuple[Persona, People]] = {}
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
@@ -185,6 +189,17 @@ class MemoryOS:
                     if owner_done is not None:
                         owner_done(owner)
         return placed
+
+    def idle_s(self, longest_s: float) -> float:
+        """Seconds until the next owner is due, at most `longest_s`; a short pause where one is due already: it became
+        so while `work` was at it, or there is nothing that can be done for it yet."""
+        now = self._parts.clock()
+        next_one = self._store.due(now + timedelta(seconds=longest_s), 1, lease_s=self._settings.lease_s)
+        state = self._store.owner_state(next_one[0].id) if next_one else None
+        if state is None or state.due_at is None:
+            return longest_s
+        until = (state.due_at - now).total_seconds()
+        return min(longest_s, until if until > 0 else _STILL_DUE_S)
 
     def _waiting(self, seen: Collection[OwnerId]) -> list[tuple[Owner, datetime]]:
         """The owners who have waited longest, of those not seen, and when they were read. Where there are many, each
@@ -336,8 +351,24 @@ class MemoryOS:
             scope=scope,
             valid_at=moment.valid_at,
             links=self._links(owner.id, moment),
+            themes=self._themes_near(vector),
         )
         return snapshot, asked, tuple(notes)
+
+    def _themes_near(self, vector: Vector | None) -> frozenset[str]:
+        """The themes of which an example is near to the query. The examples are embedded when first needed."""
+        if vector is None:
+            return frozenset()
+        if self._examples is None:
+            told = [(name, text) for name, texts in theme_examples().items() for text in texts]
+            names, texts = zip(*told, strict=True)
+            with suppress(EmbedderError):  # then words alone say of what theme a query is
+                self._examples = names, self._parts.embedder.embed(texts)
+        if self._examples is None:
+            return frozenset()
+        names, vectors = self._examples
+        near = (vectors @ vector >= THEME_NEAR).tolist()
+        return frozenset(name for name, is_near in zip(names, near, strict=True) if is_near)
 
     def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
         """The links that a recall may follow: none, unless the setting says that it does."""

@@ -245,9 +245,11 @@ class Lease:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotedPage:
-    """A page as consolidation sees it: read by an analyst, with what its note proposes."""
+    """A page as consolidation sees it: read by an analyst up to `read_seq` (0: not at all), with what its note
+    proposes."""
 
     view: PageView
+    read_seq: int
     chain_id: ChainId | None
     keywords: tuple[str, ...]
     change: PersonaChange
@@ -257,11 +259,14 @@ class NotedPage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unread:
-    """Pages with utterances no analyst has read yet, all embedded; open ones (not answered, not followed in their
-    thread, in short-term memory of `short` pages) only if asked for."""
+    """Pages with utterances no analyst has read yet, all embedded. Open ones (not answered, not followed in their
+    thread, in short-term memory of `short` pages) only with `open_too`, or if `now` nothing has joined them for
+    `quiet_s`, and longer if they are long (QUIET_MESSAGES); None: never."""
 
     short: int
     open_too: bool
+    now: datetime
+    quiet_s: float | None
     limit: int
 
 
@@ -304,7 +309,8 @@ class Backlog:
 
     `unembedded` utterances have no vector yet. `pending` pages need not wait for one that failed, the oldest of them
     since `pending_since` (when the page came that took its place in short-term memory); `retry_at` is when the first
-    failed page, pending or placed, may be tried again. `expires_at` is when the next page or held fact expires, or the
+    failed page, pending or placed, may be tried again. `quiet_at` is when the first open page that is not read has been
+    quiet for long enough (see `Unread`). `expires_at` is when the next page or held fact expires, or the
     first one did that is still there. `to_redo` are segments of mid-term memory with pages that the analyst named read
     last, and how many of these may be read again by now; `redo_at` is from when on the first of all may be.
     `stale_segments` have no vector of the embedder named, archived ones too.
@@ -314,6 +320,7 @@ class Backlog:
     pending: int
     pending_since: datetime | None
     retry_at: datetime | None
+    quiet_at: datetime | None
     expires_at: datetime | None
     to_redo: Mapping[SegmentId, int]
     redo_at: datetime | None

@@ -286,9 +286,11 @@ class PageWork(Protocol):
         embedder: str,
         analyst: str | None = None,
         retry_after: datetime | None = None,
+        quiet_s: float | None = None,
     ) -> Backlog:
         """What waits of an owner's work. Without an `analyst` named, nothing is to be read again; of pages that failed
-        only those count that wait until later than `retry_after`, if it is given."""
+        only those count that wait until later than `retry_after`, if it is given; without `quiet_s` open pages wait for
+        no time."""
 
     def postpone(
         self,

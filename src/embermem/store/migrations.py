@@ -14,12 +14,9 @@ from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
+from embermem.store.schema import HEAD, KNOWN
 from embermem.store.statements import SCRUBBED
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
-"""The schemas that there have been; a test holds a frozen store of each, and opens it."""
-HEAD = KNOWN[-1]
-"""The schema that `schema.metadata` makes."""
 VERSION_TABLE = "ember_version"
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
 """What a store holds that was just made: nothing was ever deleted there."""

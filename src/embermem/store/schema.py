@@ -31,6 +31,11 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+"""The schemas that there have been; a test holds a frozen store of each, and opens it."""
+HEAD = KNOWN[-1]
+"""The schema that `metadata` makes."""
+
 metadata = MetaData()
 
 
@@ -271,8 +276,6 @@ fact = _owned(
     *_zoned("expires_at"),
     Column("visits", Integer),  # NULL: none
     Column("visited_at", BigInteger),
-    Column("embedder", Text),  # NULL: its text has no vector yet
-    Column("vector", LargeBinary),
     *_written(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
     _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),
@@ -445,7 +448,7 @@ ITEMS: Mapping[str, Table] = {
 }
 """The table of each kind of item that `source` tells of."""
 ITEM_OF = {table: item for item, table in ITEMS.items()}
-OWNED = tuple(table for table in metadata.sorted_tables if "owner_id" in table.c)
-"""Tables that belong to owners."""
+OWNED = (owner, *(one for one in metadata.sorted_tables if "owner_id" in one.c and one is not owner))
+"""Tables that belong to owners, the owners' own first."""
 COMMON = tuple(table for table in metadata.sorted_tables if "owner_id" not in table.c)
 """Tables that belong to no owner."""

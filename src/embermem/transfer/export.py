@@ -10,7 +10,7 @@ from typing import IO
 
 from embermem.core.changes import Change
 from embermem.core.types import Owner
-from embermem.store import migrations
+from embermem.store import schema
 from embermem.store.admin.transferring import Part, UtterancePart, VectorPart
 from embermem.store.sql import SqlStore
 from embermem.transfer.lines import LISTS, VERSION, End, Finish, Header, written
@@ -43,7 +43,7 @@ def export(
         written(
             Header(
                 version=VERSION,
-                schema=migrations.HEAD,
+                schema=schema.HEAD,
                 at=now,
                 embedder=store.setting("embedder") or "",
                 dim=int(store.setting("dim") or 0),

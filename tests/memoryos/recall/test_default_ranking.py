@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 from talking import DIM, Line, fact, profile, segment, snapshot, unit
 
+from embermem.core import messages
 from embermem.core.config import load
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import OwnerId, Persona, ThreadId, Tier
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
+from embermem.memoryos.people import people_of
 from embermem.memoryos.recall.retrieval import Query, Ranking, rank, recall
 from embermem.protocols import Scope
 
@@ -168,8 +170,10 @@ def test_a_query_vector_of_another_length_is_refused() -> None:
         rank(snapshot(SMALL_TALK), Query(text="heron", vector=unit(1)[:2]), DEFAULT)
 
 
-def test_facts_are_ordered_by_source_and_words() -> None:
-    facts = (fact("a", "likes tea", 1), fact("b", "saw a heron", 21), fact("c", "told by the caller"))
+def test_facts_are_told_where_their_source_likely_answers_or_the_caller_says_it() -> None:
+    facts = (fact("a", "likes tea", 1), fact("b", "saw a heron", 21), fact("c", "has a heron"), fact("d", "has a cat"))
     memory = snapshot([*SMALL_TALK, Line("A heron!", thread="x")], persona=Persona(facts=facts))
-    ranked = rank(memory, Query(text="heron"), DEFAULT).facts
-    assert [f.id for f, _ in ranked] == ["b", "c", "a"]
+    ranked = rank(memory, Query(text="heron"), DEFAULT).facts(
+        people_of(messages.owner("ann", "default"), memory.persona)
+    )
+    assert [f.id for f, _ in ranked] == ["b", "c"]

@@ -17,7 +17,7 @@ from running import environment, run
 from embermem import Memory
 from embermem.cli.main import app
 from embermem.core.errors import StoreError
-from embermem.store import migrations
+from embermem.store import schema
 from embermem.store.admin import copying
 from embermem.store.erasing import COPIES
 from embermem.store.forgotten_key import KEY_MARK
@@ -136,13 +136,13 @@ def test_a_migration_that_was_killed_has_not_begun_or_is_done_and_the_next_opens
         hit += ended(child) == -signal.SIGKILL
         left |= names(folder)
         (version,) = rows(file, VERSION)
-        assert version["version_num"] in ("0006", migrations.HEAD)
+        assert version["version_num"] in ("0006", schema.HEAD)
         assert content(file) == before
         whole(file, "migrate")
         assert content(file) == before
         assert contents(file) == contents(whole_one)
-        assert names(folder) == {"memory.db", f"memory.db.before-{migrations.HEAD}"}
-        backup = folder / f"memory.db.before-{migrations.HEAD}"
+        assert names(folder) == {"memory.db", f"memory.db.before-{schema.HEAD}"}
+        backup = folder / f"memory.db.before-{schema.HEAD}"
         assert (content(backup), rows(backup, VERSION)) == (before, [{"version_num": "0006"}])
         assert_clean(file)
     print(f"{hit} of {KILLS} migrations killed, in {took:.2f} s each; files that they left: {sorted(left)}")

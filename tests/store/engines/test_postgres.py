@@ -30,7 +30,7 @@ from embermem.core.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
-from embermem.store import migrations
+from embermem.store import migrations, schema
 from embermem.store.transactions import again
 from forked import script
 from lives import store_of
@@ -96,7 +96,7 @@ def test_processes_that_make_the_schema_at_once_all_succeed_and_one_makes_it(emp
         one.tell("go")
     for one in openers:
         assert (one.communicate(), one.returncode) == (("", ""), 0)
-    assert rows(empty, VERSION) == [{"version_num": migrations.HEAD}]
+    assert rows(empty, VERSION) == [{"version_num": schema.HEAD}]
     with Memory(empty, **SMALL) as memory:
         assert len(memory.of("alice").pages()) == 4
     assert_sound(empty)
@@ -118,7 +118,7 @@ def test_a_newer_schema_is_refused_with_what_to_do(url: str) -> None:
 
 
 def test_to_migrate_what_is_up_to_date_changes_nothing_and_what_is_not_there_is_an_error(url: str, empty: str) -> None:
-    assert migrate_store(url, load()) == (migrations.HEAD, migrations.HEAD)
+    assert migrate_store(url, load()) == (schema.HEAD, schema.HEAD)
     with pytest.raises(StoreError, match="holds no store"):
         migrate_store(empty, load())
     assert not store_exists(empty, load())

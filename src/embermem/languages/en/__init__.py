@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from embermem.languages.en import patterns, words
+from embermem.languages.en.asks import ASKS, THEME_EXAMPLES
 from embermem.languages.en.dates import DATES
 from embermem.languages.en.inflection import inflected
 from embermem.languages.en.statements import statement
@@ -35,6 +36,8 @@ class English(Language):
     temperaments = patterns.TEMPERAMENTS
     secrets = patterns.SECRETS
     values = patterns.VALUES
+    asks = ASKS
+    theme_examples = THEME_EXAMPLES
     people = PeopleWords(kin=words_of("en", "kin"))
     interests = cached_property(interests_of)
 

@@ -48,12 +48,15 @@ SCREENING: Final = Screening(
     quoted_speaker=r"\b(?:i|i['’]?m|my|me|we|our|mine)\b",
     whole=r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
     r"|i'?m joking|i am joking|april fool|in character|stay in role|correct (?:this|my|the)"
-    r"|(?:check|fix|improve) (?:this|my|the) (?:grammar|sentence|text|english|paragraph|email|essay)|summari[sz]e (?:this|the)"
+    r"|(?:check|fix|improve) (?:this|my|the) (?:grammar|sentence|text|english|paragraph|email|essay)|summari[sz]e(?:\s*[:\"]| (?:this|the))"
     r"|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"
     r"|does (?:this|the following) (?:\w+ )?(?:sentence|phrase|sound|read)|which (?:sentence|phrase) is|example sentences?|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[A-Z]\w+,)|sincerely|(?:best|kind|warm) regards"
-    r"|yours (?:truly|faithfully)|cover letter|once upon a time|for my (?:novel|story|character)|my character)",
-    from_here=r"\b(?:pretend|imagine|suppose|let'?s say|act as|you are now|(?:write|draft|compose|generate|create|make up) (?:me |us )?"
-    r"(?:an?|the|some|my) (?:\w+ ){0,2}(?:story|poem|song|essay|letter|e-?mail|bio|speech|text|message|script|dialogue|post|tweet"
+    r"|yours (?:truly|faithfully)|cover letter|once upon a time|for my (?:novel|story|character)|my character|i kid, i kid|(?:i'?m|i am) (?:an? )?(?:\w+ )?(?:AI (?:assistant|model|language model)|(?:large )?language model|chatbot|virtual assistant)"
+    r"|you are an? (?:\w+[ -]){0,3}(?:assistant|expert|editor|writer|chatbot|tutor|copywriter|specialist|bot|model)|(?:act|answer|respond|reply|behave|speak) as (?:if you|an? |my )|i want you to act"
+    r"|i'?m an? (?-i:[A-Z]{4,}))"
+    r"|(?:^|\n)subject: .{3,}\n|\n\s*(?:best|cheers|regards|warmly|love|thanks|sincerely|yours),?\s*\n\s*(?-i:[A-Z])[a-z]+",
+    from_here=r"\b(?:(?<!i )(?<!to )(?<!just )pretend(?! to (?!be (?:an?|my)))|(?<!i )(?<!can )(?<!can't )(?<!to )(?<!we )imagine|(?<!i )(?<!we )(?<!they )(?<!you )suppose(?! to\b)|let'?s say|act as|you are now|(?:write|draft|compose|generate|create|make up) (?:me |us )?"
+    r"(?:an?|the|some|my) (?:\w+ ){0,2}(?:story|poem|song|essay|letter|e-?mail|bio|speech|text|message|script|dialogue|post|tweet|blog|article|resume|cv|pitch|statement|testimonial|ad|advert|description|scene|toast|vow|vows|reply|response"
     r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue)|(?:the|this) following|quote:|here(?:'s| is) (?:a|an|the|what)"
     r" (?:\w+ ){0,2}(?:text|poem|story|letter|e-?mail|quote|essay|he|she|they|wrote|message|post))",
 )
@@ -95,7 +98,7 @@ def _theme(asked: str, told: str) -> ThemeWords:
 THEMES: Final = {
     "food": _theme(
         "eat eats eating hungry starving crav(?:e|ing) breakfast brunch lunch dinner supper snacks? meals? dish(?:es)? cook(?:ing)? bak(?:e|ing) recipes? restaurants? "
-        "takeaway takeout menu buffet bbq barbecue burgers? pizzas? fries chips pasta noodles? ramen rice sushi steaks? bacon sausages? chicken beef pork tacos? curry "
+        "takeaway takeout menu buffet (?:okay|ok|safe|fine)\\sfor\\sme can\\si\\shave potluck picnic roast grill(?:ed|ing)? pesto hungry wine bbq barbecue burgers? pizzas? fries chips pasta noodles? ramen rice sushi steaks? bacon sausages? chicken beef pork tacos? curry "
         "sandwich(?:es)? salads? soups? cheese bread pancakes? cakes? cookies? pies? doughnuts? donuts? pastr(?:y|ies) desserts? sweets? candy chocolates? popcorn milkshakes? smoothies? "
         "ice.cream drinks? beers? wine cocktails? whisk(?:e)?y coffee latte soda cola food foods thai groceries",
         "weight kilos? kg pounds lbs slim(?:mer)? thinner leaner fit(?:ter)? shape healthier healthily healthy eat eating drinking drink alcohol sugar salt meat muscle diabet(?:es|ic) celiac coeliac "
@@ -108,7 +111,7 @@ THEMES: Final = {
     ),
     "body": _theme(
         "gym workouts? exercise running run jog hik(?:e|ing) walk climb(?:ing)? swim(?:ming)? pool beach lake sea boat kayak ski(?:ing)? bike cycling sports? dance dancing yoga skydiving bungee rollercoaster "
-        "flights? fly flying tower bridge balcony park mountains? tired sick doctor medicines? pills?",
+        "flights? fly flying tower bridge balcony tired sick doctor medicines? pills?",
         "marathon triathlon weight fit(?:ter)? shape stronger muscle active exercise",
     ),
     "smoke": _theme(

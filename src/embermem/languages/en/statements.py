@@ -33,7 +33,7 @@ _TEMPLATES: Final = {
     "allergic_to": "is allergic to {}",
     "has_condition": "has {}",
     "has_pet": "has {}",
-    "has_relative": "has {}",
+    "has_relative": "has {k}",
     "likes": "likes {}",
     "dislikes": "dislikes {}",
     "prefers": "prefers {}",
@@ -61,16 +61,19 @@ _TEMPLATES: Final = {
     "phone": "has the phone number {}",
     "email": "has the email address {}",
     "education": "has {}",
-    "knows": "has {}",
+    "knows": "has {k}",
     "owns": "has {}",
     "did": "{}",
     "feels": "{}",
+    "says": "says that {}",
     "does": "{}",
     "plans": "plans to {}",
+    "would_like_to": "would like to {}",
 }
-"""`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted")."""
-
-_NAMED: Final = re.compile(r"(?P<kin>[a-zé-]+(?: [a-zé-]+)*) (?P<name>[A-ZÀ-Þ].*)")
+"""`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted"),
+`{k}` a kin word with its article, and its name ("a sister named Ana")."""
+_KIN_NAMED: Final = re.compile(r"((?:best )?[a-zé-]+) ([A-ZÀ-Þ].*)")
+"""A kin word and a name."""
 
 
 def statement(attribute: str, value: str) -> str | None:
@@ -80,9 +83,17 @@ def statement(attribute: str, value: str) -> str | None:
     template = _TEMPLATES.get(attribute)
     if template is None:
         return None
-    if attribute in ("has_relative", "knows") and (match := _NAMED.fullmatch(value)) is not None:
-        return f"has {_with_article(match['kin'])} named {match['name']}"
     with_article = _with_article(value)
+    if "{k}" in template:
+        named = _KIN_NAMED.fullmatch(value)
+        if named is not None:
+            one = (
+                named[1] if named[1].endswith("children") or re.search("[^s]s$", named[1]) else _with_article(named[1])
+            )
+            value = f"{one} named {named[2]}"
+        elif " " not in value:
+            value = with_article
+        return template.replace("{k}", value, 1)
     as_noun = value if value.endswith("ed") else with_article
     return template.replace("{a}", with_article, 1).replace("{n}", as_noun, 1).replace("{}", value, 1)
 

@@ -12,8 +12,9 @@ from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, words_of
 from embermem.languages.parts import PeopleWords
 from embermem.languages.zh import patterns, words
+from embermem.languages.zh.asks import ASKS
 from embermem.languages.zh.dates import DATES
-from embermem.languages.zh.statements import statement
+from embermem.languages.zh.statements import no_longer, statement
 
 
 class Chinese(Language):
@@ -37,6 +38,7 @@ class Chinese(Language):
     temperaments = patterns.TEMPERAMENTS
     secrets = patterns.SECRETS
     values = patterns.VALUES
+    asks = ASKS
     people = PeopleWords(kin=words_of("zh", "kin"), possessive="的", user="用户", agent="助手")
     interests = cached_property(interests_of)
     full_stop = "。"
@@ -67,7 +69,7 @@ class Chinese(Language):
         return statement(attribute, value) or super().statement(attribute, value)
 
     def no_longer(self, attribute: str, value: str) -> str:
-        return f"不再{self.statement(attribute, value)}" if value else "不再工作"
+        return no_longer(attribute, value)
 
     def dated(self, label: str, *, since: bool) -> str:
         return f"（自{label}）" if since else f"（{label}）"

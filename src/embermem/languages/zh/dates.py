@@ -20,11 +20,11 @@ from embermem.languages.dates.days import (
     weekend,
 )
 from embermem.languages.dates.rules import DIGITS, Core, DateTables, Joints
+from embermem.languages.zh.numbers import number
 from embermem.languages.zh.since import SINCE
 
 _ONES = "一二三四五六七八九"
-_NUMBER = {c: i for i, c in enumerate(_ONES, 1)} | {"两": 2, "十": 10, "二十": 20, "三十": 30, "三十一": 31}
-_NUMBER |= {f"{tens}十{c}": n + i for tens, n in (("", 10), ("二", 20)) for i, c in enumerate(_ONES, 1)}
+_NUMBER = {c: i for i, c in enumerate(_ONES, 1)}
 _NEAR = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
 _WHICH = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 _YEAR = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
@@ -40,6 +40,7 @@ _PART = {
 }  # fmt: skip
 
 _N = r"(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})"
+_LARGE = "[一二两三四五六七八九]百零?[一二三四五六七八九十]{0,3}"
 _OF_MONTH = rf"(?:\s?(?P<day>{_N})\s?[日号](?:\s?[到至~～-]\s?(?P<to>{_N})\s?[日号])?|(?P<part>[初底末]|[上中下]旬))?"
 _OF_YEAR = (
     r"(?:(?P<year>[0-9０-９]{4}|[〇零一二三四五六七八九]{4})\s?年(?!代)|(?P<which>[前去今明后]年)(?![龄纪轻级]))的?\s?"
@@ -60,7 +61,8 @@ _NEEDED = re.compile("[年月周天日晚早晨期拜诞安旦庆节]")
 # The signs with which Chinese rules begin, if what must follow does; none that ends another word (以前, 马上).
 _LEADS = (
     r"(?a:\b)[0-9](?=[0-9]{3}|[0-9]{0,2}\s{0,3}[年月天周个星礼])(?<![$€£¥#/-].)(?<!\d[.,:].)"
-    rf"|(?<![{_MANY}])[{_DIGITS[1:].replace(' ', '')}０-９](?=[{_MANY}]{{0,3}}\s?[年月天周个星礼])"
+    rf"|(?<![{_MANY}])[{_DIGITS[1:].replace(' ', '')}０-９](?=[{_MANY}]{{0,4}}\s?[年月天周个星礼])"
+    r"|(?<!一)半(?=年[之以]?[前后])"
     rf"|(?<![{_MANY}每半整个])[周星礼](?=[期拜一二三四五六日天末])|(?:(?<![马早晚])上|[下这本])(?=[上下一个周月星礼])"
     rf"|(?<!走)(?:最近|过去|接下来|未来|今后|(?<![附将接靠临邻就最])近)(?=的?[{_MANY}半])"
     r"|(?:(?<![之以最然午饭])[前后]|[今昨明去])(?=[天日年晚早晨])|大(?=[前后])|[圣平元国情万](?=[诞安旦庆人圣])"
@@ -78,7 +80,7 @@ _BEHIND = re.compile("了|过(?![去来])|刚|已|昨|曾|时候|为什么")
 
 
 def _number(word: str) -> int:
-    return int(word) if word.isdecimal() else _NUMBER.get(word, 0)
+    return int(word) if word.isdecimal() else number(word) or 0
 
 
 def _year(match: re.Match[str], said: date) -> int | None:
@@ -157,9 +159,11 @@ def _weekday(day: str) -> int:
 
 
 def _ago(match: re.Match[str], said: date) -> Days | None:
-    n = _number(match["n"])
+    unit, n = _UNIT[match["unit"]], _number(match["n"])
+    if match["n"] == "半":
+        unit, n = "month", 6
     amount = _FEW if match["n"] == "几" else (n, n)
-    return away(_UNIT[match["unit"]], amount, -1 if match["side"] == "前" else 1, said) if amount[0] else None
+    return away(unit, amount, -1 if match["side"] == "前" else 1, said) if amount[0] else None
 
 
 def _rolling(match: re.Match[str], said: date) -> Days | None:
@@ -186,8 +190,8 @@ _CORES: tuple[tuple[str, str, Core], ...] = (
     ("上 下 这 本", rf"{_REL}一?个?月(?![球亮台光])份?的?{_OF_MONTH}", _month),
     ("上 下 这 本 周 星 礼", rf"(?:{_REL}一?个?)?{_WEEK}{_WEEKDAY}?", _week),
     ("今 昨 前 明 后 大", r"(?P<near>大前|前|昨|今|明|大后|后)(?:天|日(?!子)|[晚早晨]上?)", _day),
-    (_DIGITS, rf"(?P<n>[0-9０-９]{{1,3}}|[两几]|{_N})\s?个?(?P<unit>天|周|星期|礼拜|年|(?<=个)月)"
-     r"[之以]?(?P<side>[前后])(?![天日年])", _ago),
+    (f"{_DIGITS} 半", rf"(?P<n>[0-9０-９]{{1,3}}|[两几]|半(?=年)|{_LARGE}|{_N})\s?个?"
+     r"(?P<unit>天|周|星期|礼拜|年|(?<=个)月)[之以]?(?P<side>[前后])(?![天日年])", _ago),
     ("最近 过去 接下来 未来 今后 近",
      rf"(?P<when>最近|过去|近|接下来|未来|今后)的?这?(?P<n>[0-9０-９]{{1,3}}|[两几半]|{_N})\s?"
      r"(?P<unit>个?星期|个?礼拜|个月|[天周年])(?![龄级前后内代]|以[前后])", _rolling),

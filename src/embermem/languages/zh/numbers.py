@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-_DIGITS = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
+_DIGITS = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 
 
 def number(text: str) -> int | None:
-    """A number below 1000 in digits, or below 100 in Chinese numerals; None if it is none."""
+    """A number below 1000, in digits or Chinese numerals (四十, 一百二十, 三百零五); None if it is none."""
     if text.isdecimal():
         return int(text)
-    if not text or any(c not in _DIGITS for c in text):
+    hundreds, hundred, rest = text.rpartition("百")
+    if hundred and hundreds not in _DIGITS:
         return None
-    if "十" not in text:
-        return _DIGITS[text] if len(text) == 1 else None
-    tens, _, ones = text.partition("十")
-    if len(tens) > 1 or len(ones) > 1:
+    tens, ten, ones = rest.removeprefix("零").rpartition("十")
+    if (tens and tens not in _DIGITS) or (ones and ones not in _DIGITS) or not text:
         return None
-    return (_DIGITS[tens] if tens else 1) * 10 + (_DIGITS[ones] if ones else 0)
+    tenths = (_DIGITS[tens] if tens else 1) if ten else 0
+    return (_DIGITS[hundreds] * 100 if hundred else 0) + tenths * 10 + (_DIGITS[ones] if ones else 0)

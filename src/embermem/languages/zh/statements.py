@@ -74,6 +74,19 @@ _THINGS: Final = {
 }  # fmt: skip
 
 
+_NO_LONGER: Final = {"has_pet": "不再养{}", "dislikes": "不再讨厌{}"}
+
+
+def no_longer(attribute: str, value: str) -> str:
+    """不再住在里昂; without a value, 不再工作."""
+    if not value:
+        return "不再工作"
+    template = _NO_LONGER.get(attribute)
+    if template is not None:
+        return template.replace("{}", value, 1)
+    return f"不再{statement(attribute, value) or f'{attribute}：{value}'}"
+
+
 def statement(attribute: str, value: str) -> str | None:
     """住在里昂; None for an attribute that is not known."""
     if attribute.startswith(FAVORITE_PREFIX):

@@ -71,6 +71,7 @@ class Parts:
             embedder=self.embedder.name,
             analyst=self.extractive.name if self.modelled else None,
             retry_after=retry_after,
+            quiet_s=self.settings.quiet_s,
         )
 
 

@@ -60,7 +60,7 @@ def due_at(parts: Parts, owner: Owner, began: datetime, done: Done) -> datetime 
     """When the owner has work again if nothing new comes in, after a claim that `began` then; None if never."""
     now, store = parts.clock(), parts.store
     left = parts.backlog(owner, now, retry_after=began)
-    times = [at for at in (left.retry_at, left.expires_at) if at is not None]
+    times = [at for at in (left.retry_at, left.quiet_at, left.expires_at) if at is not None]
     if left.pending_since is not None:
         full = left.pending >= parts.settings.batch_pages
         placing = now if full else left.pending_since + timedelta(seconds=parts.settings.batch_wait_s)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from embermem.core.changes import Analysed, Cause, ChainSummarised, Decision, SummaryPart
 from embermem.core.errors import AnalystError, EmberError, ModelWait, kind
-from embermem.core.types import Annotation, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
+from embermem.core.types import Annotation, ChainId, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, short_term
 from embermem.memoryos.ingest.claim import Claim, pause
 from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
@@ -23,18 +23,29 @@ _REDO_DOUBLES = 10
 
 def annotate(claim: Claim) -> bool:
     """Chains, keywords and plain facts by the extractive analyst, for pages that are embedded. Open ones only if asked
-    to settle: most are answered soon, and would be read twice."""
+    to settle, or once they have been quiet for `quiet_s`: most are answered soon, and would be read twice.
+
+    A page that was read before something joined it keeps its chain, and teaches only what was added.
+    """
     settings, analyst = claim.settings, claim.parts.extractive
-    unread = Unread(short=settings.short_term_pages, open_too=claim.whole, limit=settings.embed_batch)
+    unread = Unread(
+        short=settings.short_term_pages,
+        open_too=claim.whole,
+        now=claim.parts.clock(),
+        quiet_s=settings.quiet_s,
+        limit=settings.embed_batch,
+    )
     batch = claim.store.pages_to_read(claim.owner.id, unread)
     if not batch:
         return False
     views = [noted.view for noted in batch]
-    tails = _tails(claim, views)
+    tails = _tails_gone_on_from(_tails(claim, views), views)
     annotations = _asked(claim, analyst, tails, views)
-    decisions = short_term.chained(tails, views, annotations, analyst.name, claim.next_no)
+    stays = _chains_kept(tails, views, annotations)
+    chained = short_term.chained(tails, views, annotations, analyst.name, claim.next_no)
+    decisions = [d for d in chained if not isinstance(d, ChainSummarised) or d.chain_id not in stays]
     decisions += claim.knowledge.meet(view.page for view in views)
-    decisions += learnt_when_read(claim, _as_read(batch, annotations))
+    decisions += learnt_when_read(claim, [_added(noted) for noted in _as_read(batch, annotations)])
     claim.apply(Cause.ANNOTATION, analyst.name, decisions)
     return True
 
@@ -44,6 +55,31 @@ def learnt_when_read(claim: Claim, notes: Sequence[NotedPage]) -> list[Decision]
     if claim.settings.facts_when != "read":
         return []
     return [decision for noted in notes for decision in claim.learn(noted.change, [noted.view.page])]
+
+
+def _tails_gone_on_from(tails: Mapping[ThreadId, ChainTail], views: Sequence[PageView]) -> Mapping[ThreadId, ChainTail]:
+    """Without the tails of threads whose first page here was read before, and began a chain then."""
+    first = {view.page.thread: view.page.chain_id for view in reversed(views)}
+    return {thread: tail for thread, tail in tails.items() if first[thread] in (None, tail.chain_id)}
+
+
+def _chains_kept(
+    tails: Mapping[ThreadId, ChainTail], views: Sequence[PageView], annotations: Sequence[Annotation]
+) -> set[ChainId]:
+    """The chains in which a page read before stays, though with its reply the analyst would begin another: it was not
+    shown such a chain's summary to go on from, so the summary stays as it was."""
+    return {
+        tails[view.page.thread].chain_id
+        for view, said in zip(views, annotations, strict=True)
+        if view.page.chain_id is not None and view.page.thread in tails and not said.continues
+    }
+
+
+def _added(noted: NotedPage) -> NotedPage:
+    """The page with only what joined it since it was read."""
+    page = noted.view.page
+    new = tuple(said for said in page.utterances if said.seq > noted.read_seq)
+    return replace(noted, view=replace(noted.view, page=replace(page, utterances=new)))
 
 
 # ------------------------------------------------------------------------------------------- by the configured analyst

@@ -1,4 +1,4 @@
-"""What stands: the user's goals and limits, weighed at every recall, also when no word of the query agrees.
+"""What stands: the user's goals and limits that bear on a query by its theme, also when no word of it agrees.
 
 Who said weeks ago "I want to get slimmer" and now says "I'd love a burger tonight" is to be answered with both in mind.
 Which attributes stand is said in core/attributes.py; docs/research/recall.md has the figures.
@@ -16,7 +16,7 @@ from embermem.core.attributes import standing as kind_of
 from embermem.core.equations import fading
 from embermem.core.types import Fact
 from embermem.index.query_context import View
-from embermem.languages.questions import asks_of_the_past
+from embermem.languages.questions import asked_attributes, asks_of_the_past
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.themes import bears_on, themes_of
 
@@ -31,27 +31,35 @@ _DAY_S = 86_400.0
 
 
 def standing(view: View, people: People) -> tuple[Fact, ...]:
-    """The goals and limits of the user that hold when the query is asked and that its scope lets be seen.
+    """The goals and limits of the user that bear on the query, by its theme or because it asks for them, that hold
+    when it is asked, and that its scope lets be seen.
 
-    The nearest to the query first, of the equally near the newest; `standing_facts` at most, and if there are goals
-    and limits, both come in. None for a question about the past.
+    Limits first, then the nearest to the query, of the equally near the newest; `standing_facts` at most, and if there
+    are goals and limits, both come in. None for a question about the past.
     """
     settings = view.settings
     if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
         return ()
     now, table = view.now, view.snapshot.facts.rows
-    seen = {place: _rows(fact, view) for place, fact in enumerate(table) if _may_stand(fact, view, people)}
+    themes = themes_of(view.query.text) | view.query.themes
+    asked = asked_attributes(view.query.text)
+    seen = {
+        place: _rows(fact, view)
+        for place, fact in enumerate(table)
+        if _may_stand(fact, view, people) and (fact.attribute in asked or bears_on(fact, themes))
+    }
     seen = {place: rows for place, rows in seen.items() if _holds(table[place], rows, view, now)}
     if not seen:
         return ()
-    near, themes = _nearness(view, seen), themes_of(view.query.text)
+    near = _nearness(view, seen)
     worth = {
-        place: near[place]
-        + settings.standing_theme * bears_on(table[place], themes)
-        + settings.standing_recency * _newness(table[place], rows, view, now)
+        place: near[place] + settings.standing_recency * _newness(table[place], rows, view, now)
         for place, rows in seen.items()
     }
-    best = [table[place] for place in sorted(seen, key=lambda place: (-worth[place], place))]
+    best = [
+        table[place]
+        for place in sorted(seen, key=lambda place: (kind_of(table[place].attribute) != "limit", -worth[place], place))
+    ]
     return tuple(_both_kinds(best, settings.standing_facts))
 
 

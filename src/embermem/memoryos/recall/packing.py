@@ -27,7 +27,6 @@ import numpy as np
 from embermem.core.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
-from embermem.languages.words import terms
 from embermem.prompts.rendering import (
     cut,
     day,
@@ -85,14 +84,15 @@ def pack(
 ) -> Packing:
     """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
 
-    `standing` are facts with a reserved place, best first; they count as facts, and are told once.
+    `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them.
     """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
     filling.reserve_profile(persona)
     filling.reserve_standing(standing)
+    filling.reserve_facts(facts)
     filling.reserve_open_page(dict(zip(rows, scores, strict=True)))
-    filling.fill(rows, scores, facts)
+    filling.fill(rows, scores)
     filling.complete_exchanges(frozenset(rows))
     return filling.packing(rows)
 
@@ -135,11 +135,6 @@ def open_page(view: View) -> tuple[int, ...]:
     newest = view.n - 1 - int(seen[::-1].argmax())
     rows = tuple(row for row in snapshot.page_rows(int(snapshot.page_of(view.n)[newest])) if row < view.n)
     return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
-
-
-def _tells(line: str, fact: Fact) -> bool:
-    """Whether a line of the talk tells a fact in the same words. It never tells until when one was so."""
-    return fact.retired_at is None and one_line(fact.text) in line
 
 
 def _render(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[str, str]]) -> str:
@@ -198,7 +193,6 @@ class _Filling:
         self.told: set[str] = set()
         self.fact_cost = 0
         self.standing: dict[FactId, None] = {}
-        self.later: list[tuple[Fact, float]] = []
         self.rows: set[int | None] = set()
 
     def reserve_profile(self, persona: Persona) -> None:
@@ -223,6 +217,12 @@ class _Filling:
             if self.fact_cost + self._cost(fact_line(fact)) <= limit and self._try_fact(fact, 0.0):
                 self.standing[fact.id] = None
 
+    def reserve_facts(self, facts: Sequence[tuple[Fact, float]]) -> None:
+        """The facts that bear on the query, best first, within the facts' share."""
+        for fact, score in facts:
+            if fact.id not in self.standing:
+                self._try_fact(fact, score)
+
     def reserve_open_page(self, scores: Mapping[int, float]) -> None:
         """The page that waits for its answer, within half of what is left."""
         limit = (self.budget - self.used) // 2
@@ -232,41 +232,21 @@ class _Filling:
                 self._try_utterance(row, scores[row], limit)
             limit -= self.used - spent
 
-    def fill(self, rows: Sequence[int], scores: Sequence[float], facts: Sequence[tuple[Fact, float]]) -> None:
-        """Utterances and facts by value per token, while they fit.
-
-        A fact that rests on packed utterances alone says little more than they do: it comes in last.
-        """
+    def fill(self, rows: Sequence[int], scores: Sequence[float]) -> None:
+        """Utterances by value per token, while they fit."""
         chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
         values = (np.array(scores) - np.log(self._tokens(chars))).tolist()
-        items: list[tuple[float, float, int | Fact]] = list(zip(values, scores, rows, strict=True))
-        items += [
-            (score - math.log(float(self._tokens(len(fact.text)))), score, fact)
-            for fact, score in facts
-            if fact.id not in self.standing
-        ]
-        items.sort(key=lambda item: -item[0])
+        items = sorted(zip(values, scores, rows, strict=True), key=lambda item: -item[0])
         least = self._least_value(scores)
         misfits = 0
-        for place, (value, score, item) in enumerate(items):
-            if value < least and len(self.packed) - len(self.standing) >= self.settings.pack_least_lines:
+        for place, (value, score, row) in enumerate(items):
+            if value < least and len(self.rows) >= self.settings.pack_least_lines:
                 self._leave_out_rest(items[place:], "unlikely to help")
                 break
             if misfits > _MISFITS:
                 self._leave_out_rest(items[place:], "over the budget")
                 break
-            if isinstance(item, Fact):
-                if self._source_told(item):
-                    self.later.append((item, score))
-                else:
-                    self._try_fact(item, score)
-            elif self._try_utterance(item, score, self._line_limit()):
-                misfits = 0
-                self._put_off_facts()
-            else:
-                misfits += 1
-        for fact, score in self.later:
-            self._try_fact(fact, score)
+            misfits = 0 if self._try_utterance(row, score, self._line_limit()) else misfits + 1
 
     def complete_exchanges(self, ranked: Collection[int]) -> None:
         """With tokens that are left over, the short other halves of exchanges, for what was packed first first.
@@ -353,7 +333,6 @@ class _Filling:
         self.used += cost
         self.packed.append(_Packed(line=line, cost=cost, row=row))
         self.rows.add(row)
-        self._drop_facts_in(line)
 
     def _header_cost(self, utterance: Utterance) -> int:
         head = header(utterance)
@@ -372,7 +351,7 @@ class _Filling:
         line = fact_line(fact)
         cost = self._cost(line)
         told = one_line(fact.text)
-        if told in self.told or any(_tells(item.line, fact) for item in self.packed if item.row is not None):
+        if told in self.told:
             self._leave_out(line, score, "said already")
         elif self.fact_cost + cost > self.settings.pack_fact_share * self.budget:
             self._leave_out(line, score, "over the facts' share of the budget")
@@ -385,37 +364,6 @@ class _Filling:
             self.packed.append(_Packed(line=line, cost=cost, fact=fact))
             return True
         return False
-
-    def _drop_facts_in(self, line: str) -> None:
-        """Facts that the utterance just packed says in the same words give their place back."""
-        for item in [item for item in self.packed if item.fact is not None and _tells(line, item.fact)]:
-            self._take_out(item)
-
-    def _source_told(self, fact: Fact) -> bool:
-        """Whether all utterances on which it rests are packed, and one says it: none says that a fact has ended since,
-        or what it was corrected to."""
-        rows = {self.snapshot.row(source.seq) for source in fact.sources}
-        if fact.retired_at is not None or not rows or not rows <= self.rows:
-            return False
-        return any(self._says(row, fact.value or fact.text) for row in rows if row is not None)
-
-    def _says(self, row: int, value: str) -> bool:
-        """Whether an utterance has a word of the value."""
-        wanted = set(terms(value))
-        return not wanted or not wanted.isdisjoint(terms(self.snapshot.utterances[row].text))
-
-    def _put_off_facts(self) -> None:
-        """Facts of which the last source has just been packed give their place back, for what is left in the end."""
-        for item in [item for item in self.packed if item.fact is not None and item.fact.id not in self.standing]:
-            if item.fact is not None and self._source_told(item.fact):
-                self._take_out(item)
-                self.told.discard(one_line(item.fact.text))
-                self.later.append((item.fact, 0.0))
-
-    def _take_out(self, item: _Packed) -> None:
-        self.packed.remove(item)
-        self.used -= item.cost
-        self.fact_cost -= item.cost
 
     def _cut_line(self, utterance: Utterance, left: int) -> str:
         """The line with its text cut to `left` tokens; empty if too little would stay."""
@@ -460,7 +408,7 @@ class _Filling:
             name = what if isinstance(what, str) else self._name(what)
             self.left_out.append(LeftOut(what=name, score=score, reason=reason))
 
-    def _leave_out_rest(self, items: Iterable[tuple[float, float, int | Fact]], reason: str) -> None:
+    def _leave_out_rest(self, items: Iterable[tuple[float, float, int]], reason: str) -> None:
         for _, score, item in items:
             if len(self.left_out) >= _LEFT_OUT:
                 return

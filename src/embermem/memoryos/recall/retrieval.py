@@ -19,14 +19,14 @@ from embermem.core.config import Settings
 from embermem.core.types import ChannelScore, Context, Fact, Hit, Owner, OwnerId, Persona, Source, Tier
 from embermem.core.vectors import page_vector
 from embermem.index.coverage import widened
-from embermem.index.dating import met
 from embermem.index.facts import FactTable
-from embermem.index.fusion import Fused, fuse
+from embermem.index.fusion import fuse
 from embermem.index.linking import Followed
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall.active_goals import standing
+from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.confidence import confidence
 from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
 from embermem.prompts.rendering import fact_line, one_line
@@ -41,8 +41,6 @@ __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
 
 
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
-_FACTS = 100
-"""Facts that packing looks at, the best first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,7 @@ class Ranking:
     view: View
     rows: tuple[int, ...]
     scores: tuple[float, ...]
-    find_facts: Callable[[], tuple[tuple[Fact, float], ...]]
+    find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
@@ -74,10 +72,10 @@ class Ranking:
         """The first hits, as many as the settings say."""
         return self.hits_at(range(min(len(self.rows), self.view.settings.hits)))
 
-    @cached_property
-    def facts(self) -> tuple[tuple[Fact, float], ...]:
-        """All facts that the scope lets be seen, with their scores."""
-        return () if self.view.settings.without == "long_term" else self.find_facts()
+    def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
+        """The facts to be told, each with its score, and with whom it is about by name."""
+        found = () if self.view.settings.without == "long_term" else self.find_facts(people)
+        return tuple(zip(shown((fact for fact, _ in found), people), (score for _, score in found), strict=True))
 
     @cached_property
     def persona(self) -> Persona:
@@ -188,8 +186,7 @@ def _short_term(view: View) -> NDArray[np.int32]:
 
 
 def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People) -> Packing:
-    best = ranking.facts[:_FACTS]
-    facts = list(zip(shown([fact for fact, _ in best], people), [score for _, score in best], strict=True))
+    facts = ranking.facts(people)
     if view.settings.preset == "paper":
         return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, counter)
     stands = shown(standing(view, people), people)
@@ -223,7 +220,7 @@ def _rank(view: View, first: int) -> Ranking:
         view=view,
         rows=tuple(rows),
         scores=tuple(scores),
-        find_facts=lambda: _facts(view, fused),
+        find_facts=lambda people: bearing(view, fused.scores, people),
         followed=fused.followed,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
@@ -249,55 +246,6 @@ def _best(scores: Floats, k: int) -> NDArray[np.int64]:
     rows = np.flatnonzero(scores >= max(least, np.finfo(np.float64).min))
     order = np.argsort(-scores[rows], kind="stable")[:k]
     return rows[order]
-
-
-def _facts(view: View, fused: Fused) -> tuple[tuple[Fact, float], ...]:
-    """Facts on the utterances' scale: a fact is worth its best source, and more by the query's words it holds."""
-    known = _scored(view, view.snapshot.facts, fused, view.settings.recall_fact)
-    if view.snapshot.ended_facts and view.asked_days:
-        ended = _scored(view, view.snapshot.past_facts, fused, _TRUE_THEN * view.settings.recall_fact)
-        known += [(fact, score) for fact, score in ended if _asked(fact, view)]
-    return tuple(sorted(known, key=lambda pair: -pair[1]))
-
-
-_TRUE_THEN = 2.0
-"""How much more the query's words count in a fact that was true on the days asked for: it was mostly told on others, so
-no channel of time speaks for it (ours: docs/research/year.md asks such questions)."""
-
-
-def _asked(fact: Fact, view: View) -> bool:
-    """Whether a fact that has ended was true on days that the query names: "Where did she live in March?"."""
-    until, now = fact.valid_to or fact.retired_at, view.now
-    return until is not None and now is not None and met(view.asked_days, fact.valid_from, until, now)
-
-
-def _scored(view: View, table: FactTable, fused: Fused, weight: float) -> list[tuple[Fact, float]]:
-    if not table.rows:
-        return []
-    scores = _with_words(view, table, _best_source(view, table, fused.scores), weight)
-    return [(fact, float(score)) for fact, score in zip(table.rows, scores, strict=True) if np.isfinite(score)]
-
-
-def _with_words(view: View, table: FactTable, best: Floats, weight: float) -> Floats:
-    """Facts' scores from their best sources', with the share of the query's words in the text added.
-
-    A fact without sources (a caller's) counts 0 for them, the candidates' mean.
-    """
-    told = np.where([not fact.sources for fact in table.rows], 0.0, best)
-    return np.asarray(told + weight * table.coverage(view.idf))
-
-
-def _best_source(view: View, table: FactTable, scores: Floats) -> Floats:
-    """For each fact the highest score among its sources; −∞ where none of them is a candidate."""
-    places, seqs = table.source_seqs
-    best = np.full(len(table.rows), -np.inf)
-    known = view.snapshot.seqs[: view.n]
-    if len(known) == 0 or len(seqs) == 0:
-        return best
-    rows = np.minimum(np.searchsorted(known, seqs), view.n - 1)
-    found = known[rows] == seqs
-    np.maximum.at(best, places[found], scores[rows[found]])
-    return best
 
 
 # -------------------------------------------------------------------------------------------------- preset `paper`
@@ -328,7 +276,7 @@ def _rank_as_the_paper(view: View) -> Ranking:
         view=view,
         rows=rows,
         scores=tuple(scores[int(page_of[row])] for row in rows),
-        find_facts=lambda: _top_facts(view),
+        find_facts=lambda people: _top_facts(view),
         shares=shares,
     )
 
@@ -373,7 +321,7 @@ def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
         rows = np.unique(np.searchsorted(view.snapshot.seqs[: view.n], table.source_seqs[1]))
         rows = rows[rows < view.n]
         cosines[rows] += view.snapshot.vectors_of(rows) @ view.query.vector
-    scores = _with_words(view, table, _best_source(view, table, cosines), 1.0)
+    scores = _with_words(view, table, _best_source(view, table, cosines))
     kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
     chosen: list[tuple[Fact, float]] = []
     for kind in (0, 1):
@@ -419,3 +367,25 @@ def _seen(persona: Persona, view: View) -> Persona:
         facts=tuple(fact for fact in persona.facts if within(fact.sources)),
         agent_facts=tuple(fact for fact in persona.agent_facts if within(fact.sources)),
     )
+
+
+def _with_words(view: View, table: FactTable, best: Floats) -> Floats:
+    """Facts' scores from their best sources', with the share of the query's words in the text added.
+
+    A fact without sources (a caller's) counts 0 for them, the candidates' mean.
+    """
+    told = np.where([not fact.sources for fact in table.rows], 0.0, best)
+    return np.asarray(told + table.coverage(view.idf))
+
+
+def _best_source(view: View, table: FactTable, scores: Floats) -> Floats:
+    """For each fact the highest score among its sources; −∞ where none of them is a candidate."""
+    places, seqs = table.source_seqs
+    best = np.full(len(table.rows), -np.inf)
+    known = view.snapshot.seqs[: view.n]
+    if len(known) == 0 or len(seqs) == 0:
+        return best
+    rows = np.minimum(np.searchsorted(known, seqs), view.n - 1)
+    found = known[rows] == seqs
+    np.maximum.at(best, places[found], scores[rows[found]])
+    return best

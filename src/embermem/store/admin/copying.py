@@ -15,14 +15,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from heapq import merge
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, Float, Row, Select, Table, delete, exists, func, insert, select, true
+from sqlalchemy import Engine, Float, Row, Table, delete, exists, func, select, true
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
+from embermem.store.admin.row_stream import Batch, common_rows, owner_rows, write
 from embermem.store.forgotten_key import write_key
 from embermem.store.schema import COMMON, OWNED
 from embermem.store.statements import SCRUBBED, remember, setting
@@ -37,12 +40,8 @@ FINISHED = "copied_from"
 """The setting of a store that was made as a copy: of what, when, and each table's rows and sum."""
 _OF_COPYING = (UNFINISHED, FINISHED, SCRUBBED)
 """Settings that each side has of its own."""
-_ROWS = 1_000
-"""Rows read and written at once."""
 _OWNERS = 1_000
 """Owners listed at once."""
-_LARGE = 20_000
-"""Utterances of an owner whose rows are streamed."""
 _LOOKS = 5
 """How often all owners are compared, until nothing was written between two looks."""
 _AFTER_ALL = "~"
@@ -146,10 +145,8 @@ def in_memory(database: Database, owner_id: str) -> Database:
             memory.prepare(mine.engine)
             with theirs.reading() as reader, mine.writing() as c:
                 c.execute(delete(schema.store))  # what a new store remembers of itself: the source's own words come in
-                for table in schema.metadata.sorted_tables:
-                    query = _of(table, owner_id) if table in OWNED else select(table)
-                    for rows in theirs.rows(reader, query, large=True):
-                        _insert(c, table, rows)
+                for table, rows in theirs.read(chain(common_rows(reader), owner_rows(reader, owner_id))):
+                    write(c, table, rows)
         except BaseException:
             mine.engine.dispose()
             raise
@@ -204,7 +201,7 @@ class _Copying:
         """Compare all owners on both sides, and copy again those that differ; how many those were."""
         self._start("comparing", 0)
         changed = 0
-        for owner_id in _merged(self._source.owner_ids(""), self._target.owner_ids("")):
+        for owner_id, _ in groupby(merge(self._source.owner_ids(""), self._target.owner_ids(""))):
             with self._source.reading() as reader:
                 theirs = self._source.sums(reader, owner_id)
                 with self._target.reading() as c:
@@ -219,13 +216,10 @@ class _Copying:
         """The tables that belong to no owner, the key, and instead of the mark what was copied, if a time is given."""
         with self._source.reading() as reader, self._target.writing() as c:
             self._stand(c, _AFTER_ALL)
-            sums = _common(reader)
             for table in COMMON:
                 c.execute(delete(table))
-                for rows in self._source.rows(reader, select(table), large=False):
-                    _insert(c, table, rows)
-            c.execute(delete(schema.store).where(schema.store.c.key.in_(_OF_COPYING)))
-            _refuse_difference(sums, _common(c), "the settings or keys")
+            sums = _summed(_written(c, self._source.read(common_rows(reader, without=_OF_COPYING))))
+            _refuse_difference(sums, _summed(common_rows(c)), "the settings or keys")
             made = Copied(
                 source=self._mark.of,
                 target=self._target.database.place,
@@ -252,16 +246,12 @@ class _Copying:
 
     def _write(self, reader: Connection, owner_id: str, mine: Sums, after: str) -> Sums:
         """One owner as it stands in the reader's state, in place of what the target has of it."""
-        sums: defaultdict[str, Sum] = defaultdict(Sum)
         with self._target.writing() as c:
             self._stand(c, after)
-            large = self._source.is_large(reader, owner_id)
             for table in OWNED:
                 if table.name in mine:
                     c.execute(delete(table).where(table.c.owner_id == owner_id))
-                for rows in self._source.rows(reader, _of(table, owner_id), large):
-                    _insert(c, table, rows)
-                    sums[table.name] += _sum(table, rows)
+            sums = _summed(_written(c, self._source.read(owner_rows(reader, owner_id))))
             _refuse_difference(sums, self._target.sums(c, owner_id), f"owner {owner_id}")
         return sums
 
@@ -314,22 +304,14 @@ class _Side:
     def writing(self) -> Transaction:
         return Transaction(self.database, self.engine, writes=True)
 
-    def rows(self, c: Connection, query: Select[Any], large: bool) -> Iterator[Sequence[Row[Any]]]:
-        """Rows of a query, some at a time, and where they are many not all in memory at once. An error of this side is
-        this side's, wherever they are asked for."""
+    def read(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Rows of this side: an error of reading them is this side's, wherever they are asked for."""
         with self.database.errors():
-            yield from c.execute(query, execution_options={"stream_results": large}).partitions(_ROWS)
+            yield from batches
 
     def sums(self, c: Connection, owner_id: str) -> Sums:
         """Of one owner's rows."""
-        large = self.is_large(c, owner_id)
-        return _summed((table, self.rows(c, _of(table, owner_id), large)) for table in OWNED)
-
-    def is_large(self, c: Connection, owner_id: str) -> bool:
-        """Whether an owner said more than is well read at once: a server's cursor costs three more round trips."""
-        table = schema.owner
-        with self.database.errors():
-            return (c.scalar(select(table.c.seq).where(table.c.owner_id == owner_id)) or 0) > _LARGE
+        return _summed(self.read(owner_rows(c, owner_id)))
 
     def owner_ids(self, after: str) -> Iterator[str]:
         """Every owner with a row in any table, in order of their ids."""
@@ -369,18 +351,17 @@ class _Mark:
         return json.dumps(asdict(self))
 
 
-def _of(table: Table, owner_id: str) -> Select[Any]:
-    return select(table).where(table.c.owner_id == owner_id)
-
-
 def _held_mark(c: Connection) -> _Mark | None:
     table = schema.store
     found = c.scalar(select(table.c.value).where(table.c.key == UNFINISHED).with_for_update())
     return None if found is None else _Mark.read(found)
 
 
-def _insert(c: Connection, table: Table, rows: Sequence[Row[Any]]) -> None:
-    c.execute(insert(table), [dict(row._mapping) for row in rows])
+def _written(c: Connection, batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same batches, each written when it is passed on."""
+    for table, rows in batches:
+        write(c, table, rows)
+        yield table, rows
 
 
 def _refuse_rows(c: Connection, place: str) -> None:
@@ -396,18 +377,10 @@ def _refuse_difference(read: Sums, written: Sums, what: str) -> None:
             raise StoreError(f"{what}: rows of the table {name} differ from what was read; nothing of it was kept")
 
 
-def _common(c: Connection) -> Sums:
-    """Of the tables that belong to no owner, but for what is said of copies."""
-    store = schema.store
-    own = select(store).where(store.c.key.not_in(_OF_COPYING))
-    return _summed((table, [c.execute(own if table is store else select(table)).all()]) for table in COMMON)
-
-
-def _summed(parts: Iterable[tuple[Table, Iterable[Sequence[Row[Any]]]]]) -> Sums:
+def _summed(batches: Iterable[Batch]) -> Sums:
     sums: defaultdict[str, Sum] = defaultdict(Sum)
-    for table, partitions in parts:
-        for rows in filter(None, partitions):
-            sums[table.name] += _sum(table, rows)
+    for table, rows in batches:
+        sums[table.name] += _sum(table, rows)
     return sums
 
 
@@ -433,16 +406,6 @@ def _plain(row: Row[Any], numbers: frozenset[int]) -> bytes:
         else:
             parts.append(b"i%d:" % value)
     return b"".join(parts)
-
-
-def _merged(these: Iterator[str], those: Iterator[str]) -> Iterator[str]:
-    """The ids of two ordered iterators, each once, in order."""
-    one, other = next(these, None), next(those, None)
-    while one is not None or other is not None:
-        least = min(owner_id for owner_id in (one, other) if owner_id is not None)
-        yield least
-        one = next(these, None) if one == least else one
-        other = next(those, None) if other == least else other
 
 
 def _report(made: Copied, now: datetime) -> str:

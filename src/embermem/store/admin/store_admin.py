@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause
 from embermem.core.types import About, Owner, OwnerId, OwnerStats
 from embermem.protocols import Stats
-from embermem.store import migrations, schema
+from embermem.store import schema
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros
 from embermem.store.engines.words import how_it_runs
@@ -77,7 +77,7 @@ class Whole(Transactions):
             due=row.due,
             embedder=settings.get("embedder", ""),
             dim=int(settings.get("dim", 0)),
-            schema=migrations.HEAD,
+            schema=schema.HEAD,
         )
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:

@@ -5,28 +5,30 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, exists, func, insert, select
+from sqlalchemy import Row, Table, exists, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Change
 from embermem.core.errors import InputError
-from embermem.core.types import Owner, OwnerId, Role
+from embermem.core.types import Owner, OwnerId, PageId, Role, ThreadId
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
+from embermem.store.admin.row_stream import owner_rows, write
 from embermem.store.codec import micros, record, row_of, zoned
 from embermem.store.erasing import Erasing
 from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from, change_row
+from embermem.store.queries.log import new_page
 from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
 
-_ROWS = 1_000
-"""Rows read at once."""
+_TOLD = (schema.owner, schema.page, schema.utterance, schema.change, schema.receipt, schema.segment, schema.fact)
+"""The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,30 +123,14 @@ class Transferring(Erasing):
 
         Vectors are those of the store's embedder, and come if they are asked for.
         """
-        said, page, fact = schema.utterance.c, schema.page.c, schema.fact.c
         with self._read() as c:
             embedder = setting(c, "embedder") if vectors else ""
-            of_pages = select(page.page_id, page.no, page.expires_at, page.expires_offset)
-            pages = {row.page_id: row for row in c.execute(of_pages.where(page.owner_id == owner_id))}
-            for row in _rows(c, owner_id, schema.owner.c.created_at):
-                yield record(OwnerPart, row)
-            for row in _rows(c, owner_id, said.seq):
-                of = pages[row.page_id]
-                ends = reads.time_from(of.expires_at, of.expires_offset)
-                yield record(UtterancePart, row, page=row.page_id, page_no=of.no, expires_at=ends)
-            for row in _rows(c, owner_id, schema.change.c.no):
-                yield change_from(row)
-            for row in _rows(c, owner_id, schema.receipt.c.first_seq):
-                yield record(ReceiptPart, row)
-            for row in _rows(c, owner_id, schema.segment.c.opened_no):
-                ours = embedder and row.embedder == embedder
-                yield record(SegmentPart, row, id=row.segment_id, sum=row.vector_sum if ours else None)
-            for row in _rows(c, owner_id, fact.fact_id, fact.visits.is_not(None)):
-                yield record(FactPart, row, id=row.fact_id)
-            if embedder:
-                vector = schema.embedding.c
-                for row in _rows(c, owner_id, vector.seq, vector.embedder == embedder):
-                    yield record(VectorPart, row)
+            pages: dict[str, Row[Any]] = {}
+            for table, rows in owner_rows(c, owner_id, (*_TOLD, schema.embedding) if embedder else _TOLD):
+                if table is schema.page:
+                    pages.update((row.page_id, row) for row in rows)
+                else:
+                    yield from filter(None, (_part(table, row, pages, embedder) for row in rows))
 
     def take_in(self, owner: Owner, parts: Parts, *, embedder: str, now: datetime) -> None:
         """Keep an owner's parts, in one transaction, and derive the memory from them. `embedder` is whose vectors the
@@ -158,15 +144,11 @@ class Transferring(Erasing):
             last = max((part.no for part in parts.changes), default=0)
             mine, said = {"owner_id": owner.id}, schema.utterance
             of = {**mine, "embedder": embedder, "change_no": last}
-            for table, rows in (
-                (said, [row_of(one, said, **mine, page_id=one.page) for one in parts.utterances]),
-                (schema.page, _page_rows(owner.id, parts.utterances)),
-                (schema.change, [change_row(owner.id, one) for one in parts.changes]),
-                (schema.receipt, [row_of(one, schema.receipt, **mine) for one in parts.receipts]),
-                (schema.embedding, [row_of(one, schema.embedding, **of) for one in parts.vectors]),
-            ):
-                if rows:
-                    c.execute(insert(table), rows)
+            write(c, said, (row_of(one, said, **mine, page_id=one.page) for one in parts.utterances))
+            write(c, schema.page, _page_rows(owner.id, parts.utterances))
+            write(c, schema.change, (change_row(owner.id, one) for one in parts.changes))
+            write(c, schema.receipt, (row_of(one, schema.receipt, **mine) for one in parts.receipts))
+            write(c, schema.embedding, (row_of(one, schema.embedding, **of) for one in parts.vectors))
             set_owner(
                 c,
                 owner.id,
@@ -179,16 +161,30 @@ class Transferring(Erasing):
                 due_at=micros(now),
             )
             replay(c, owner.id)
-            _refuse_torn(c, owner.id)
             _count_visits(c, owner.id, parts, embedder)
             _refuse_unsound(c, owner)
 
 
-def _rows(c: Connection, owner_id: OwnerId, by: Any, *where: Any) -> Iterator[Row[Any]]:
-    """An owner's rows of a table, in the order of one of its columns; not all in memory at once."""
-    query = select(by.table).where(by.table.c.owner_id == owner_id, *where).order_by(by)
-    for rows in c.execute(query, execution_options={"stream_results": True}).partitions(_ROWS):
-        yield from rows
+def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: str) -> Part | None:
+    """What goes out of a row; None where that is nothing."""
+    match table.name:
+        case "owner":
+            return record(OwnerPart, row)
+        case "utterance":
+            of = pages[row.page_id]
+            ends = reads.time_from(of.expires_at, of.expires_offset)
+            return record(UtterancePart, row, page=row.page_id, page_no=of.no, expires_at=ends)
+        case "change":
+            return change_from(row)
+        case "receipt":
+            return record(ReceiptPart, row)
+        case "segment":
+            ours = embedder and row.embedder == embedder
+            return record(SegmentPart, row, id=row.segment_id, sum=row.vector_sum if ours else None)
+        case "fact":
+            return None if row.visits is None else record(FactPart, row, id=row.fact_id)
+        case _:
+            return record(VectorPart, row) if row.embedder == embedder else None
 
 
 def _refuse_anything(c: Connection, owner: Owner) -> None:
@@ -204,20 +200,17 @@ def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[d
     """Pages as `append` made them, one utterance after the other."""
     pages: dict[str, dict[str, Any]] = {}
     for part in utterances:
-        page = pages.setdefault(
-            part.page,
-            {
-                "owner_id": owner_id,
-                "page_id": part.page,
-                "no": part.page_no,
-                "thread": part.thread,
-                "first_seq": part.seq,
-                "answered": False,
-                "recorded_at": micros(part.recorded_at),
-                **zoned("expires_at", part.expires_at),
-                **dict.fromkeys(("annotated_seq", "analysed_seq", "touched_no", "attempts"), 0),
-            },
-        )
+        if part.page not in pages:
+            pages[part.page] = zoned("expires_at", part.expires_at) | new_page(
+                owner_id,
+                PageId(part.page),
+                part.page_no,
+                ThreadId(part.thread),
+                part.seq,
+                False,
+                micros(part.recorded_at),
+            )
+        page = pages[part.page]
         page["last_seq"] = part.seq
         page["answered"] = page["answered"] or part.role.agent_side
     return list(pages.values())
@@ -228,21 +221,6 @@ def _embedded(parts: Parts) -> int:
     known = {part.seq for part in parts.vectors}
     bare = next((part.seq for part in parts.utterances if part.seq not in known), None)
     return parts.owner.seq if bare is None else bare - 1
-
-
-def _refuse_torn(c: Connection, owner_id: OwnerId) -> None:
-    """Raises InputError where a page is in a segment that the log never wrote."""
-    page, text = schema.page, schema.segment_text
-    written = exists().where(
-        text.c.owner_id == owner_id, text.c.segment_id == page.c.segment_id, text.c.retired_no.is_(None)
-    )
-    torn = (
-        select(func.count())
-        .select_from(page)
-        .where(page.c.owner_id == owner_id, page.c.segment_id.is_not(None), ~written)
-    )
-    if count := c.scalar(torn):
-        raise InputError(f"{count} pages were placed into segments that no change wrote")
 
 
 def _refuse_unsound(c: Connection, owner: Owner) -> None:

@@ -154,11 +154,11 @@ class Postgres(Database):
             if self._read_only:
                 raise StoreError(f"there is no store at {self.place}")
             self._create(engine)
-        elif found != migrations.HEAD:
+        elif found != schema.HEAD:
             migrations.refuse_newer(found, self.place)
             raise SchemaMismatch(
                 f"{self.place} is from an older version of Ember (schema {found}; this version needs "
-                f"{migrations.HEAD}): back it up, stop what uses it, and run `embermem --store {self.place} migrate`"
+                f"{schema.HEAD}): back it up, stop what uses it, and run `embermem --store {self.place} migrate`"
             )
         with engine.connect() as connection:
             self._halfvec = _has_halfvec(connection)
@@ -183,12 +183,12 @@ class Postgres(Database):
                 if found is None:
                     raise StoreError(f"{self.place} holds no store; opening it for writing creates one")
                 migrations.refuse_newer(found, self.place)
-                if found == migrations.HEAD:
+                if found == schema.HEAD:
                     return found, found
                 with engine.begin() as connection:  # waits for those who write, and they for it
                     connection.execute(text(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
                     migrations.upgrade(connection)
-            return found, migrations.HEAD
+            return found, schema.HEAD
         finally:
             engine.dispose()
 
@@ -285,7 +285,7 @@ class Postgres(Database):
                 self._know_vectors(engine)
                 schema.metadata.create_all(connection, checkfirst=False)  # others' may be further on in the search path
                 connection.execute(
-                    text(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (:head)"), {"head": migrations.HEAD}
+                    text(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (:head)"), {"head": schema.HEAD}
                 )
                 for statement in (migrations.NEW_STORE, *without_statistics()):
                     connection.execute(text(statement))

@@ -113,7 +113,7 @@ class Sqlite(Database):
 
     def prepare(self, engine: Engine) -> None:
         """Make the schema, or migrate an older one after a backup. Raises StoreError."""
-        from embermem.store import migrations
+        from embermem.store import migrations, schema
         from embermem.store.engines import sqlite_schema
 
         if not self._read_only:
@@ -123,15 +123,15 @@ class Sqlite(Database):
         if found is None:
             raise StoreError(f"there is no store at {self._path}")
         migrations.refuse_newer(found, str(self._path))
-        if found != migrations.HEAD:
+        if found != schema.HEAD:
             raise SchemaMismatch(
                 f"{self._path} is from an older version of Ember (schema {found}; this version needs "
-                f"{migrations.HEAD}): open it once for writing to migrate it"
+                f"{schema.HEAD}): open it once for writing to migrate it"
             )
 
     def migrate(self) -> tuple[str, str]:
         """Open the file, which migrates it after a backup; the schema before and after. Raises StoreError."""
-        from embermem.store import migrations
+        from embermem.store import migrations, schema
 
         if not self._path.exists() or self._path.stat().st_size == 0:
             raise StoreError(f"there is no store at {self._path}; opening it for writing creates one")
@@ -142,7 +142,7 @@ class Sqlite(Database):
                 self.prepare(engine)
         finally:
             engine.dispose()
-        return found or "none", migrations.HEAD
+        return found or "none", schema.HEAD
 
     def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
         """To read, one state: in WAL a transaction reads what stood when it first read. To write, BEGIN IMMEDIATE;

@@ -14,7 +14,8 @@ from sqlalchemy.dialects import sqlite
 
 from embermem.core.errors import StoreBusy, StoreError
 from embermem.store.engines.sqlite_file import APPLICATION_ID, copy_rows, make_engine
-from embermem.store.migrations import HEAD, VERSION_TABLE, new_store, refuse_newer, upgrade, version
+from embermem.store.migrations import VERSION_TABLE, new_store, refuse_newer, upgrade, version
+from embermem.store.schema import HEAD
 
 _ALONE_S = 3.0
 """How long a migration waits for others to close the file: a short command is done by then."""

@@ -171,7 +171,7 @@ def _append(
         else:
             pages += 1
             page_id, answered = PageId(new_id("p")), message.role.agent_side
-            opened[page_id] = _new_page(owner_id, page_id, pages, message.thread, seq, answered, at)
+            opened[page_id] = new_page(owner_id, page_id, pages, message.thread, seq, answered, at)
             fresh = False
         tails[message.thread] = PageTail(page_id=page_id, answered=answered)
         said = {"owner_id": owner_id, "seq": seq, "id": new_id("u"), "page_id": page_id, "recorded_at": at}
@@ -198,9 +198,10 @@ def _expire(c: Connection, owner_id: OwnerId, page_ids: Sequence[PageId], expire
     )
 
 
-def _new_page(
+def new_page(
     owner_id: OwnerId, page_id: PageId, no: int, thread: ThreadId, seq: int, answered: bool, at: int
 ) -> dict[str, Any]:
+    """The row of a page that begins with one utterance."""
     return {
         "owner_id": owner_id,
         "page_id": page_id,

@@ -154,6 +154,7 @@ def noted_pages(
     return tuple(
         NotedPage(
             view=view,
+            read_seq=row.annotated_seq,
             chain_id=view.page.chain_id,
             keywords=view.page.keywords,
             change=PersonaChange() if row.proposals is None else from_json(row.proposals, PersonaChange),

@@ -7,7 +7,7 @@ Every derived row says by which change it was written and by which it ended, so 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -45,9 +45,41 @@ class Segments(Transactions):
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
     ) -> tuple[Chain, ...]:
-        read = _chains_now if moment.is_now else _chains_then
+        key = schema.chain.c.chain_id
         with self._read() as c:
-            return read(c, owner_id, moment, ids)
+            of = _members_of_chains(c, owner_id, moment, ids)
+            told = _told(owner_id, schema.chain, key, moment, *(() if ids is None else (key.in_(sorted(ids)),)))
+            texts = {row.chain_id: row for row in c.execute(told)}
+            sources = reads.sources_of(c, owner_id, "chain", {name: row.change_no for name, row in texts.items()})
+        names: Iterable[str] = of
+        if moment.is_now:  # a chain that lost its pages to others is known by its name only
+            names = texts if ids is not None else of.keys() & texts.keys()
+        return tuple(_chain(name, of.get(name, ()), texts.get(name), sources.get(name, ())) for name in sorted(names))
+
+
+def _members_of_chains(
+    c: Connection, owner_id: OwnerId, moment: Moment, ids: Collection[ChainId] | None
+) -> Mapping[str, Sequence[Row[Any]]]:
+    """The pages that are in each chain, or were then, with their notes of then."""
+    page = schema.page.c
+    if moment.is_now:
+        query, key = select(page.chain_id, page.page_id).where(page.owner_id == owner_id), page.chain_id
+    else:
+        query, key = noted(select_present(owner_id, moment), moment), schema.note.c.chain_id
+    of: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in c.execute(query.where(key.is_not(None) if ids is None else key.in_(sorted(ids))).order_by(page.no)):
+        of[row.chain_id].append(row)
+    return of
+
+
+def _chain(name: str, pages: Sequence[Row[Any]], text: Row[Any] | None, sources: tuple[Source, ...]) -> Chain:
+    """A chain; without a text that may be told, as its first page began it."""
+    own: dict[str, Any] = {"id": ChainId(name), "page_ids": tuple(PageId(row.page_id) for row in pages)}
+    if text is not None:
+        return record(Chain, text, **own, sources=sources)
+    first = pages[0]
+    began = {"change_no": first.noted_no, "recorded_at": time_of(first.noted_at)}
+    return Chain(**own, thread=ThreadId(first.thread), summary="", **began, sources=sources)
 
 
 # ----------------------------------------------------------------------------------------------------------------- now
@@ -85,32 +117,6 @@ def _segments_now(
     )
 
 
-def _chains_now(c: Connection, owner_id: OwnerId, _: Moment, ids: Collection[ChainId] | None) -> tuple[Chain, ...]:
-    chain, page = schema.chain.c, schema.page.c
-    query = select(schema.chain).where(chain.owner_id == owner_id, chain.retired_no.is_(None))
-    members = select(page.chain_id, page.page_id).where(page.owner_id == owner_id)
-    if ids is None:
-        members = members.where(page.chain_id.is_not(None))
-    else:
-        query, members = query.where(chain.chain_id.in_(sorted(ids))), members.where(page.chain_id.in_(sorted(ids)))
-    of: dict[str, list[PageId]] = {}
-    for row in c.execute(members.order_by(page.no)):
-        of.setdefault(row.chain_id, []).append(PageId(row.page_id))
-    rows = c.execute(query.order_by(chain.chain_id)).all()
-    sources = reads.sources_of(c, owner_id, "chain", {row.chain_id: row.change_no for row in rows})
-    return tuple(
-        record(
-            Chain,
-            row,
-            id=row.chain_id,
-            page_ids=tuple(of.get(row.chain_id, ())),
-            sources=sources.get(row.chain_id, ()),
-        )
-        for row in rows
-        if ids is not None or row.chain_id in of  # one that lost its pages to others is no more
-    )
-
-
 # ---------------------------------------------------------------------------------------------------------------- then
 
 
@@ -142,33 +148,6 @@ def _segments_then(
         )
         for row in known
     )
-
-
-def _chains_then(
-    c: Connection, owner_id: OwnerId, moment: Moment, ids: Collection[ChainId] | None
-) -> tuple[Chain, ...]:
-    of: dict[str, list[Row[Any]]] = {}
-    members = noted(select_present(owner_id, moment), moment).where(schema.note.c.chain_id.is_not(None))
-    for row in c.execute(members.order_by(schema.page.c.no)):
-        of.setdefault(row.chain_id, []).append(row)
-    told = _told(owner_id, schema.chain, schema.chain.c.chain_id, moment)
-    texts = {row.chain_id: row for row in c.execute(told)}
-    sources = reads.sources_of(c, owner_id, "chain", {name: row.change_no for name, row in texts.items()})
-    made = []
-    for name in sorted(of if ids is None else of.keys() & ids):
-        text, first = texts.get(name), of[name][0]
-        made.append(
-            Chain(
-                id=ChainId(name),
-                thread=ThreadId(first.thread),
-                summary="" if text is None else text.summary,
-                page_ids=tuple(PageId(row.page_id) for row in of[name]),
-                change_no=first.noted_no if text is None else text.change_no,
-                recorded_at=time_of(first.noted_at if text is None else text.recorded_at),
-                sources=sources.get(name, ()),
-            )
-        )
-    return tuple(made)
 
 
 def _told(owner_id: OwnerId, table: Table, key: Any, moment: Moment, *where: Any) -> Select[Any]:

@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, assert_never
 
-from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, not_, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires, Moves, kind_of
+from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
 from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, SegmentId, ThreadId
 from embermem.protocols import (
@@ -175,13 +177,12 @@ class Work(Transactions):
             )
 
     def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        query = reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
+        query = _noted(owner_id)
         with self._read() as c:
             embedder = setting(c, "embedder")
             match selection:
                 case Unread():
-                    rows = c.execute(query.where(*_unread(owner_id, selection)).limit(selection.limit)).all()
-                    return reads.noted_pages(c, owner_id, rows, 0, embedder)
+                    return reads.noted_pages(c, owner_id, _unread(c, owner_id, selection), 0, embedder)
                 case Pending():
                     pending = query.add_columns(_is_read().label("read")).where(_is_pending(selection.short))
                     rows = c.execute(pending.limit(selection.limit)).all()
@@ -213,6 +214,7 @@ class Work(Transactions):
         embedder: str,
         analyst: str | None = None,
         retry_after: datetime | None = None,
+        quiet_s: float | None = None,
     ) -> Backlog:
         segment = schema.segment.c
         stale = select(segment.segment_id).where(
@@ -220,13 +222,15 @@ class Work(Transactions):
         )
         with self._read() as c:
             after = -1 if retry_after is None else micros(retry_after)
-            row = c.execute(_BACKLOG, {"owner": owner_id, "short": short, "retry_after": after}).one()
+            quiet = None if quiet_s is None else _micros_of(quiet_s)
+            row = c.execute(_BACKLOG, {"owner": owner_id, "short": short, "retry_after": after, "quiet": quiet}).one()
             redo = [] if analyst is None else c.execute(_select_redo(owner_id, analyst, now)).all()
             return Backlog(
                 unembedded=row.unembedded,
                 pending=row.pending,
                 pending_since=reads.time_from(row.pending_since),
                 retry_at=reads.time_from(row.retry_at),
+                quiet_at=reads.time_from(row.quiet_at),
                 expires_at=reads.time_from(
                     min((at for at in (row.page_expires_at, row.fact_expires_at) if at is not None), default=None)
                 ),
@@ -315,14 +319,49 @@ def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | Non
     return RevisionMoved(f"the owner stands at change {now}, not at {revision}")
 
 
-def _unread(owner_id: OwnerId, selection: Unread) -> list[Any]:
+def _unread(c: Connection, owner_id: OwnerId, selection: Unread) -> Sequence[Any]:
+    asked = {
+        "owner": owner_id,
+        "short": selection.short,
+        "now": micros(selection.now),
+        "quiet": _micros_of(selection.quiet_s),
+        "limit": selection.limit,
+    }
+    return c.execute(_select_unread(open_too=selection.open_too), asked).all()
+
+
+@cache
+def _select_unread(*, open_too: bool) -> Any:
+    """The pages of an `Unread`; made once, because each step of a claim asks it."""
+    page, owner, said = schema.page, schema.owner, schema.utterance
+    owner_id, short = bindparam("owner", type_=page.c.owner_id.type), bindparam("short", type_=Integer)
+    now, quiet = (bindparam(name, type_=said.c.recorded_at.type) for name in ("now", "quiet"))
+    wanted = [page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq]
+    if not open_too:
+        newest = (said.c.owner_id == owner_id, said.c.seq == page.c.last_seq)
+        wanted.append(or_(not_(_is_open(owner_id, short)), exists().where(*newest, _quiet_at(quiet) <= now)))
+    return _noted(owner_id).where(*wanted).limit(bindparam("limit", type_=Integer))
+
+
+def _noted(owner_id: Any) -> Any:
+    return reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
+
+
+def _is_open(owner_id: Any, short: Any) -> Any:
     page, owner, later = schema.page, schema.owner, schema.page.alias("later")
-    conditions = [page.c.annotated_seq < page.c.last_seq, page.c.last_seq <= owner.c.embedded_seq]
-    if not selection.open_too:
-        mine = (later.c.owner_id == owner_id, later.c.thread == page.c.thread)
-        followed = exists().where(*mine, later.c.no > page.c.no)
-        conditions.append(or_(page.c.answered, page.c.no <= owner.c.pages - selection.short, followed))
-    return conditions
+    mine = (later.c.owner_id == owner_id, later.c.thread == page.c.thread)
+    followed = exists().where(*mine, later.c.no > page.c.no)
+    return and_(not_(page.c.answered), page.c.no > owner.c.pages - short, not_(followed))
+
+
+def _quiet_at(quiet: Any) -> Any:
+    """When a page has been quiet for long enough, by when its newest utterance was recorded; NULL without a time."""
+    page = schema.page.c
+    return schema.utterance.c.recorded_at + quiet * (1 + (page.last_seq - page.first_seq) // QUIET_MESSAGES)
+
+
+def _micros_of(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * 1e6)
 
 
 def _is_read() -> Any:
@@ -378,11 +417,20 @@ def _select_backlog() -> Any:
         .scalar_subquery()
     )
     oldest = pending.with_only_columns(func.coalesce(since, page.c.recorded_at)).order_by(page.c.no).limit(1)
+    quiet = bindparam("quiet", type_=said.c.recorded_at.type)
+    quiet_at = (
+        select(func.min(_quiet_at(quiet)))
+        .select_from(page)
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .join(said, and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.last_seq))
+        .where(page.c.owner_id == owner_id, page.c.annotated_seq < page.c.last_seq, _is_open(owner_id, short))
+    )
     embedded = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
     of = {
         "unembedded": select(func.count()).select_from(said).where(said.c.owner_id == owner_id, said.c.seq > embedded),
         "pending": pending.with_only_columns(func.count()),
         "pending_since": oldest,
+        "quiet_at": quiet_at,
         "retry_at": select(func.min(waits.c.retry_at)).where(
             waits.c.owner_id == owner_id, waits.c.retry_at > bindparam("retry_after", type_=waits.c.retry_at.type)
         ),

@@ -15,20 +15,26 @@ from datetime import datetime
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.languages.dates.engine import since
+from embermem.languages.en.clauses.reader import Reading, readings
 from embermem.languages.en.dates import DATES
+from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
 from embermem.languages.en.facts.people import kin_subject, other_names
 from embermem.languages.en.facts.phrases import GONE, clause_rest
 from embermem.languages.en.facts.places import NO_PLACE, is_short_stay
+from embermem.languages.en.facts.questions import declared
+from embermem.languages.en.facts.relatives import relatives
 from embermem.languages.en.facts.table import RULES
-from embermem.languages.en.facts.work import second
+from embermem.languages.en.facts.work import read_occupation, second
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.rules import Matched, implied, matched
 from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
 _SENTENCE_CHARS = 400
+THRESHOLD = 1.8
+STEP = 0.6
 _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
 _LEAD = re.compile(
@@ -57,6 +63,17 @@ _TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 """What a speaker says to unsay the sentence it stands in or the one before."""
+_UNREAL = re.compile(
+    r"\b(?:jk|j/k|as a joke|kidding|joking|hypothetical\w*|sarcas\w+|or something|as if|yeah right|in another life|in a past life|for example|for instance|e\.g"
+    r"|in (?:the|this|an?|my) (?:\w+ )?(?:game|dream|movie|play|film|story|book|novel|show|sims|simulation|sitcom|series)"
+    r"|in (?:my|your|his|her|their|our) (?:wildest )?(?:dreams|head|mind))\b|\s/\s|/s\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence no statement of what is so."""
+_BEFORE_RELATIVE = re.compile(
+    r"\b(?:if|imagine|pretend|suppose|wish|might|could|would|in (?:her|his|my) dreams|character|\ue000)\b",
+    re.IGNORECASE,
+)
 _DREAMT = re.compile(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
 """What follows in the paragraph may be the dream."""
 _ALLOWED_SAY = re.compile(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
@@ -73,6 +90,8 @@ _INTRODUCTION = re.compile(
     r"\s*(?P<greeting>(?:[Hh]i|[Hh]ello|[Hh]ey|[Gg]ood (?:morning|evening|afternoon))(?: there| everyone| all| everybody| [A-Z][a-z]{1,15})?\s*[,!.]?\s+)?"
     r"(?P<said>(?:I'm|I am|(?<=\s)[Tt]his is) (?P<v>[A-ZÀ-Þ][a-zà-ÿ]{1,15}(?: [A-ZÀ-Þ][a-zà-ÿ]{1,15}){0,2}))(?=\s*(?:[,.!]|$|and I\b|and I'm\b|from\b))"
 )
+_MODEL = re.compile(r"\b(?:(?:large )?language model|AI|artificial intelligence|chatbot|virtual assistant)\b")
+_APPOSITION = re.compile(r", (?P<article>an? )(?:(?P<age>\d{1,3})-years?-old )?(?P<job>[a-z])")
 _ADJECTIVE = re.compile(r"(?:ing|ful|less|ous|able|ible|sted|ized|ished|ated|ivated)$")
 _FUTURE = re.compile(r"\b(?:next (?:year|month|week|spring|summer|fall|autumn|winter)|tomorrow)\b", re.IGNORECASE)
 _ANY_YEAR = re.compile(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IGNORECASE)
@@ -85,6 +104,7 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
     yield from _introduction(text)
     spans = sentences(text)
     dreamt_until = 0
+    read: list[Reading] = []
     for i, (start, end) in enumerate(spans):
         sentence = text[start : min(end, start + _SENTENCE_CHARS)]
         if _DREAMT.search(sentence):
@@ -94,7 +114,22 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
             continue
         if i + 1 < len(spans) and _TAKEN_BACK.match(text[spans[i + 1][0] : spans[i + 1][0] + 80]):
             continue
-        yield from _sentence(sentence, start, said_at)
+        sentence = declared(sentence)
+        if not sentence:
+            continue
+        found = list(_sentence(sentence, start, said_at))
+        yield from found
+        if _UNREAL.search(sentence) or _TAKEN_BACK.search(sentence, 1):
+            continue
+        if not _BEFORE_RELATIVE.search(sentence):
+            yield from relatives(sentence, start)
+        for reading in readings(sentence, start, said_at, [(f.start, f.end) for f in found if not f.retracts]):
+            if reading.finding.retracts:
+                yield reading.finding
+            else:
+                read.append(reading)
+    read.sort(key=lambda one: (-one.score, one.finding.start))
+    yield from (one.finding for k, one in enumerate(read) if one.score >= THRESHOLD + k * STEP)
 
 
 def _introduction(text: str) -> Iterator[Finding]:
@@ -103,6 +138,8 @@ def _introduction(text: str) -> Iterator[Finding]:
     if match is None or NATIONALITY.fullmatch(match["v"]):
         return
     first, *rest = match["v"].lower().split()
+    if _MODEL.search(text, match.end("v"), match.end("v") + 80):
+        return
     if first in NO_NAME or (rest or [first])[-1] in words_of("en", "occupations"):
         return
     if (
@@ -121,11 +158,21 @@ def _introduction(text: str) -> Iterator[Finding]:
         return
     start, end = match.span("said")
     yield Finding(subject=USER, attribute="name", value=match["v"], start=start, end=end)
+    more = _APPOSITION.match(text, end)
+    if more is None:
+        return
+    if more["age"] and 4 <= int(more["age"]) <= 119:
+        yield Finding(subject=USER, attribute="age", value=more["age"], start=start, end=more.end("age"))
+    begin = more.start("job") if more["age"] else more.start("article")
+    job = read_occupation(("a " if more["age"] else "") + text[begin : begin + 80], 0)
+    if job is not None:
+        value = re.sub(r"^an? ", "", job[0])
+        yield Finding(
+            subject=USER, attribute="works_as", value=value, start=start, end=begin + job[1] - (2 if more["age"] else 0)
+        )
 
 
 def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding]:
-    if sentence.rstrip("\"') ").endswith("?"):
-        return
     if _HEAD.search(sentence) is None:
         return
     if _ANYWHERE.search(_ALLOWED_SAY.sub("", sentence)) or _TAKEN_BACK.search(sentence, 1):
@@ -161,7 +208,7 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
             end = gone.end()
         when = None if retracts or standing(attribute) == "goal" else _when(sentence, end, said_at, time_lead)
         last = when.end if when is not None and when.end > end else end
-        bare = re.sub(r"^an? ", "", value) if attribute in ("works_as", "drives") else value
+        bare = re.sub(r"^an? ", "", value) if attribute in ("works_as", "drives") else of_them(value)
         found = Finding(
             subject=subject, attribute=attribute, value=bare, start=pos, end=last, when=when, retracts=retracts
         )

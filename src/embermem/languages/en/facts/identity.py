@@ -49,6 +49,22 @@ _TEMPER = re.compile(
     r"(?:an? |very |quite |pretty |a bit of an? |such an? |a total |a real |more of an? )?(introvert(?:ed)?|extrovert(?:ed)?|extravert(?:ed)?|outgoing person|perfectionist|night owl|early bird|morning person)\b(?=\s*(?:[,.;!)]|$|(?:and|but|so|by)\b))"
 )
 
+_END = r"(?=\s*(?:[,.;!)]|$|(?:and|but|so|now|since)\b))"
+_RELIGION = re.compile(
+    rf"(?:Catholic|Christian|Muslim|Jewish|Buddhist|Hindu|Sikh|Protestant|Lutheran|Mormon|Quaker|Orthodox Christian|atheist|agnostic){_END}"
+)
+_HEIGHT_BARE = re.compile(
+    r"(?:\d ?(?:m|metres?|meters?) ?\d{2}|\d\.\d{1,2} ?(?:m|metres?|meters?)|\d{3} ?(?:cm|centimetres?|centimeters?)|\d ?(?:'|ft|feet|foot) ?\d{0,2}(?:\"|''| ?in(?:ches)?)?)(?!\w)"
+)
+_HEIGHT = re.compile(rf"({_HEIGHT_BARE.pattern}) tall\b")
+_PHONE = re.compile(r"[+(]?\d[\d ()./-]{5,18}\d")
+_EMAIL = re.compile(r"[\w.+-]{1,40}@[\w-]{1,40}(?:\.[a-z]{2,10}){1,3}", re.IGNORECASE)
+_PRONOUNS = re.compile(r"(?:she|he|they|ze)/\w+(?:/\w+)?", re.IGNORECASE)
+_DEGREE = re.compile(
+    r"(?:my )?((?:an? )?(?:(?:master|bachelor|associate)'?s(?: degree)?|PhD|doctorate|MBA|law degree|degree|nursing degree|diploma)(?: (?:in|of) [A-Za-z]+(?: (?!from\b|at\b|and\b|last\b|in\b|but\b)[A-Za-z]+)?)?)(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|from|at|last|in \d|years?)\b)"
+)
+_TITLED = re.compile(rf"(?:Dr|Prof|Mr|Mrs|Ms)\.? {CAP}(?=\s*(?:[,.;!)]|$|(?:please|and|instead)\b))")
+
 
 def _read_any_name(sentence: str, pos: int) -> Value | None:
     match = _NAME.match(sentence, pos)
@@ -114,6 +130,7 @@ RULES: Final = (
     rule("name", r"[Mm]y (?:full |real |first )?name(?: is|'s) (?:\")?", read_name),
     rule("name", r"(?:[Ii]'m|[Ii] am) (?:called|named) ", read_name),
     rule("nickname", r"(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Mm]y friends|[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me ", _read_capital_name),
+    rule("nickname", r"(?:[Yy]ou (?:can |may )?|[Pp]lease )?[Cc]all me ", read_group(_TITLED)),
     rule("nickname", r"[Mm]y (?:friends|family) call me ", _read_capital_name),
     rule("nickname", r"[Mm]y nickname(?: is|'s) ", read_name),
     rule("gender", IM, read_group(_GENDER, 1)),
@@ -126,7 +143,15 @@ RULES: Final = (
     rule("grew_up_in", rf"[Ii] {ADV}grew up in ", read_place),
     rule("age", IM, read_age(AGE_OLD)),
     rule("age", rf"[Ii] {ADV}(?:just )?turned ", read_age(_AGE)),
-    rule("age", r"[Ii]'m (?=\d\d(?:\s*[,.;!]|\s*$| and ))", read_age(re.compile(r"(\d\d)\b"))),
+    rule("age", r"[Ii]'m (?=\d\d(?:\s*[;!]|[.,](?!\d)(?! ?\d\d\b)|\s*$| and (?!a half|\d)))", read_age(re.compile(r"(\d\d)\b"))),
+    rule("age", rf"{IM}an? (?=\d{{1,3}}-years?-old\b)", read_age(re.compile(r"(\d{1,3})-years?-old"))),
+    rule("religion", IM + r"(?:an? )?(?:practi[cs]ing |devout )?", read_group(_RELIGION)),
+    rule("height", rf"{IM}", read_group(_HEIGHT, 1)),
+    rule("height", r"[Mm]y height is ", read_group(_HEIGHT_BARE)),
+    rule("phone", r"[Mm]y (?:(?:new|mobile|cell|work|home) )?(?:phone|mobile|cell)?(?: ?number)?(?: is|'s) (?=[+(]?\d)", read_group(_PHONE)),
+    rule("email", r"[Mm]y (?:(?:new|work|private) )?e-?mail(?: address)?(?: is|'s) ", read_group(_EMAIL)),
+    rule("pronouns", r"[Mm]y pronouns are |[Ii] (?:use|go by) (?=(?:she|he|they|ze)/)", read_group(_PRONOUNS)),
+    rule("education", rf"[Ii] {ADV}(?:have|hold|got|earned|did|completed|finished) (?=(?:an?|my) )", read_group(_DEGREE, 1)),
     rule("nationality", IM, read_group(NATIONALITY)),
     rule("marital_status", IM, read_group(_MARITAL, 1)),
     rule("marital_status", rf"(?:[Ii]|[Ww]e) {ADV}got ", read_group(re.compile(r"(married|divorced|engaged)(?=\s*(?:[,.;!]|$|(?:in|last|on|this|yesterday|to [A-Z]|two|three|a few)\b))"), 1)),

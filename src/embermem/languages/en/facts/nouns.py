@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from embermem.languages.en.facts.phrases import GONE
+from embermem.languages.en.verbs import gerund, verb
 from embermem.languages.facts.finding import Finding
 from embermem.languages.facts.rules import Value
 
@@ -37,9 +38,9 @@ _NP_DENIED = frozenset(
 )
 _THE = re.compile(
     r"the (?:ocean|sea|beach|mountains|outdoors|countryside|rain|snow|cold|heat|winter|summer|autumn|spring|piano|violin|guitar|cello"
-    r"|cinema|theater|theatre|opera|city|gym|(?:smell|sound|taste) of [a-z]+(?: [a-z]+)?|[A-Z]\w+(?: [A-Z]\w+){0,3})(?=\s*(?:[,.;!)]|$|(?:and|but|because|so|in)\b))"
+    r"|cinema|theater|theatre|opera|city|gym|(?:smell|sound|taste) of (?!that\b|this\b|it\b|your\b|my\b)[a-z]+(?: [a-z]+)?|[A-Z]\w+(?: [A-Z]\w+){0,3})(?=\s*(?:[,.;!)]|$|(?:and|but|because|so|in)\b))"
 )
-_RESTRICTED = re.compile(r"\s+(?:that|who|which|where|whose)\b")
+_RESTRICTED = re.compile(r"\s+(?:that|who|which|where|whose|I|we|you)\b")
 """People who lie are not people: what is narrowed down in a clause of its own is not taken."""
 _INTENSITY = re.compile(r" (?:the (?:most|best)|a lot|very much|so much|a bit|a ton|now and then|best|most)$")
 _MEASURE = re.compile(r"\s+(?:lot|bit|ton|much)\b(?! of)")
@@ -72,15 +73,24 @@ def listed(sentence: str, pos: int, end: int, subject: str, attribute: str, firs
         (m.group(), m.start()) for m in re.compile(r"[^\s,][^,]*").finditer(sentence, match.start(1), match.end(1))
     ]
     items.append((match[2], match.start(2)))
-    gerund = first.split()[0].endswith("ing")
+    is_doing = first.split()[0].endswith("ing")
+    to_do = is_doing and not sentence.startswith(first.split()[0], sentence.find(first.split()[0][:3], pos))
     if any(_FINITE.search(item) for item, _ in items):
         return
     for item, at in items:
         found = read_noun_phrase(sentence[: at + len(item)], at)
-        if found is None or found[1] != at + len(item.rstrip()) or (gerund and item.count(" ") > 2):
+        if found is None or found[1] != at + len(item.rstrip()) or (is_doing and item.count(" ") > 2):
             return
     for item, at in items:
-        yield Finding(subject=subject, attribute=attribute, value=item.strip(), start=pos, end=at + len(item.rstrip()))
+        value = _doing(item.strip()) if to_do else item.strip()
+        yield Finding(subject=subject, attribute=attribute, value=value, start=pos, end=at + len(item.rstrip()))
+
+
+def _doing(item: str) -> str:
+    """ "read books" of "like to listen, read books" as what is liked: "reading books"."""
+    word, space, rest = item.partition(" ")
+    known = verb(word.lower())
+    return gerund(known.base) + space + rest if known is not None and "base" in known.forms else item
 
 
 def read_noun_phrase(sentence: str, pos: int, first: str | None = None) -> Value | None:
@@ -88,7 +98,8 @@ def read_noun_phrase(sentence: str, pos: int, first: str | None = None) -> Value
     the = _THE.match(sentence, pos)
     if the is not None:
         return the.group(), the.end()
-    if liked := _LIKED_TO.match(sentence, pos):
+    liked = _LIKED_TO.match(sentence, pos)
+    if liked:
         pos = liked.end()
         first = "to"
     found = _words(sentence, pos)
@@ -102,6 +113,9 @@ def read_noun_phrase(sentence: str, pos: int, first: str | None = None) -> Value
         return None
     end = pos + len(_INTENSITY.sub("", sentence[pos:end]))
     value = sentence[pos:end].strip().strip("\"'“”‘’*_~")
+    if liked:
+        doing, space, rest = value.partition(" ")
+        value = gerund(doing.lower()) + space + rest
     return (value, end) if len(value) > 1 and value[0].isalnum() else None
 
 

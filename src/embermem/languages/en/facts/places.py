@@ -158,6 +158,18 @@ def read_new_home(sentence: str, pos: int) -> Value | None:
     return None
 
 
+_VISITING = re.compile(
+    r"\b(?:vacation|holidays?|trip|visit(?:ing)?|business|conference|layover|airport|hotel|weekend|tonight|today|travell?ing|tour|hospital|meeting|for (?:a|the|two|three|\d) )",
+    re.IGNORECASE,
+)
+
+
+def _read_present_home(sentence: str, pos: int) -> Value | None:
+    """ "Now I'm in Berlin": a known place, where nothing speaks of a stay."""
+    found = read_home(sentence, pos)
+    return found if found and _is_known(found[0]) and not _VISITING.search(sentence) else None
+
+
 ENDED: Final = (
     rule("lives_in", rf"[Ii] {ADV}(?:no longer live|don't live|do not live) in ", read_place, retracts=True),
     rule("lives_in", rf"[Ii]'m {ADV}(?:no longer|not) living in ", read_place, retracts=True),
@@ -171,6 +183,8 @@ RULES: Final = (
     rule("lives_in", IVE + r"moved to ", read_new_home),
     rule("lives_in", I_OR_WE + r"(?:moved|relocated) (?:back |over |here )?(?:from [A-Z]\w+(?: [A-Z]\w+)? )?to ", read_new_home),
     rule("lives_in", I_OR_WE + r"(?:live|moved|relocated) (?:in|to|into) (?:an?|the|our) (?:\w+ )?(?:flat|apartment|house|place|town|village|city|suburb|neighbou?rhood|cottage|condo|studio) (?:in|of|called) ", read_home),
+    rule("lives_in", r"(?:(?<=[Nn]ow )|(?<=[Nn]ow, ))(?:[Ii]'m|[Ii] am|[Ww]e're) in ", _read_present_home),
+    rule("lives_in", r"(?:[Ii]'m|[Ii] am|[Ww]e're) (?:back )?in (?=[^.,;!?]{2,30} now\b)", _read_present_home),
     rule("comes_from", IM + r"from ", read_home),
     rule("comes_from", I_OR_WE + r"(?:come|hail) from ", read_place),
     rule("comes_from", r"[Mm]y home ?town is ", read_place),

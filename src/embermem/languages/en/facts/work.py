@@ -25,6 +25,7 @@ from embermem.languages.facts.finding import Finding, When
 from embermem.languages.facts.rules import Value
 from embermem.languages.language import words_of
 
+_AGED = re.compile(r"(?:-years?-old)? ")
 _SECOND = {
     "works_as": ("works_at", re.compile(r"\s+(?:at|for|with)\s+")),
     "studies": ("studies_at", re.compile(r"\s+at\s+")),
@@ -46,6 +47,8 @@ _FIELDS = re.compile(
 _OCC = re.compile(
     r"an? ((?:[A-Za-z-]+ ){0,3}?[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|by|now|too|here|with|working|from|and|who|since|but|because|so|specializing|specialising|on|last|yesterday|any ?more|any longer)\b)"
 )
+_SHOUTED = re.compile(r"\b(?!CEO|CTO|CFO|COO|HR|IT|UX|UI|QA|ER|ICU|EMT)[A-Z]{3,}\b")
+"""A role that is shouted is one given to a model."""
 _NOT_OCC = frozenset(
     """bad good great terrible horrible decent fast slow big quick lifelong visual former ex aspiring future wannabe would-be amateur lousy
     huge better worse natural born true fake failed frustrated secret real total lucky careful safe nervous proud supermodel not
@@ -64,6 +67,12 @@ _NOT_JOB = frozenset(
 
 def second(sentence: str, pos: int, end: int, subject: str, attribute: str, when: When | None) -> Iterator[Finding]:
     """What a second phrase adds: "a nurse at Mercy Hospital"; both hold from the same day on."""
+    if attribute == "age" and (match := _AGED.match(sentence, end)) is not None:
+        begin = match.end()
+        job = read_occupation("a " + sentence[begin:], 0)
+        if job is not None:
+            last = begin + job[1] - len("a ")
+            yield Finding(subject=subject, attribute="works_as", value=job[0].removeprefix("a "), start=pos, end=last)
     if attribute in _SECOND and (match := _SECOND[attribute][1].match(sentence, end)):
         found = read_organisation(sentence, match.end())
         if found is not None:
@@ -107,7 +116,7 @@ def read_occupation(sentence: str, pos: int) -> Value | None:
         return None
     tokens = match[1].lower().split()
     known = tokens[-1] in words_of("en", "occupations") or " ".join(tokens[-2:]) in words_of("en", "occupations")
-    if not known or any(t in _NOT_OCC for t in tokens):
+    if not known or any(t in _NOT_OCC for t in tokens) or _SHOUTED.search(match[1]):
         return None
     if re.compile(
         r" (?:in (?:my|your|his|her|their|our|another|the game|this|training|a |disguise|the making|name)|at (?:heart|parties)|by nature|for (?:a day|Halloween|once)|and a half|on (?:the side|weekends|tv|TV|television|stage|screen|paper|Halloween))"

@@ -1,0 +1,1 @@
+"""Reads declarative clauses about the speaker and their relatives: subject, verb, complement, time."""

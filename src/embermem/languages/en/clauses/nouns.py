@@ -1,0 +1,131 @@
+"""Clauses about a thing that matters to the speaker: "Painting helps me relax", "My rent is 900 euros a month"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from embermem.languages.en import verbs
+from embermem.languages.en.clauses.boundaries import natural_end
+from embermem.languages.en.clauses.tokens import Token, low
+from embermem.languages.en.clauses.words import BEFORE_CLAUSE, FUNCTION, KIN, PREPOSITIONS, PRONOUNS, THIRD, YOU, _set
+
+_VERBS: Final = _set(
+    """is are was were isn't aren't wasn't 's has have made makes make gives give gave brings bring brought keeps keep
+    kept helps help helped means mean meant matters matter inspires inspired reminds reminded motivates
+    motivated taught teaches calms relaxes fuels energizes comforts changed symbolizes represents stresses
+    worries scares encouraged encourages showed improved improves"""
+)
+_MINE: Final = _set("my me us our myself mine")
+_NO_SUBJECT: Final = (
+    PRONOUNS | THIRD | YOU | _set(
+        """this that these those what who how why where when which all one some someone any anything nothing everything
+    something mine me us both here hope guess thanks thank glad sounds sorry bad point question thought thoughts
+    pleasure heart words name advice day let please yes no sure feedback encouragement more most much many
+    kindness answer love if as so just with in on at for but and or because while although though since not it's
+    that's first next last best part worst only favorite problem reason issue thing goal plan support message
+    response suggestion suggestions idea ideas congrats congratulations good great"""
+    )
+)  # fmt: skip
+_POINTS: Final = (
+    PRONOUNS
+    | THIRD
+    | YOU
+    | frozenset(("to", "than", "that", "who", "what", "if", "when", "how", "but", "so", "because"))
+)
+_MOST_SUBJECT = 7
+
+
+_RULED: Final = _set(
+    """name goal plan dream aim birthday nickname hobby hobbies major mother_tongue pronouns phone email"""
+)
+"""Subjects that the rules of facts read."""
+
+
+class Stated(NamedTuple):
+    """A clause about a thing: tokens[start:end], whose verb is at `at`."""
+
+    start: int
+    at: int
+    end: int
+
+
+def about_things(sentence: Sequence[Token]) -> Stated | None:
+    """The clause that opens a sentence, if its subject is a thing, and it or its predicate speaks of the speaker."""
+    start = 0
+    while start < len(sentence) and (
+        sentence[start].low in BEFORE_CLAUSE or sentence[start].text == "," or _is_called(sentence, start)
+    ):
+        start += 1
+    at = start
+    while at < len(sentence) and at - start <= _MOST_SUBJECT:
+        token = sentence[at]
+        if not token.is_word and token.text not in ("'", "&", ","):
+            return None
+        if at > start and (token.low in _VERBS or _of_me(sentence, at)):
+            break
+        if token.low in (_NO_SUBJECT if at == start else _POINTS):
+            return None
+        at += 1
+    else:
+        return None
+    subject = sentence[start:at]
+    if not subject or subject[-1].low in (FUNCTION - {"yourself"}) | KIN | PREPOSITIONS or at + 1 >= len(sentence):
+        return None
+    if subject[0].low in ("a", "an", "every", "each", "another"):
+        return None
+    if not subject[0].low.endswith("ing") and any(
+        (v := verbs.verb(t.low)) is not None and "past" in v.forms for t in subject
+    ):
+        return None
+    if (any(t.low in KIN or t.low.removesuffix("'s") in KIN for t in subject[:4]) and len(subject) < 4) or any(
+        t.low in _RULED for t in subject
+    ):
+        return None
+    end, stopped = natural_end(sentence, at)
+    if stopped in ("?", "if", "unless", "\ue000") or end - at < 2 or any(t.low in YOU for t in sentence[start:end]):
+        return None
+    if not (
+        any(t.low in _MINE for t in sentence[start:end])
+        or _judges(sentence, start, at, end)
+        or _counts(sentence, start, at, end)
+    ):
+        return None
+    return Stated(start, at, end)
+
+
+_JUDGEMENTS: Final = _set(
+    """important key crucial essential necessary vital hard tough difficult rewarding scary challenging therapeutic
+    relaxing calming fun worth valuable powerful amazing inspiring great fulfilling stressful exhausting freeing
+    empowering helpful healing best"""
+)
+
+
+def _is_called(sentence: Sequence[Token], at: int) -> bool:
+    """Whether somebody is addressed: "Yes Jon, …"."""
+    return at < 2 and sentence[at].text.istitle() and low(sentence, at + 1) == ","
+
+
+def _of_me(sentence: Sequence[Token], at: int) -> bool:
+    """Whether a verb stands there whose object is the speaker."""
+    known = verbs.verb(sentence[at].low)
+    return (
+        known is not None
+        and low(sentence, at + 1) in ("me", "us", "my", "our")
+        and bool(known.forms & {"base", "third", "past"})
+    )
+
+
+def _judges(sentence: Sequence[Token], start: int, at: int, end: int) -> bool:
+    """ "Sharing experiences is important"."""
+    is_doing = sentence[start].low.endswith("ing") and verbs.base_of_gerund(sentence[start].low) is not None
+    return is_doing and at - start > 1 and any(t.low in _JUDGEMENTS for t in sentence[at:end])
+
+
+def _counts(sentence: Sequence[Token], start: int, at: int, end: int) -> bool:
+    """ "The budget is 900 euros"."""
+    return (
+        sentence[start].low == "the"
+        and sentence[at].low in ("is", "was")
+        and any(t.text[0].isdigit() for t in sentence[at:end])
+    )

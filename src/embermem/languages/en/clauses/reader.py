@@ -1,0 +1,250 @@
+"""Statements in clauses: what somebody did, does, plans, has, likes and feels, where it is worth noting.
+
+The rules of `facts` come first; a clause is read here where none of them has read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from typing import NamedTuple
+
+from embermem.languages.dates.engine import DateSpan
+from embermem.languages.en.clauses import frames, worth
+from embermem.languages.en.clauses.clause import Clause, Tense, clauses
+from embermem.languages.en.clauses.nouns import Stated, about_things
+from embermem.languages.en.clauses.plans import is_given_up, over, wished
+from embermem.languages.en.clauses.predicates import Predicate, predicate
+from embermem.languages.en.clauses.times import label_of, timed
+from embermem.languages.en.clauses.tokens import Token, low, tokens
+from embermem.languages.en.clauses.told import told, undetermined
+from embermem.languages.en.clauses.values import MOST_WORDS, complement
+from embermem.languages.en.clauses.words import FUNCTION, LEAD_OUT
+from embermem.languages.facts.finding import USER, Finding, When
+
+_SIGNS = re.compile(
+    r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me|us|let's|dream|goal)\b"
+    r"|^\W*(?:\w+,? )?(?:\w+ing|\w+ed|need|want|hope|gotta|wanna|still|just|went|took|got|made|had|bought|lost|won|met"
+    r"|found|began|built|gonna|been|the)\b",
+    re.IGNORECASE,
+)
+"""A sentence without any of these has no clause to read."""
+_DOUBTED = frozenset(("?", "if", "unless", "\ue000"))
+"""What ends a clause that states nothing."""
+_DATED = frozenset(("did", "plans", "would_like_to", "does", "feels"))
+_HAPPENED = (Tense.PAST, Tense.PERFECT, Tense.PASSIVE, Tense.WAS, Tense.PAST_PROGRESSIVE)
+_TO_COME = (Tense.FUTURE, Tense.WISH, Tense.PROGRESSIVE)
+_WISHES = frozenset(("plans", "would_like_to"))
+_USUAL = frozenset(("usually", "always", "often", "never", "typically", "normally"))
+_BEFORE_TIME = frozenset(
+    """in on at during over for this the from back just around about early late , of starting""".split()
+)
+_RELATED_TO = frozenset("since until before after by from".split())
+"""Words before a time that is not when it was."""
+
+
+class Reading(NamedTuple):
+    """A statement and what it is worth."""
+
+    finding: Finding
+    score: float
+
+
+class _Time(NamedTuple):
+    """When it was or will be, what relates to that ("since"), and the tokens of the complement without it."""
+
+    span: DateSpan | None
+    relation: str
+    kept: list[Token]
+
+
+def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tuple[int, int]] = ()) -> Iterator[Reading]:
+    """The statements of a sentence that stands at `offset`; none in a clause that begins where one of `taken` does."""
+    if _SIGNS.search(sentence) is None:
+        return
+    sentence = sentence.replace("*", " ")  # emphasis
+    parts = tokens(sentence)
+    for one in _read_all(sentence, parts, said_at, [(start - offset, end - offset) for start, end in taken]):
+        finding = one.finding
+        yield Reading(replace(finding, start=finding.start + offset, end=finding.end + offset), one.score)
+
+
+def _read_all(
+    sentence: str, parts: list[Token], said_at: datetime, taken: Sequence[tuple[int, int]]
+) -> Iterator[Reading]:
+    for finding, score in wished(sentence, parts):
+        yield Reading(finding, score)
+    found = clauses(parts)
+    thing = about_things(parts)
+    if thing is not None and not _is_taken(parts[thing.start], taken) and (one := _of_thing(parts, thing)) is not None:
+        yield one
+        found = [clause for clause in found if clause.start >= thing.end]
+    spans = timed(sentence, said_at) if found else ()
+    for clause in found:
+        if not _is_stated(sentence, parts, clause):
+            continue
+        for finding in over(parts, clause):
+            yield Reading(finding, 0.0)
+        if _is_taken(parts[clause.start], taken) or is_given_up(parts, clause):
+            continue
+        if (one := _read(parts, clause, spans, said_at)) is not None:
+            yield one
+
+
+def _is_taken(token: Token, taken: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= token.start < end for start, end in taken)
+
+
+def _is_stated(sentence: str, parts: Sequence[Token], clause: Clause) -> bool:
+    """Whether nothing before the clause makes it a condition, and nothing is hidden there."""
+    happened = clause.tense in (Tense.PAST, Tense.PASSIVE)
+    conditions = (token.low for token in parts[clause.lead : clause.start] if token.low in LEAD_OUT)
+    if any(not (happened and word in ("when", "before")) for word in conditions):
+        return False
+    return "\ue000" not in sentence[: parts[clause.start].start]
+
+
+def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
+    kept = complement(parts, thing.at + 1, thing.end, MOST_WORDS - (thing.at - thing.start) - 1)
+    if kept is None or thing.end - kept[1] > 1:
+        return None
+    score = worth.of_thing(parts[thing.start : thing.at], parts[kept[0] : kept[1]])
+    if score is None:
+        return None
+    opening = parts[thing.start]
+    value = told(parts, thing.start, kept[1])
+    if opening.text.istitle() and (opening.low in FUNCTION or opening.low.endswith(("ing", "s"))):
+        value = value[:1].lower() + value[1:]
+    finding = Finding(subject=USER, attribute="says", value=value, start=opening.start, end=parts[kept[1] - 1].end)
+    return Reading(finding, score)
+
+
+def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at: datetime) -> Reading | None:
+    found = predicate(parts, clause)
+    if found is None or clause.stopped in _DOUBTED or (clause.stopped == "but" and clause.verb in frames.TO_INFINITIVE):
+        return None
+    told_time = _time(parts, clause, found.start, spans, said_at.date())
+    found = _planned(found, clause, told_time.span, said_at.date())
+    if found is None or _is_over(found.attribute, told_time.span, said_at.date()):
+        return None
+    most = MOST_WORDS - found.head.count(" ") - (2 if told_time.span is not None else 0)
+    of_relative = clause.subject != USER
+    limits = complement(told_time.kept, 0, len(told_time.kept), most, of_relative=of_relative)
+    if limits is None:
+        return None
+    kept = told_time.kept[: limits[1]]
+    value = _value(parts, clause, found, kept)
+    score = _score(clause, found, told_time.span, kept, said_at.date())
+    if value is None or score is None:
+        return None
+    when, until, suffix = _dates(found.attribute, told_time, said_at)
+    start, end = parts[clause.start].start, kept[-1].end
+    return Reading(
+        Finding(
+            subject=clause.subject,
+            attribute=found.attribute,
+            value=value + suffix,
+            start=start,
+            end=end,
+            when=when,
+            until=until,
+        ),
+        score,
+    )
+
+
+def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[DateSpan], said: date) -> _Time:
+    """The time named in a clause or before it, taken out of the complement, which begins at `start`."""
+    kept = list(parts[start : clause.end])
+    begin, end = parts[clause.lead].start, parts[clause.end - 1].end
+    span = next((one for one in spans if begin <= one.start and one.end <= end + 1), None)
+    if span is None or _USUAL & set(clause.adverbs):
+        return _Time(None, "", kept)
+    span = _of_year(span, clause, said)
+    before = next((token.low for token in reversed(parts) if token.end <= span.start), "")
+    relation = before if before in _RELATED_TO else ""
+    if not kept or not kept[0].start <= span.start < kept[-1].end:
+        return _Time(span, relation, kept)
+    left = [t for t in kept if t.end <= span.start]
+    if relation:
+        left.pop()
+    while left and left[-1].low in _BEFORE_TIME:
+        left.pop()
+    return _Time(span, relation, left + [t for t in kept if t.start >= span.end])
+
+
+def _of_year(span: DateSpan, clause: Clause, said: date) -> DateSpan:
+    """A date without a year in the year that the tense asks for: "in March" of what happened was the last one."""
+    by = 0
+    if span.any_year and clause.tense in _HAPPENED and span.first > said:
+        by = -1
+    elif span.any_year and clause.tense in _TO_COME and span.last < said:
+        by = 1
+    return replace(span, first=_in_year(span.first, by), last=_in_year(span.last, by)) if by else span
+
+
+def _in_year(day: date, by: int) -> date:
+    return day.replace(year=day.year + by, day=28 if (day.month, day.day) == (2, 29) else day.day)
+
+
+def _planned(found: Predicate, clause: Clause, span: DateSpan | None, said: date) -> Predicate | None:
+    """A progressive or present with a time to come tells a plan; what has happened has no such time."""
+    if span is None:
+        return found
+    if found.attribute == "did" and span.first > said:
+        return None
+    is_present = clause.tense in (Tense.PROGRESSIVE, Tense.PRESENT) and not clause.negative
+    to_come = span.first > said or (clause.tense is Tense.PROGRESSIVE and span.last > said)
+    if found.attribute == "does" and is_present and to_come and clause.verb in frames.ARRANGED:
+        return found._replace(attribute="plans", head=clause.verb)
+    return found
+
+
+def _is_over(attribute: str, span: DateSpan | None, said: date) -> bool:
+    """Whether a wish names a time that is past, or what is so only today is told as a state."""
+    return attribute in _WISHES and span is not None and span.last < said
+
+
+def _value(parts: Sequence[Token], clause: Clause, found: Predicate, kept: Sequence[Token]) -> str | None:
+    if kept[0].low in ("this", "that", "these", "those"):
+        word = undetermined(kept, 0)
+        if word is None:
+            return None
+        rest = f"{word} {told(kept, 1, len(kept))}"
+    else:
+        is_present = clause.tense is Tense.PRESENT and found.attribute == "does"
+        rest = told(kept, 0, len(kept), inflected=is_present and not clause.negative and found.head != "needs")
+    if rest.count("'") == rest.count(" '") == 1:  # a quotation that was cut
+        rest = rest.replace(" '", " ")
+    head = f"{found.head}{'' if rest.startswith(',') else ' '}"
+    return f"{head}{rest} {_companions(parts, clause, kept)}".strip()
+
+
+def _companions(parts: Sequence[Token], clause: Clause, kept: Sequence[Token]) -> str:
+    start, end = clause.companions
+    if end <= start or any(t.low == "with" for t in kept):
+        return ""
+    who = told(parts, start, end)
+    return f"with {who[:1].lower()}{who[1:]}"
+
+
+def _score(clause: Clause, found: Predicate, span: DateSpan | None, kept: Sequence[Token], said: date) -> float | None:
+    today = span is not None and span.first == span.last == said
+    if today and low((*kept,), 0) and found.head.split(" ")[0] in ("needs", "cannot", "does"):
+        return None
+    passing = today and found.attribute != "did"
+    return worth.score(clause, found.attribute, found.weight - passing, kept, span is not None and not passing)
+
+
+def _dates(attribute: str, told_time: _Time, said_at: datetime) -> tuple[When | None, datetime | None, str]:
+    """When it was, until when it is planned, and what is said of the time in the value itself ("since May 2023")."""
+    span = told_time.span
+    if span is None or attribute not in _DATED:
+        return None, None, ""
+    is_to_come = attribute in _WISHES or span.first > said_at.date()
+    until = datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo) if is_to_come else None
+    if told_time.relation:
+        return None, until, f" {told_time.relation} {label_of(span)}"
+    return When(datetime.combine(span.first, time(), said_at.tzinfo), label_of(span), span.end), until, ""

@@ -1,0 +1,121 @@
+"""Which facts are told with a query: the few that bear on it, by what it asks for or by where its answer likely stands.
+
+The scores of utterances were fitted so that exp(score) over the sum of all is the probability that an utterance holds
+the evidence. A fact is as likely to bear on the query as its likeliest source, and is told from a threshold on; a
+question for an attribute by name ("Do I have any pets?") gets what is known of it in any case. No fact is told that
+neither shares a word with the query nor rests on something near to it. docs/research/understanding.md has the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.core.types import Fact
+from embermem.index.dating import met
+from embermem.index.facts import FactTable
+from embermem.index.query_context import View
+from embermem.languages.questions import asked_attributes, asks_of_oneself
+from embermem.memoryos.people import People
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["bearing", "wanted"]
+
+_NEAR = 0.42
+"""A cosine between a query and an utterance from which they speak of one thing (ours)."""
+_SAYS = 1 / 3
+"""The share of a query's words from which a fact of the caller's own, which no utterance shows, is told."""
+
+
+def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, float], ...]:
+    """The facts to tell, each with the probability that it bears on the query, at most `facts_told`: what is asked for
+    by name first, then what is known of who is asked about, then the likeliest. `scores` are those of the rows."""
+    settings = view.settings
+    if settings.facts_told == 0:
+        return ()
+    asked, of = asked_attributes(view.query.text), wanted(view, people)
+    found = _from(view, view.snapshot.facts, scores, people, asked, of)
+    if view.snapshot.ended_facts and view.asked_days:
+        ended = _from(view, view.snapshot.past_facts, scores, people, asked, of)
+        found += [one for one in ended if _was_so(one[2], view)]
+    found.sort(key=lambda one: (not one[0], not one[1], -one[3]))
+    return tuple((fact, likely) for _, _, fact, likely in found[: settings.facts_told])
+
+
+def wanted(view: View, people: People) -> frozenset[str]:
+    """The ids of those whom a query asks about: by name, by kin word, or oneself; who is not named asks of himself."""
+    named = people.named_in(view.query.text)
+    asks_self = asks_of_oneself(view.query.text) or not named
+    return named | {people.user} if asks_self and people.user is not None else named
+
+
+def _from(
+    view: View, table: FactTable, scores: Floats, people: People, asked: Collection[str], of: Collection[str]
+) -> list[tuple[bool, bool, Fact, float]]:
+    """The facts of a table that bear: whether each was asked for, whether it is of somebody asked about."""
+    if not table.rows:
+        return []
+    likely, rows = _evidence(view, table, scores)
+    says = table.coverage({term: idf for term, idf in view.idf.items() if term not in view.names})
+    near = _nearness(view, rows)
+    found = []
+    for place in np.flatnonzero((likely >= view.settings.facts_least) | _may_be_asked(table, asked, likely, says)):
+        fact = table.rows[place]
+        of_them = people.of(fact) in of
+        by_name = of_them and fact.attribute in asked
+        if not fact.sources:
+            bears = says[place] >= _SAYS
+        else:
+            bears = likely[place] >= view.settings.facts_least and (says[place] > 0.0 or near[place] >= _NEAR)
+        if by_name or (bears and (of_them or fact.attribute not in asked)):
+            found.append((by_name, of_them, fact, float(max(likely[place], 0.0))))
+    return found
+
+
+def _evidence(view: View, table: FactTable, scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """For each fact the probability of its likeliest source, and that source's row: −1 where none may be seen, 0 of
+    probability for a fact without sources."""
+    seen = np.isfinite(scores)
+    total = np.logaddexp.reduce(scores[seen]) if seen.any() else 0.0
+    likely = np.where([not fact.sources for fact in table.rows], 0.0, -1.0)
+    rows = np.full(len(table.rows), -1, dtype=np.int64)
+    places, seqs = table.source_seqs
+    known = view.snapshot.seqs[: view.n]
+    if len(known) == 0 or len(seqs) == 0:
+        return likely, rows
+    at = np.minimum(np.searchsorted(known, seqs), view.n - 1)
+    there = (known[at] == seqs) & seen[at]
+    for place, row in zip(places[there].tolist(), at[there].tolist(), strict=True):
+        chance = float(np.exp(scores[row] - total))
+        if chance > likely[place]:
+            likely[place], rows[place] = chance, row
+    return likely, rows
+
+
+def _may_be_asked(table: FactTable, asked: Collection[str], likely: Floats, says: Floats) -> NDArray[np.bool_]:
+    """Facts that may be told though no source is likely: of an attribute asked for, or the caller's own."""
+    named = np.array([fact.attribute in asked for fact in table.rows])
+    own = np.array([not fact.sources for fact in table.rows])
+    return (named & (likely >= 0.0)) | (own & (says >= _SAYS))
+
+
+def _nearness(view: View, rows: NDArray[np.int64]) -> Floats:
+    """The cosine of each of these rows to the query; −1 where there is none."""
+    near = np.full(len(rows), -1.0)
+    if view.query.vector is None:
+        return near
+    there = np.flatnonzero(rows >= 0)
+    near[there] = view.snapshot.vectors_of(rows[there]) @ view.query.vector
+    return near
+
+
+def _was_so(fact: Fact, view: View) -> bool:
+    """Whether a fact that has ended was true on days that the query names: "Where did she live in March?"."""
+    until, now = fact.valid_to or fact.retired_at, view.now
+    return until is not None and now is not None and met(view.asked_days, fact.valid_from, until, now)

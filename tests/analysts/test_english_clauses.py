@@ -1,0 +1,308 @@
+"""What the reader of English clauses understands, in sentences of our own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embermem.analysts.screening import screen
+from embermem.languages import of
+from embermem.languages.en import verbs
+from embermem.languages.facts.finding import Finding
+
+SAID = datetime(2026, 11, 21, 12, tzinfo=UTC)  # a Saturday
+
+
+def found(text: str) -> list[Finding]:
+    return [one for one in of("en").facts(screen(text) or "", SAID) if not one.retracts]
+
+
+def taken_back(text: str) -> set[tuple[str, str]]:
+    return {(one.attribute, one.value) for one in of("en").facts(text, SAID) if one.retracts}
+
+
+def said(text: str) -> list[str]:
+    return [f"{one.subject}: {of('en').statement(one.attribute, one.value)}" for one in found(text)]
+
+
+TOLD = """
+I joined a pottery class at the community centre. | user: joined a pottery class at the community centre
+We adopted a shelter greyhound last spring. | user: adopted a shelter greyhound
+My husband and I hiked the coast path in Wales. | user: hiked the coast path in Wales with their husband
+The wife and I renovated the kitchen in March. | user: renovated the kitchen with the wife
+I lost my job at the cannery last week. | user: lost their job at the cannery
+Since I lost my job at the cannery, money has been tight. | user: lost their job at the cannery
+I've finished my thesis on river ecology. | user: finished their thesis on river ecology
+I've been learning the accordion from my uncle. | user: has been learning the accordion from their uncle
+I'm researching archives for a book about lighthouses. | user: is researching archives for a book about lighthouses
+I volunteer at the animal shelter every Sunday. | user: volunteers at the animal shelter every Sunday
+I bake sourdough bread and sell it at the market. | user: bakes sourdough bread and sells it at the market
+I never eat breakfast before a morning swim. | user: never eats breakfast before a morning swim
+I used to compete in ballroom tournaments. | user: used to compete in ballroom tournaments
+I'm passionate about restoring old bicycles. | user: likes restoring old bicycles
+I'm proud of my daughter's chess trophy. | user: is proud of their daughter's chess trophy
+I'm looking forward to our sailing trip in Greece. | user: is looking forward to their sailing trip in Greece
+I'm going to visit my grandmother in Bergen next month. | user: plans to visit their grandmother in Bergen
+I'm planning to open a bakery with my cousin. | user: plans to open a bakery with their cousin
+I'm flying to Lisbon with my brother on Friday. | user: plans to fly to Lisbon with their brother
+I want to write a novel about my grandfather. | user: would like to write a novel about their grandfather
+I'd love to see the northern lights in Norway. | user: would like to see the northern lights in Norway
+My dream is to restore an old windmill. | user: would like to restore an old windmill
+It's always been my dream to sail around Iceland. | user: would like to sail around Iceland
+We're expecting our first baby in June. | user: is expecting their first baby
+My wife is pregnant. | wife: is pregnant
+My brother Oskar broke his collarbone at practice. | brother Oskar: broke his collarbone at practice
+My aunt won a prize for her roses. | aunt: won a prize for her roses
+Lost my job as a courier yesterday. | user: lost their job as a courier
+Still working on the extension behind the house. | user: is still working on the extension behind the house
+I just moved into a cabin near the lake, any tips for the winter? | user: moved into a cabin near the lake
+Hi Ember! Yesterday I passed the sailing exam. | user: passed the sailing exam
+I feel it's important to teach children about rivers. | user: feels it is important to teach children about rivers
+Knitting socks helps me unwind in winter. | user: says that knitting socks helps them unwind in winter
+My rent is about 900 euros a month. | user: says that their rent is about 900 euros a month
+I made this walnut table in my workshop. | user: made a walnut table in their workshop
+I bought a cargo bike to take the twins to school. | user: bought a cargo bike to take the twins to school
+I can't afford the tuition at the music academy. | user: cannot afford the tuition at the music academy
+My wife's brother came. My son plays handball. | user: has a son
+My sister Ana and I planted plum trees. | user: has a sister named Ana
+I went to the opera with my friend Noor. | user: has a friend named Noor
+My two kids, Tom and Mia, sleep late. | user: has kids named Tom and Mia
+Ana, my sister, called. | user: has a sister named Ana
+I'm Nadia, a 37-year-old welder. | user: is 37 years old
+I'm Nadia, a 37-year-old welder. | user: works as a welder
+I'm a 52-year-old plumber from Leeds. | user: works as a plumber
+Call me Dr. Okafor. | user: goes by Dr. Okafor
+We sold the flat and now I'm in Berlin. | user: lives in Berlin
+I'm 180 cm tall. | user: is 180 cm tall
+I'm Catholic. | user: is Catholic
+My pronouns are they/them. | user: goes by the pronouns they/them
+My phone number is +32 475 00 00 00. | user: has the phone number +32 475 00 00 00
+My email is nadia@example.org. | user: has the email address nadia@example.org
+I have a master's degree in biology from Ghent University. | user: has a master's degree in biology
+I work as a baker, can you help me sleep better? | user: works as a baker
+I suppose so. I live in Oslo. | user: lives in Oslo
+"""
+
+UNTOLD = """
+I agree with you.
+I see what you mean.
+I'm so happy for you.
+I hope you're well.
+I'll let you know.
+I can imagine.
+I think so too.
+I loved it.
+I did that too.
+I love the sound of that.
+I know what you mean about that.
+I need help with my essay.
+I want you to write a poem.
+I need you to check this list.
+Can you tell me if I should go?
+Did I tell you that I moved?
+Should I buy a boat, or is that silly?
+What if I bought a boat in Spain?
+If I win the lottery, I buy a boat in Spain.
+Maybe I planted the wrong seeds in the garden.
+I wish I had studied medicine in Leiden.
+In the game I built a castle with three towers.
+I'm a nurse lol jk.
+I built a rocket in my garage, just kidding.
+She said I broke the window of the chapel.
+"I broke the window of the chapel," he said.
+> I broke the window of the chapel.
+I'm a SENIOR EDITOR. Write a headline for the harvest fair.
+You are an expert copywriter. I sell handmade candles in Bruges.
+I want you to act as a pirate. I sail a ship called Rosalind.
+Hello! I'm Claudette, an AI assistant made for you.
+Subject: the garden\\nI planted roses behind the chapel.
+Dear Sam,\\nI live in Oslo.\\n\\nBest,\\nNadia
+I'm 34% done with the course.
+I'm 95.5 percent sure.
+I live in Lyon, right?
+I'm a nurse, aren't I?
+Now I'm in Berlin for a conference.
+I met her there.
+I took him to it.
+I told you about it yesterday.
+Thanks, I really appreciate your kind words.
+I'm not sure about that.
+I'm sorry to hear about your dog.
+I'm glad you enjoyed the concert.
+Your sister lives in Porto.
+They visited the lighthouse museum.
+Imagine I planted roses behind the chapel.
+"""
+
+
+def rows(text: str) -> list[str]:
+    return [line.replace("\\n", "\n") for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize("row", rows(TOLD))
+def test_a_statement_is_told_in_the_third_person(row: str) -> None:
+    text, expected = (part.strip() for part in row.split(" | "))
+    assert expected in said(text)
+
+
+@pytest.mark.parametrize("text", rows(UNTOLD))
+def test_small_talk_requests_fiction_and_pointing_words_give_no_fact(text: str) -> None:
+    assert said(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("I joined a choir yesterday.", "20 November 2026"),
+        ("I joined a choir in Ghent last week.", "9–15 November 2026"),
+        ("Last month I joined a choir in Ghent.", "October 2026"),
+        ("I joined a choir in Ghent two years ago.", "2024"),
+        ("I'm going to join a choir in Ghent next month.", "December 2026"),
+    ],
+)
+def test_a_time_is_resolved_and_leaves_the_value(text: str, label: str) -> None:
+    (one,) = [f for f in found(text) if f.attribute in ("did", "plans")]
+    assert one.when is not None
+    assert one.when.label == label
+    assert one.value in ("joined a choir", "joined a choir in Ghent", "join a choir in Ghent")
+
+
+def test_a_plan_with_a_date_ends_after_it() -> None:
+    (one,) = found("I'm going to visit the shipyard museum next Friday.")
+    assert one.until == datetime(2026, 11, 28, tzinfo=UTC)
+
+
+def test_a_deadline_stays_in_the_value_and_ends_what_it_limits() -> None:
+    (one,) = found("I need to submit the grant report for the museum by Friday.")
+    assert one.value == "needs to submit the grant report for the museum by 27 November 2026"
+    assert (one.when, one.until) == (None, datetime(2026, 11, 28, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        ("We finally visited the Louvre.", "visit the Louvre"),
+        ("I've already booked the ferry to Oslo.", "book the ferry to Oslo"),
+        ("I'm not going to visit Rome any more.", "visit Rome"),
+        ("We're not going to Rome after all.", "go to Rome"),
+        ("I don't want to learn the cello anymore.", "learn the cello"),
+        ("We cancelled our trip to Rome.", "trip to Rome"),
+    ],
+)
+def test_a_plan_that_is_done_or_given_up_is_taken_back(text: str, plan: str) -> None:
+    assert ("plans", plan) in taken_back(text)
+
+
+@pytest.mark.parametrize("text", ["I visited the Louvre.", "I'm not going to the Louvre today.", "I visit the Louvre."])
+def test_what_says_nothing_of_a_plan_takes_none_back(text: str) -> None:
+    assert not any(attribute == "plans" for attribute, _ in taken_back(text))
+
+
+def test_the_hearer_is_left_out_with_the_phrase_that_names_them() -> None:
+    assert said("I finished the patchwork quilt you asked for.") == ["user: finished the patchwork quilt"]
+    assert said("I planted tulips in the garden for your birthday.") == ["user: planted tulips in the garden"]
+
+
+def test_a_long_clause_ends_where_a_phrase_does() -> None:
+    text = (
+        "I carried the old oak table from the barn to the workshop behind the house near the river"
+        " with the help of the neighbours from across the road."
+    )
+    (one,) = found(text)
+    assert len(one.value.split()) <= 14
+    assert text.startswith(one.value.replace("carried", "I carried", 1))
+
+
+def test_few_facts_are_taken_from_one_text() -> None:
+    text = " ".join(
+        f"I planted {tree} trees near the old harbour wall."
+        for tree in "plum pear fig apple lime elm oak ash fir".split()
+    )
+    assert len(found(text)) <= 5
+
+
+WORDS = (
+    "I we my sister husband went have 'm not want to the garden and , . ? you yesterday Rome dog old her it's".split()
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join))
+def test_positions_point_into_the_text_whatever_is_said(text: str) -> None:
+    for one in of("en").facts(text, SAID):
+        assert 0 <= one.start < one.end <= len(text)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    assert all(one.end <= len(text) for one in of("en").facts(text, SAID))
+
+
+@pytest.mark.parametrize("row", rows(TOLD))
+def test_a_value_has_no_content_word_of_its_own(row: str) -> None:
+    text = row.split(" | ")[0]
+    stem = of("en").stem
+    spoken = {stem(word.strip(".,?!'\"").lower()) for word in text.replace("'s", " 's").split()}
+    told_otherwise = {
+        "they",
+        "them",
+        "their",
+        "themself",
+        "is",
+        "are",
+        "has",
+        "does",
+        "not",
+        "a",
+        "some",
+        "cannot",
+        "it",
+    }
+    for one in found(text):
+        if one.attribute in ("did", "does", "plans", "would_like_to"):
+            words = {stem(word.strip(".,?!'\"").lower()) for word in one.value.replace("'s", " 's").split()}
+            assert len(words - spoken - {stem(word) for word in told_otherwise}) <= 1  # the verb's own form
+
+
+@pytest.mark.parametrize(
+    ("base", "third", "past", "gerund"),
+    [
+        ("go", "goes", "went", "going"),
+        ("study", "studies", "studied", "studying"),
+        ("stop", "stops", "stopped", "stopping"),
+        ("make", "makes", "made", "making"),
+        ("lie", "lies", "lay", "lying"),
+        ("visit", "visits", "visited", "visiting"),
+        ("have", "has", "had", "having"),
+        ("see", "sees", "saw", "seeing"),
+        ("play", "plays", "played", "playing"),
+        ("teach", "teaches", "taught", "teaching"),
+    ],
+)
+def test_verbs_are_inflected(base: str, third: str, past: str, gerund: str) -> None:
+    assert (verbs.third(base), verbs.past(base), verbs.gerund(base)) == (third, past, gerund)
+
+
+@pytest.mark.parametrize(
+    ("form", "base"),
+    [
+        ("went", "go"),
+        ("found", "find"),
+        ("cancelled", "cancel"),
+        ("running", "run"),
+        ("baked", "bake"),
+        ("felt", "feel"),
+    ],
+)
+def test_a_form_leads_to_its_base(form: str, base: str) -> None:
+    known = verbs.verb(form)
+    assert known is not None
+    assert known.base == base
+
+
+def test_what_is_no_verb_has_no_base() -> None:
+    assert verbs.verb("garden's") is None
+    assert verbs.base_of_gerund("king") is None
