@@ -50,7 +50,7 @@ PICTURES = (
         opened="[data-test=hit] summary",
         awaited="[data-test=hit] table",
     ),
-    Picture(name="persona-light", path="/persona", height=860, opened="#knowledge summary", awaited="#knowledge mark"),
+    Picture(name="persona-light", path="/persona", height=1180, opened="#knowledge summary", awaited="#knowledge mark"),
     Picture(name="map-dark", path="/map", height=840),
     Picture(name="segments-dark", path="/segments", height=760),
 )

@@ -203,6 +203,13 @@ def test_a_person_is_named_by_the_whole_name_in_the_facts_own_line(person: str, 
     assert measures.is_named(fact("plays chess", 2, person=person), line, {}) is named
 
 
+def test_a_relative_is_named_by_the_kin_word_too() -> None:
+    sister = fact("plays chess", 2, person="Ana", subject="Vera's sister")
+    assert measures.is_named(sister, "- Vera's sister plays chess", {})
+    assert measures.is_named(sister, "- Ana plays chess", {})
+    assert not measures.is_named(sister, "- Vera plays chess", {})
+
+
 # ----------------------------------------------------------------------------------------------------------- segments
 
 

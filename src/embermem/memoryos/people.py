@@ -288,7 +288,7 @@ class People:
         """What is said of somebody's relative is said of one, though it became known later whose names are one."""
         for name in tuple(self._written.values()):
             told = called(name)
-            if told.kin and not told.name:
+            if told.kin and not told.name and fold(name) not in self._roles:
                 self._join(self._node(name), self._kin(told.of, told.kin))
 
     def _join_relatives(self) -> None:
@@ -315,7 +315,7 @@ class People:
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
         """Names first, then kin words, with the name of the one whose relative it is; a role is no name."""
         written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
-        relatives = {name: told for name in written if (told := called(name)).kin}
+        relatives = {name: told for name in written if (told := called(name)).kin and fold(name) not in self._roles}
         kin = (
             whose(self._own_name(self._root(told.of)) or told.of, told.kin, languages.by_signs(told.kin))
             for told in relatives.values()
@@ -330,7 +330,7 @@ class People:
         """The name that a speaker goes by, else the first name known. A speaker who goes by the owner's id is called by
         the name that was told, if one was."""
         nodes = [node for node in self._nodes_of(root) if node not in (USER, AGENT)]
-        names = [self._written[node] for node in nodes if not called(self._written[node]).kin]
+        names = [self._written[node] for node in nodes if node in self._roles or not called(self._written[node]).kin]
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
         told = [name for node, name in reversed(self._told.items()) if self._root(node) == root]
         return next(iter((*speaks, *told, *names)), "")
