@@ -115,7 +115,7 @@ def test_a_goal_or_limit_that_does_not_bear_on_the_query_does_not_stand(query: s
 
 
 def test_an_example_of_a_theme_that_is_near_makes_its_limits_stand() -> None:
-    said = [Line("number 1 of the birds")]
+    said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(8)]
     asked = Query(text="Any ideas for tonight's table?", at=LATER, themes=frozenset({"food"}))
     view = View(snapshot(said, persona=Persona(facts=(PEANUTS,))), asked, load())
     assert standing(view, people_of(OWNER, view.snapshot.persona)) == (PEANUTS,)
