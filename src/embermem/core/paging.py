@@ -13,18 +13,22 @@ class PageTail:
 
     page_id: PageId
     answered: bool
+    speaker: str = ""
+    """Who spoke last in it on the user's side; empty if that does not matter."""
 
 
-def joins(tail: PageTail | None, role: Role, *, fresh: bool = False) -> bool:
+def joins(tail: PageTail | None, role: Role, speaker: str = "", *, fresh: bool = False) -> bool:
     """Whether a message of this role belongs to the thread's newest page; if not, it begins the next one.
 
     A page is one or more user-side utterances, then zero or more agent-side ones. So an agent-side message joins
-    the newest page, and a user-side one joins while that page is unanswered. `fresh` asks for a page of its own
-    for what comes from the user's side (an exchange given whole is one page).
+    the newest page, and a user-side one joins while that page is unanswered and its `speaker` goes on: in a group,
+    each one's turn is a page. `fresh` asks for a page of its own for what comes from the user's side (an exchange given
+    whole is one page).
     """
     if tail is None:
         return False
-    return role.agent_side or not (tail.answered or fresh)
+    another = role is Role.USER and tail.speaker != "" and speaker != tail.speaker
+    return role.agent_side or not (tail.answered or fresh or another)
 
 
 def tier_of(*, placed: bool, archived: bool, no: int, pages: int, short: int) -> Tier:

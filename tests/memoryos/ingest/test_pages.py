@@ -46,6 +46,14 @@ def test_the_agent_s_side_joins_and_the_user_s_joins_until_it_is_answered(role: 
     assert joins(tail, role, fresh=True) is role.agent_side
 
 
+def test_in_a_group_each_one_s_turn_is_a_page_and_the_answer_joins_the_last(alice: OwnerMemory) -> None:
+    said = [("Ann", "Hello"), ("Ann", "Who comes?"), ("Bob", "I do."), ("Cleo", "Me too."), ("Cleo", "At eight.")]
+    alice.add_messages([say("user", text, name=name) for name, text in said], thread="g")
+    alice.add_messages([say("assistant", "A table for four, then.")], thread="g")
+    pages = [[(u.speaker, u.text) for u in page.utterances] for page in alice.pages()]
+    assert pages == [said[:2], said[2:3], [*said[3:], ("assistant", "A table for four, then.")]]
+
+
 def test_an_exchange_is_one_page(alice: OwnerMemory) -> None:
     page_id = alice.add("Hello", "Hi")
     (page,) = alice.pages()

@@ -7,19 +7,19 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, or_, select, update
+from sqlalchemy import and_, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import KeyReused
 from embermem.core.ids import new_id
 from embermem.core.paging import PageTail, joins
-from embermem.core.types import Added, Message, Owner, OwnerId, PageId, ThreadId, Utterance, UtteranceId
+from embermem.core.types import Added, Message, Owner, OwnerId, PageId, Role, ThreadId, Utterance, UtteranceId
 from embermem.core.user_overrides import mark_of_message
 from embermem.protocols import OwnerState
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
 from embermem.store.erasing import Erasing, is_gone, is_keyed, marked_of, same_digest
-from embermem.store.queries.reads import chunks
+from embermem.store.queries.reads import chunks, same
 from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
 from embermem.store.transactions import Undo
 
@@ -139,16 +139,18 @@ def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Ca
 
 def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) -> PageTail | None:
     """The thread's newest page; none where that has expired, so that what is said now does not end with it."""
-    page = schema.page
+    page, said = schema.page, schema.utterance
     row = c.execute(
-        select(page.c.page_id, page.c.answered, page.c.expires_at)
+        select(page.c.page_id, page.c.answered, page.c.expires_at, said.c.role, said.c.speaker)
+        .outerjoin(said, and_(same(said, page), said.c.seq == page.c.last_seq))
         .where(page.c.owner_id == owner_id, page.c.thread == thread)
         .order_by(page.c.no.desc())
         .limit(1)
     ).first()
     if row is None or (row.expires_at is not None and row.expires_at <= at):
         return None
-    return PageTail(page_id=PageId(row.page_id), answered=row.answered)
+    speaker = row.speaker if row.role == Role.USER.value else ""
+    return PageTail(page_id=PageId(row.page_id), answered=row.answered, speaker=speaker)
 
 
 def _append(
@@ -162,7 +164,7 @@ def _append(
     for message in messages:
         seq += 1
         tail = tails[message.thread]
-        if tail is not None and joins(tail, message.role, fresh=fresh):
+        if tail is not None and joins(tail, message.role, message.speaker, fresh=fresh):
             page_id, answered = tail.page_id, tail.answered or message.role.agent_side
             if page_id in opened:
                 opened[page_id] |= {"last_seq": seq, "answered": answered}
@@ -173,7 +175,8 @@ def _append(
             page_id, answered = PageId(new_id("p")), message.role.agent_side
             opened[page_id] = new_page(owner_id, page_id, pages, message.thread, seq, answered, at)
             fresh = False
-        tails[message.thread] = PageTail(page_id=page_id, answered=answered)
+        speaker = message.speaker if message.role is Role.USER else ""
+        tails[message.thread] = PageTail(page_id=page_id, answered=answered, speaker=speaker)
         said = {"owner_id": owner_id, "seq": seq, "id": new_id("u"), "page_id": page_id, "recorded_at": at}
         utterances.append(row_of(message, schema.utterance, **said))
     c.execute(insert(schema.utterance), utterances)
