@@ -119,6 +119,14 @@ def test_a_speaker_without_a_name_is_the_user_and_is_called_so_until_a_name_is_t
     assert told(mine, "Caroline") == told(mine, "user") == told(mine)
 
 
+def test_a_speaker_who_is_called_like_a_relative_is_a_speaker(opened: Opener) -> None:
+    mine = opened().of("alice", "tutor")
+    say(mine, ("Alice", "I live in Lyon."), ("tutor*", "I live in Oslo."))
+    user, agent = mine.people()
+    assert (user.name, agent.id, agent.name, agent.names) == ("Alice", "agent", "tutor", ("tutor",))
+    assert told(mine, "tutor") == {"tutor lives in Oslo"}
+
+
 # -------------------------------------------------------------------------------------------------- a group of four
 
 HOMES = {"Ann": "Lyon", "Bob": "Oslo", "Cleo": "Rome", "Dan": "Porto"}

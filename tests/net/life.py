@@ -296,13 +296,14 @@ def _take_back(alice: Any, clock: Clock) -> None:
 def _correct(memory: Any, alice: Any, clock: Clock) -> None:
     if not _can(alice, "correct"):
         return
-    first, *_, last = alice.facts("user")
-    alice.pin(first.id)
+    alice.pin(alice.facts("user")[0].id)
+    known = (*alice.facts("user", archived=True), *alice.facts("user"))
+    *_, last = (fact for fact in known if fact.attribute == "likes")
     alice.correct(last.id, "likes pressed violets", value="pressed violets")
     archived = alice.facts(archived=True)
     alice.pin(archived[-1].id)
     alice.pin(archived[-1].id, False)
-    alice.retire(alice.facts("user")[1].id)
+    alice.retire(next(fact.id for fact in alice.facts("user")[1:] if fact.attribute != "lives_in"))
 
 
 def _forget(memory: Any, alice: Any, clock: Clock) -> None:

@@ -28,7 +28,7 @@ from embermem.core.types import (
     Relation,
     Role,
 )
-from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
+from embermem.languages.people import AGENT, USER, Called, called, label, mentions, no_name, told_in, whose
 
 __all__ = ["People", "people_of", "profile_from", "profile_value", "shown", "speaker_of"]
 
@@ -70,11 +70,11 @@ class People:
         self._facts = facts
         self._owner = fold(owner.user)
         self._told: dict[str, str] = {}
-        rulings = [one for one in relations if one.relation is Relation.IS]
-        self._apart = [(self._meant(one.one), self._meant(one.other)) for one in rulings if not one.holds]
         for one in relations:
             if one.relation is Relation.SPEAKS:
                 self._roles.setdefault(self._node(one.one), {})[Role(one.other)] = None
+        rulings = [one for one in relations if one.relation is Relation.IS]
+        self._apart = [(self._meant(one.one), self._meant(one.other)) for one in rulings if not one.holds]
         for one in rulings:
             if one.holds:
                 self._join(self._meant(one.one), self._meant(one.other))
@@ -146,7 +146,7 @@ class People:
         name = self.name_of(self.of(fact))
         said = label(fact.subject, language)
         wanted = label(name, language)
-        of = called(fact.subject).of or fold(fact.subject)
+        of = self._called(fact.subject).of or fold(fact.subject)
         if of in (USER, AGENT, self._owner) and fact.text.startswith(said):
             return wanted + fact.text[len(said) :]
         nodes = self._nodes_of(self._root(self._subject(fact.subject)))
@@ -190,9 +190,7 @@ class People:
 
     def _subject(self, subject: str) -> str:
         """The node of a subject as facts have it."""
-        if fold(subject) in self._roles:
-            return fold(subject)
-        told = called(subject)
+        told = self._called(subject)
         if told.name:
             if told.kin:
                 self._join(self._node(told.name), self._kin(told.of, told.kin))
@@ -201,10 +199,14 @@ class People:
 
     def _meant(self, name: str) -> str:
         """The node of a name in a ruling, which may be made before it is known whose names are one."""
-        told = called(name)
+        told = self._called(name)
         if told.kin and not told.name:
             return self._node(whose(told.of, told.kin, languages.by_signs(told.kin)))
         return self._node(told.name)
+
+    def _called(self, name: str) -> Called:
+        """The parts of a name; that of a speaker is a name, also "Tutor"."""
+        return Called("", "", name) if fold(" ".join(name.split())) in self._roles else called(name)
 
     def _kin(self, of: str, kin: str) -> str:
         """The node of somebody's relative, whatever the one is called whose relative it is."""
@@ -287,8 +289,8 @@ class People:
     def _join_kin(self) -> None:
         """What is said of somebody's relative is said of one, though it became known later whose names are one."""
         for name in tuple(self._written.values()):
-            told = called(name)
-            if told.kin and not told.name and fold(name) not in self._roles:
+            told = self._called(name)
+            if told.kin and not told.name:
                 self._join(self._node(name), self._kin(told.of, told.kin))
 
     def _join_relatives(self) -> None:
@@ -315,7 +317,7 @@ class People:
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
         """Names first, then kin words, with the name of the one whose relative it is; a role is no name."""
         written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
-        relatives = {name: told for name in written if (told := called(name)).kin and fold(name) not in self._roles}
+        relatives = {name: told for name in written if (told := self._called(name)).kin}
         kin = (
             whose(self._own_name(self._root(told.of)) or told.of, told.kin, languages.by_signs(told.kin))
             for told in relatives.values()
@@ -330,7 +332,7 @@ class People:
         """The name that a speaker goes by, else the first name known. A speaker who goes by the owner's id is called by
         the name that was told, if one was."""
         nodes = [node for node in self._nodes_of(root) if node not in (USER, AGENT)]
-        names = [self._written[node] for node in nodes if node in self._roles or not called(self._written[node]).kin]
+        names = [self._written[node] for node in nodes if not self._called(self._written[node]).kin]
         speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
         told = [name for node, name in reversed(self._told.items()) if self._root(node) == root]
         return next(iter((*speaks, *told, *names)), "")

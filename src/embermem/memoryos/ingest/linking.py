@@ -89,6 +89,8 @@ def named(subject: str, apart: Collection[str]) -> str | None:
     one of those who talk. None for the user, the agent and those who talk."""
     subject = " ".join(subject.split())
     told = called(subject)
+    if fold(subject) in apart:
+        return None
     if told.kin:
         return told.name or (told.kin if told.of == USER or fold(told.of) in apart else subject)
     owner, possessive, rest = subject.partition("'s ")
