@@ -308,7 +308,7 @@ def test_a_page_without_an_answer_is_understood_like_any_other(tmp_path: Path, s
         tell(alice, ("I live in Lyon.", ""), ("", "I am your tutor."), clock=clock)
         assert len(alice.pages()) == 3
         assert len(alice.pages(Tier.MID)) == 2
-        assert held(alice) == {("user", "lives_in", "Lyon")}
+        assert held(alice) == {("alice", "lives_in", "Lyon")}
 
 
 # ------------------------------------------------------------------------------------- facts that get lost
@@ -351,7 +351,7 @@ def test_a_model_that_only_deletes_loses_nothing_that_was_said_and_can_be_taken_
         assert "I live in Lyon." in told
         assert "I moved to Nantes." in told
         alice.undo(next(change.no for change in reversed(alice.changes()) if "FactRetired" in str(change.decisions)))
-        assert held(alice) == {("user", "lives_in", "Lyon")}
+        assert held(alice) == {("alice", "lives_in", "Lyon")}
 
 
 @pytest.mark.parametrize("action", ["add", "supersede", pytest.param("same", marks=pytest.mark.proof)])
@@ -441,12 +441,12 @@ def test_a_number_that_was_not_shown_changes_nothing(tmp_path: Path, server: Mod
         alice.add("Bye.", "Bye.", at=clock.now)
         alice.settle()
         assert answers.met > 0
-        assert held(alice) == {("user", "lives_in", "Lyon")}
+        assert held(alice) == {("alice", "lives_in", "Lyon")}
         assert alice.stats().failed > 0
         server.reply_with(answer)
         clock.go(3600.0)
         settled(alice, clock)
-        assert held(alice) == {("user", "lives_in", "Nantes")}
+        assert held(alice) == {("alice", "lives_in", "Nantes")}
 
 
 @pytest.mark.parametrize(
@@ -476,7 +476,7 @@ def test_a_fact_is_superseded_only_by_one_about_the_same(
         alice.add("Bye.", "Bye.", at=clock.now)
         settled(alice, clock)
         assert answers.met > 0
-        assert ("user", "lives_in", "Lyon") in held(alice)
+        assert ("alice", "lives_in", "Lyon") in held(alice)
         assert alice.past_facts() == ()
 
 
@@ -495,7 +495,7 @@ def test_a_fact_may_be_superseded_by_another_attribute_where_its_value_is_spoken
         tell(alice, "I like coffee.", clock=clock)
         server.reply_with(AtPromotions(soured, "stand"))
         tell(alice, "I can't stand coffee any more.", clock=clock)
-        assert held(alice) == {("user", "dislikes", "coffee")}
+        assert held(alice) == {("alice", "dislikes", "coffee")}
         assert [f.value for f in alice.past_facts()] == ["coffee"]
 
 
@@ -590,7 +590,7 @@ def test_no_request_for_one_user_holds_a_word_of_another(tmp_path: Path, server:
         assert all(len(towns) <= 1 for towns in asked)
         assert set().union(*asked) == set(owners)
         assert {town: held(owner) for town, owner in owners.items()} == {
-            town: {("user", "lives_in", town)} for town in owners
+            town: {(owner.owner.user, "lives_in", town)} for town, owner in owners.items()
         }
 
 
@@ -629,8 +629,8 @@ def test_a_chinese_user_is_remembered_in_chinese(tmp_path: Path, server: ModelSe
         asked = [Question(request).text for request in server.requests]
         assert answers.met > 0
         assert all("Language: Chinese" in text for text in asked)
-        assert held(alice) == {("user", "lives_in", "里昂"), ("user", "likes", "咖啡")}
-        assert not re.search("[A-Za-z]", "".join(f.text for f in alice.facts()))
+        assert held(alice) == {("alice", "lives_in", "里昂"), ("alice", "likes", "咖啡")}
+        assert not re.search("[A-Za-z]", "".join(f.text.removeprefix("alice") for f in alice.facts()))
         assert "他们说" in alice.segments()[0].summary
 
 
@@ -708,7 +708,7 @@ def test_a_promotion_s_prompt_is_as_long_with_many_facts_as_with_a_hundred(tmp_p
             asked = [r for r in server.requests[seen:] if "summary so far: " in Question(r).text]
             shown = asked[0]  # what is new comes before what is read again
             assert "bridge" in Question(shown).text
-            assert Question(shown).text.count(" user likes=") == 25
+            assert Question(shown).text.count(" user alice: likes=") == 25
             sizes[count] = wire.prompt_tokens(shown)
     assert sizes[held] == sizes[many]
 
@@ -740,7 +740,7 @@ def test_a_segment_whose_promotion_fails_keeps_no_other_from_being_promoted(
         assert "walnut" in hottest.keywords
         assert answers.met > 0
         assert (hottest.unanalysed, other.unanalysed) == (6, 0)
-        assert ("user", "likes", "cello") in held(alice)
+        assert ("alice", "likes", "cello") in held(alice)
 
 
 def settled_or_waiting(owner: OwnerMemory) -> None:

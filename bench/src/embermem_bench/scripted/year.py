@@ -24,7 +24,7 @@ __all__ = ["answer"]
 
 _SPOKEN = re.compile(r"(?P<id>u\d+) (?P<side>user|agent)(?: [^:]{1,40})?: (?P<text>.*)")
 _KNOWN = re.compile(r"(?P<id>f\d+) user (?:(?P<subject>[^:=]+): )?(?P<attribute>[^=]+)=(?P<value>.*)")
-_USER = "user"
+_USER, _SPEAKER = "user", "signe"
 _SINGLE = frozenset({"name", "lives_in", "works_as", "works_at", "marital_status", "address", "phone_number"})
 _FIELDS = {"name": "name", "lives_in": "home", "works_as": "occupation"}
 _KIN = r"brother|sister|friend|colleague|boyfriend"
@@ -48,6 +48,8 @@ def _says(attribute: str, pattern: str, text: str, *, value: str = "{}", ends: b
 
 _PLACE = r"(?P<v>[A-Z]\w+)"
 _NOUNS = r"(?P<v>[a-z]+(?: [a-z]+){0,3}?)(?=[.,]| and| I)"
+_BY_NAME = re.compile(rf"(?:{_KIN}) (?=[A-Z])")
+"""What stands before the name by which memory knows somebody."""
 _RULES = (
     _says("name", r"\bI'm (?P<v>[A-Z]\w+ [A-Z]\w+)", "is called {}"),
     _says("lives_in", rf"\b(?:I live in|(?:I|we) moved to) {_PLACE}", "lives in {}"),
@@ -116,7 +118,8 @@ class _Reading:
     def line(self, line: str) -> None:
         """A known fact, or what the user's side said; all else tells nothing."""
         if fact := _KNOWN.fullmatch(line):
-            self.known[fact["subject"] or _USER, fact["attribute"], fold(fact["value"])] = fact["id"]
+            subject = _USER if fact["subject"] in (None, _SPEAKER) else fact["subject"]
+            self.known[subject, fact["attribute"], fold(fact["value"])] = fact["id"]
         elif (said := _SPOKEN.fullmatch(line)) and said["side"] == "user":
             for rule, found in _found(said["text"]):
                 self._note(rule, found, said["id"])
@@ -124,8 +127,8 @@ class _Reading:
     def _note(self, rule: _Rule, found: re.Match[str], evidence: str) -> None:
         given = found.groupdict()
         value = rule.value.format(given.get("v", ""))
-        subject = self._subject(given.get("who") or _USER)
-        action, fact = self._action(subject, rule, value)
+        subject = given.get("who") or _USER
+        action, fact = self._action(_BY_NAME.sub("", subject), rule, value)
         if action is None:
             return
         text = rule.text.format(value if rule.value != "{}" else given.get("v", ""))
@@ -145,10 +148,6 @@ class _Reading:
             self.fields.append({"name": _FIELDS[rule.attribute], "value": value, "evidence": [evidence]})
         if rule.attribute == "plays":
             self.traits.append({"dimension": "music", "level": 0.7, "confidence": 0.5, "evidence": [evidence]})
-
-    def _subject(self, who: str) -> str:
-        """A name alone is that of the one who is known by it: "Ingrid" of "friend Ingrid"."""
-        return next((subject for subject, _, _ in self.known if subject.endswith(f" {who}")), who)
 
     def _action(self, subject: str, rule: _Rule, value: str) -> tuple[_Action | None, str]:
         same = self.known.pop((subject, rule.attribute, fold(value)), None)
