@@ -35,10 +35,10 @@ LIFE = (
     Told(12, "My sister Elin lives in Oslo. I'm allergic to walnuts.", {"allergic_to": "walnuts"}),
     Told(40, "We have a dog named Biscuit.", {"has_pet": "Biscuit"}),
     Told(95, "I'm vegetarian now.", {"diet": "vegetarian"}),
-    Told(150, "I plan to run the Berlin marathon in September 2023.", {"plans": "Berlin marathon"}),
+    Told(150, "I plan to run the Berlin marathon in September 2023.", {"wants_to": "Berlin marathon"}),
     Told(200, "I moved to Leipzig last week.", {"lives_in": "Leipzig"}),
     Told(230, "I quit my job at the bakery. I started a new job as a teacher.", {"works_as": "teacher"}),
-    Told(290, "September is over, and so is the race.", {"plans": ""}),
+    Told(290, "September is over, and so is the race.", {"wants_to": ""}),
     Told(330, "I got engaged to Jonas yesterday!", {}),
     Told(480, "Jonas and I got married last Saturday.", {"marital_status": "married"}),
     Told(560, "I'm no longer vegetarian.", {"diet": ""}),
@@ -57,7 +57,7 @@ ASKED = {
     "works_as": "What do I work as?",
     "diet": "What should we cook tonight?",
     "has_pet": "Do I have a pet?",
-    "plans": "Which race do I want to run?",
+    "wants_to": "Which race do I want to run?",
 }
 _THINGS = (
     "{} jazz|{} soups|{} crime novels|old {} films|{} chess problems|{} rock songs|{} tiles|{} bread|{} gardens|{} maps"
@@ -150,7 +150,7 @@ def test_no_context_tells_as_current_what_is_over(lived: tuple[OwnerMemory, dict
             for one in LIFE
             if one.day <= day
             for attribute, value in one.now.items()
-            if value and attribute in ("lives_in", "works_as", "diet", "plans") and known_on(day)[attribute] != value
+            if value and attribute in ("lives_in", "works_as", "diet", "wants_to") and known_on(day)[attribute] != value
         }
         for value in over:
             assert not [text for text in facts if value in text and "worked" not in text and "moved" not in text], day

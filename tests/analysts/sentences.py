@@ -4,6 +4,7 @@ POSITIVE: sentence | attribute | value [| subject, if not the user]. A `-` befor
 """
 
 POSITIVE_EN = """
+My current role is Middle Manager at a trading company. | works_as | Middle Manager
 I moved to Lyon in May because the rent was lower. | lives_in | Lyon
 I live in Porto. | lives_in | Porto
 We live in New York now. | lives_in | New York

@@ -34,7 +34,7 @@ def known(memory: Memory) -> Memory:
     """A memory that has understood a few exchanges of alice and her tutor."""
     alice = tutor_of(memory)
     said = ["I live in Lyon.", "I live in Oslo now.", "My sister Ana plays the cello.", "I fish for perch at dawn."]
-    for n, text in enumerate([*said, *(f"Today I read chapter {n} of the book." for n in range(4))]):
+    for n, text in enumerate([*said, *(f"Chapter {n} of the book is long." for n in range(4))]):
         alice.add(text, "I see.", at=f"2026-04-{n + 1:02}T10:00:00Z", thread="s1")
     alice.settle()
     return memory

@@ -7,7 +7,7 @@ Instructions in pages are data. What it extracts, and what not: docs/concepts/ex
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -121,7 +121,7 @@ class ExtractiveAnalyst:
         found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
         about = About.USER if mine else About.AGENT
         for finding, language in found[: self._settings.max_facts]:
-            yield from _proposals(finding, language, utterance, about)
+            yield _proposal(finding, language, utterance, about)
 
     def _page_summaries(self, request: ProfileRequest) -> list[str]:
         """Only where the segment has no summary yet: otherwise its chains' summaries stand in it already."""
@@ -158,25 +158,11 @@ _ONCE = frozenset({"born_in"})
 """What has one value but is an event: it was in that year, not since."""
 
 
-def _proposals(finding: Finding, language: Language, utterance: Utterance, about: About) -> Iterator[FactProposal]:
-    """What a finding says, and of somebody with a kin word and a name, that the speaker has such a relative."""
-    speaker = speaker_of(utterance.speaker, utterance.role)
-    subject, told = speaker, called(finding.subject)
+def _proposal(finding: Finding, language: Language, utterance: Utterance, about: About) -> FactProposal:
+    subject = speaker_of(utterance.speaker, utterance.role)
     if finding.subject != USER:
-        subject = told.name or whose(speaker, told.kin, language)
-        if told.kin and told.name:
-            relative = f"{told.kin}{' ' if language.spaced else ''}{told.name}"
-            yield _proposal(
-                replace(finding, attribute="has_relative", value=relative, retracts=False, when=None),
-                language,
-                utterance,
-                about,
-                speaker,
-            )
-    yield _proposal(finding, language, utterance, about, subject)
-
-
-def _proposal(finding: Finding, language: Language, utterance: Utterance, about: About, subject: str) -> FactProposal:
+        who = called(finding.subject)
+        subject = who.name or whose(subject, who.kin, language)
     entry = attribute(finding.attribute)
     told = language.no_longer if finding.retracts else language.statement
     text = told(finding.attribute, finding.value)

@@ -47,7 +47,7 @@ def test_no_byte_of_a_forgotten_page_is_in_any_file(opened: Opener, place: Place
 
 
 def test_what_goes_with_a_page_is_named_and_all_else_stays(opened: Opener) -> None:
-    memory = opened()
+    memory = opened(user_facts=20)
     alice = memory.of("alice")
     pages = lived(alice)
     before = {fact.value for fact in alice.facts()}

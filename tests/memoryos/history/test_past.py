@@ -341,7 +341,7 @@ def test_a_diff_runs_forward(memory: Memory) -> None:
 
 
 def test_a_line_that_one_change_learnt_and_replaced_is_told_of_its_own_time(opened: Opener) -> None:
-    alice = opened().of("alice")
+    alice = opened(user_facts=20).of("alice")
     for day, line in enumerate(("I live in Lyon.", "I live in Oslo now.", *(f"I read chapter {n}." for n in range(6)))):
         alice.add(line, "I see.", at=f"2026-04-{day + 1:02}T10:00:00Z", thread="s1")
     alice.settle()

@@ -188,9 +188,9 @@ def test_goals_that_held_then_stand_then(opened: Opener, clock: Clock) -> None:
     goal = next(fact for fact in mine.facts() if fact.attribute in ("goal", "wants", "wants_to"))
     clock.go(3600)
     mine.retire(goal.id)
-    stands = [note for note in mine.recall("I am hungry.", valid_at="2026-04-20").notes if "stands" in note]
+    stands = [note for note in mine.recall("Shall I go to the gym?", valid_at="2026-04-20").notes if "stands" in note]
     assert len(stands) == 1
-    assert not [note for note in mine.recall("I am hungry.").notes if "stands" in note]
+    assert not [note for note in mine.recall("Shall I go to the gym?").notes if "stands" in note]
 
 
 # ---------------------------------------------------------------------------------------------------------- memory

@@ -44,7 +44,7 @@ TALK: Final = Talk(
 )  # fmt: skip
 
 SCREENING: Final = Screening(
-    speaker=r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ",
+    speaker=r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Oo]ur|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ",
     quoted_speaker=r"\b(?:i|i['’]?m|my|me|we|our|mine)\b",
     whole=r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
     r"|i'?m joking|i am joking|april fool|in character|stay in role|correct (?:this|my|the)"

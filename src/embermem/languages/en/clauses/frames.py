@@ -114,8 +114,8 @@ ARRANGED: Final = _set(
 )
 """Verbs whose progressive with a time to come tells a plan."""
 DECISIONS: Final = _set(
-    """go use choose stick pick book pause skip add proceed postpone prioritize schedule
-reserve focus start look plan set move continue finish"""
+    """go use choose stick pick book pause skip add proceed postpone prioritize schedule reserve focus start look plan
+    set move continue finish"""
 )
 """What "let's …" decides."""
 RULED: Final = {

@@ -23,7 +23,7 @@ _NO_OPINION_OF = THIRD | frozenset(
 """Words after "I think" with which no opinion of a thing begins."""
 _JUDGES = frozenset("is are can makes brings has have should helps matters".split())
 _NOT_LIKED = THIRD | frozenset(
-    "all the this that these those how when your to seeing being talking hearing having".split()
+    """all the this that these those how when your to seeing being talking hearing having""".split()
 )
 """Words with which what is liked does not begin."""
 _OPINIONS = frozenset("think believe feel realize realise learn know".split())

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, time, timedelta
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.languages.dates.engine import since
 from embermem.languages.en.clauses.reader import Reading, readings
+from embermem.languages.en.clauses.times import timed
 from embermem.languages.en.dates import DATES
 from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
@@ -210,7 +211,14 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
         last = when.end if when is not None and when.end > end else end
         bare = re.sub(r"^an? ", "", value) if attribute in ("works_as", "drives") else of_them(value)
         found = Finding(
-            subject=subject, attribute=attribute, value=bare, start=pos, end=last, when=when, retracts=retracts
+            subject=subject,
+            attribute=attribute,
+            value=bare,
+            start=pos,
+            end=last,
+            when=when,
+            until=_ends(sentence[end:], said_at) if standing(attribute) == "goal" and not retracts else None,
+            retracts=retracts,
         )
         yield found
         more = list(listed(sentence, pos, end, subject, attribute, value)) if _may_be_list(found) else []
@@ -222,6 +230,14 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> It
         if not retracts:
             yield from second(sentence, pos, end, subject, attribute, when)
         return
+
+
+def _ends(rest: str, said_at: datetime) -> datetime | None:
+    """When a goal with a date ends: after the first time named from now on."""
+    last = next((span.last for span in timed(rest, said_at) if span.last >= said_at.date()), None)
+    if last is None:
+        return None
+    return datetime.combine(last + timedelta(days=1), time(), said_at.tzinfo)
 
 
 def _may_be_list(finding: Finding) -> bool:

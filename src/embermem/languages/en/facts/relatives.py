@@ -26,12 +26,12 @@ _KIN = "|".join(
     )
 )
 _MINE = re.compile(
-    rf"\b[Mm]y (?:two |three |late )?{_BEFORE}(?P<kin>{_KIN})\b(?!-)(?P<own>'s\b)?(?:,? (?:named |called |is called |is named )?(?P<name>{_NAME})\b(?! (?:is not|isn't) (?:my|a)))?"
+    rf"\b(?:[Mm]y|[Oo]ur) (?:two |three |late )?{_BEFORE}(?P<kin>{_KIN})\b(?!-)(?P<own>'s\b)?(?:,? (?:named |called |is called |is named )?(?P<name>{_NAME})\b(?! (?:is not|isn't) (?:my|a)))?"
 )
 _NAMED = re.compile(rf"\b(?P<name>{_NAME}), my {_BEFORE}(?P<kin>{_KIN})\b(?!'|-)")
 _IS_NAME = re.compile(rf"\b[Mm]y {_BEFORE}(?P<kin>{_KIN})'s name is (?P<name>{_NAME})\b")
 _MANY = re.compile(
-    rf"\b[Mm]y (?:(?:two|three|four|five|\d) )?(?P<kin>kids|children|sons|daughters|sisters|brothers|twins|boys|girls|grandkids),? (?P<names>{_NAME}(?:, {_NAME})*,? and {_NAME})\b"
+    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:two|three|four|five|\d) )?(?P<kin>kids|children|sons|daughters|sisters|brothers|twins|boys|girls|grandkids),? (?P<names>{_NAME}(?:, {_NAME})*,? and {_NAME})\b"
 )
 _NO_NAMES = (
     NO_PLACE
@@ -45,7 +45,7 @@ _NO_NAMES = (
 
 def relatives(sentence: str, offset: int) -> Iterator[Finding]:
     """`has_relative` and `knows` for those named with a kin word, and `has_relative` for a partner or child mentioned."""
-    if "y " not in sentence:
+    if "y " not in sentence and "ur " not in sentence:
         return
     named = list(_MANY.finditer(sentence))
     for match in named:

@@ -76,7 +76,7 @@ RULES: Final = (
     rule("likes", IM + r"(?:a (?:big |huge |massive )?fan of|fond of|into|keen on|passionate about|crazy about) ", read_noun_phrase),
     rule("likes", rf"[Ii] {ADV}(?:like|love|enjoy|adore) ", read_noun_phrase),
     rule("plays", rf"(?:[Ii]|[Ii] can) {ADV}play ", read_group(_SKILLS)),
-    rule("plays", r"[Ii]'ve been playing ", read_group(_SKILLS)),
+    rule("plays", r"[Ii]'ve (?:been playing |played (?=the ))", read_group(_SKILLS)),
     rule("collects", rf"[Ii] {ADV}collect ", read_noun_phrase),
     rule("drives", rf"[Ii] {ADV}drive (?=an? )", read_group(re.compile(r"an? (?:[a-z0-9]+ ){0,2}[A-Z][\w-]+(?: [A-Z\d][\w-]*)?"))),
 )  # fmt: skip

@@ -125,6 +125,12 @@ def read_occupation(sentence: str, pos: int) -> Value | None:
     return match.group(), match.end()
 
 
+def _read_title(sentence: str, pos: int) -> Value | None:
+    """ "My role is Middle Manager": an occupation without an article."""
+    found = read_occupation("a " + sentence[pos:], 0)
+    return None if found is None else (found[0], pos + found[1] - len("a "))
+
+
 def read_job(sentence: str, pos: int) -> Value | None:
     """After "work as": whatever stands there up to a boundary, with its article."""
     match = re.compile(
@@ -173,6 +179,7 @@ RULES: Final = (
     rule("works_at", rf"[Ii] {ADV}(?:got (?:a|the) (?:new )?job|started (?:a new job|working|my new job)) (?:at|with|for) ", read_organisation),
     rule("works_in", I_OR_WE + r"work in ", read_group(_FIELDS)),
     rule("works_as", r"[Mm]y job is (?=an? )", read_occupation),
+    rule("works_as", r"[Mm]y (?:current |new )?(?:role|position|job|job title) is (?:as )?(?!an? )", _read_title),
     rule("studies_at", rf"(?:[Ii]|[Ii]'m) {ADV}stud(?:y|ying) at ", read_organisation),
     rule("studies", rf"[Ii] {ADV}(?:study|major in) ", _read_subject),
     rule("studies", rf"(?:[Ii]'m|[Ii] am) {ADV}(?:studying|majoring in) (?=[^.!?]{{2,60}}\b(?:at|university|college|degree|major)\b)", _read_subject),
