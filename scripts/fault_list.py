@@ -364,8 +364,8 @@ _PERSONA = (
         name="archive-the-newest",
         breaks="above the cap the newest facts leave the persona, and the oldest stay",
         file="memoryos/ingest/long_term.py",
-        old="for fact in own[: max(0, len(own) - cap)]]",
-        new="for fact in own[cap:]]",
+        old="for fact_id in first[: max(0, over)]]",
+        new="for fact_id in first[len(first) - max(0, over) :]]",
         tests=("test_long_term.py", "test_consolidation.py"),
     ),
     Fault(
