@@ -264,8 +264,8 @@ _TIERS = (
         breaks="an exchange given whole joins the open page of its thread",
         file="core/paging.py",
         was="paging.py",
-        old="return role.agent_side or not (tail.answered or fresh)",
-        new="return role.agent_side or not tail.answered",
+        old="return role.agent_side or not (tail.answered or fresh or another)",
+        new="return role.agent_side or not (tail.answered or another)",
         tests=("test_pages.py", "test_messages.py"),
     ),
     Fault(

@@ -32,6 +32,7 @@ FILLED: dict[str, Any] = {
     **{
         "segment": None,
         "user": "alice",
+        **{"name": "alice", "one": "alice", "other": "user"},
         "since": datetime(2026, 5, 1, tzinfo=UTC),
         "earlier": "2026-05-01",
         "limit_s": 0.0,

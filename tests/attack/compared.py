@@ -111,6 +111,7 @@ class Impact:
         self._values = {row["value"].casefold() for row in before["fact"] if row["fact_id"] in done.facts}
         self._traits = _named(resting, "trait") | {*done.traits}
         self._lines = _named(resting, "profile") | {*done.profile}
+        self._people = _named(resting, "person")
         self._mirroring = self._lines_of_facts(before, {*done.facts})
         ends = self._facts | self._segments
         self._links = _named(resting, "link")
@@ -149,6 +150,8 @@ class Impact:
                 return row["segment_id"] in self._evolved
             case "trait":
                 return row["dimension"] in self._traits
+            case "person":
+                return ".".join((row["relation"], row["one"], row["other"])) in self._people
             case "profile":
                 name = f"{row['whose']}.{row['name']}"
                 return name in self._lines or (name, row["change_no"]) in self._mirroring
@@ -167,7 +170,7 @@ class Impact:
 
     def _owns(self, item: str, item_id: str) -> bool:
         groups = {"chain": self._chains, "segment": self._segments, "evolution": self._evolved, "fact": self._facts}
-        groups |= {"trait": self._traits, "profile": self._lines, "link": self._links}
+        groups |= {"trait": self._traits, "profile": self._lines, "link": self._links, "person": self._people}
         return item_id in groups[item]
 
     def _told(self, text: str) -> bool:
