@@ -38,7 +38,7 @@ def test_facts_are_learnt_in_one_change_of_the_caller_s(alice: OwnerMemory) -> N
     assert [fact.text for fact in learnt] == [
         "The user lives in Lyon",
         "The user likes green tea",
-        "sister Ana is a nurse",
+        "Ana is a nurse",
         "The assistant speaks French",
     ]
     assert [(f.about, f.subject, f.attribute) for f in learnt] == [
