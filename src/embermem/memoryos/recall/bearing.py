@@ -2,8 +2,9 @@
 
 The scores of utterances were fitted so that exp(score) over the sum of all is the probability that an utterance holds
 the evidence. A fact is as likely to bear on the query as its likeliest source, and is told from a threshold on; a
-question for an attribute by name ("Do I have any pets?") gets what is known of it in any case. No fact is told that
-neither shares a word with the query nor rests on something near to it. docs/research/understanding.md has the figures.
+question for an attribute by name ("Do I have any pets?") gets what is known of it in any case. No other fact is told
+that neither holds a third of the query's words nor rests on something near to it. docs/research/understanding.md has
+the figures.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["bearing", "wanted"]
 _NEAR = 0.42
 """A cosine between a query and an utterance from which they speak of one thing (ours)."""
 _SAYS = 1 / 3
-"""The share of a query's words from which a fact of the caller's own, which no utterance shows, is told."""
+"""The share of a query's words, by weight, from which a fact speaks of the same thing (ours)."""
 
 
 def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, float], ...]:
@@ -69,10 +70,9 @@ def _from(
         fact = table.rows[place]
         of_them = people.of(fact) in of
         by_name = of_them and fact.attribute in asked
-        if not fact.sources:
-            bears = says[place] >= _SAYS
-        else:
-            bears = likely[place] >= view.settings.facts_least and (says[place] > 0.0 or near[place] >= _NEAR)
+        bears = says[place] >= _SAYS or near[place] >= _NEAR
+        if fact.sources:
+            bears = bears and likely[place] >= view.settings.facts_least
         if by_name or (bears and (of_them or fact.attribute not in asked)):
             found.append((by_name, of_them, fact, float(max(likely[place], 0.0))))
     return found

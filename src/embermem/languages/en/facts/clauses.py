@@ -97,6 +97,10 @@ _ADJECTIVE = re.compile(r"(?:ing|ful|less|ous|able|ible|sted|ized|ished|ated|iva
 _FUTURE = re.compile(r"\b(?:next (?:year|month|week|spring|summer|fall|autumn|winter)|tomorrow)\b", re.IGNORECASE)
 _ANY_YEAR = re.compile(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IGNORECASE)
 
+_AND_VERB = re.compile(
+    r"\s*,?\s+and (?:also |now |currently )?(?=(?:work|live|study|am|have|own|speak|play|collect|drive|come from|grew up|was born)\b)"
+)
+"""Between a statement and a verb of the same speaker."""
 _STOP = re.compile(r"[,;.!()]|\b(?:because|but|and|so|where|when|while|which|who)\b")
 
 
@@ -192,6 +196,20 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
         for found in _statement(sentence, pos, said_at, timed.group() if timed else ""):
             reached = max(reached, found.end)
             yield replace(found, start=found.start + offset, end=found.end + offset)
+            for more in _goes_on(sentence, found, said_at):
+                reached = max(reached, more.end)
+                yield replace(more, start=more.start + offset, end=more.end + offset)
+
+
+def _goes_on(sentence: str, found: Finding, said_at: datetime) -> Iterator[Finding]:
+    """What a second verb adds about the speaker: "I live in Ghent and work as a nurse"."""
+    joint = _AND_VERB.match(sentence, found.end)
+    if joint is None or found.subject != USER or found.retracts:
+        return
+    shift = joint.end() - len("I ")
+    for more in _statement("I " + sentence[joint.end() :], 0, said_at, ""):
+        if more.subject == USER:
+            yield replace(more, start=joint.end(), end=more.end + shift)
 
 
 def _in_future(text: str, said_at: datetime) -> bool:
