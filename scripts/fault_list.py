@@ -363,7 +363,7 @@ _PERSONA = (
     Fault(
         name="archive-the-newest",
         breaks="above the cap the newest facts leave the persona, and the oldest stay",
-        file="memoryos/ingest/long_term.py",
+        file="memoryos/ingest/knowledge_cap.py",
         old="for fact_id in first[: max(0, over)]]",
         new="for fact_id in first[len(first) - max(0, over) :]]",
         tests=("test_long_term.py", "test_consolidation.py"),

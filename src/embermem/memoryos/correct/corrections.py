@@ -20,7 +20,7 @@ from embermem.core.config import Settings
 from embermem.core.errors import InputError
 from embermem.core.types import Fact, FactId, Persona, Source
 from embermem.core.user_overrides import plain, speaks_of
-from embermem.memoryos.ingest.long_term import over_cap
+from embermem.memoryos.ingest.knowledge_cap import over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 

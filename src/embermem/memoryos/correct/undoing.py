@@ -39,7 +39,7 @@ from embermem.core.changes import (
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import FactId, Relation
-from embermem.memoryos.ingest.long_term import beyond_cap
+from embermem.memoryos.ingest.knowledge_cap import beyond_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
 
 TEACHING = tuple(kind for kind, entry in KINDS.items() if entry.undone is not Undoing.NOTHING)

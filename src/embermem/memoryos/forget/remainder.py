@@ -27,7 +27,7 @@ from embermem.core.types import Chain, ChainId, Fact, FactId, OwnerId, Page, Seg
 from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.forget.redacting import Redacted
 from embermem.memoryos.ingest import mid_term
-from embermem.memoryos.ingest.long_term import over_cap
+from embermem.memoryos.ingest.knowledge_cap import over_cap
 from embermem.protocols import ARCHIVED, ENDED, HELD, Store, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import TypeVar
+from datetime import datetime
 
-from embermem.core.attributes import OPPOSITE, kind
+from embermem.core.attributes import OPPOSITE
 from embermem.core.changes import (
     CALLER,
     Decision,
@@ -52,23 +51,27 @@ from embermem.core.types import (
     TraitProposal,
 )
 from embermem.core.user_overrides import Rulings
+from embermem.memoryos.ingest.knowledge_cap import over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
+from embermem.memoryos.ingest.proposal_times import (
+    compared_at,
+    first_said,
+    last_said,
+    later,
+    newest,
+    resting,
+    said_after,
+)
 from embermem.memoryos.ingest.user_profile import follows, moved
 from embermem.memoryos.ingest.value_equality import same_value
 from embermem.memoryos.people import People, speaker_of
 
-_Proposal = TypeVar("_Proposal", FactProposal, TraitProposal, ProfileProposal)
 _Made = FactAdded | FactStrengthened | FactExpires | FactRetired | FactsConflict
 
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
-_NEWS = timedelta(days=60)
-"""A change told within so long of its day ("I moved last week") is the newest word; one of long ago ("in 2010") is
-history, and does not end what was said to hold since (ours)."""
 _NAMING = frozenset({"name", "nickname", "has_relative", "knows"})
 """The attributes that say who is called what."""
-_NEWER_THAN_ALL = 2**62
-"""In place of the newest seq behind what a caller brings himself: nothing that was said came after it."""
 
 
 class Knowledge:
@@ -152,16 +155,16 @@ class Knowledge:
             if fact.id not in self._held:
                 self._others.setdefault(fact.id, fact)
         decisions: list[Decision] = []
-        told, self._refused = self._ruled(_resting(change.facts, said))
+        told, self._refused = self._ruled(resting(change.facts, said))
         for fact_told in sorted(told, key=lambda p: p.sources[0].seq):
             decisions += self._structural(self._fact(fact_told, said, no, at))
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         decisions += self._over_cap(settings)
-        traits = [one for one in _resting(change.traits, said) if self.people.is_user(one.subject)]
+        traits = [one for one in resting(change.traits, said) if self.people.is_user(one.subject)]
         decisions += [made for trait in traits if (made := self._trait(trait, said, at))]
         lines = [
             line
-            for line in _resting(change.profile, said)
+            for line in resting(change.profile, said)
             if self.people.is_user(line.subject) and not any(mirrors(one, line) for one in self._refused)
         ]
         decisions += [done for line in lines if (done := self._field(line, said, at)) is not None]
@@ -204,8 +207,8 @@ class Knowledge:
         told: list[FactProposal] = []
         refused: list[FactProposal] = []
         for p in proposals:
-            forbidden = self._rulings.forbids(p, _newest(p)) or any(
-                _newest(p) <= upto and same_value(p.value, value, p.attribute)
+            forbidden = self._rulings.forbids(p, newest(p)) or any(
+                newest(p) <= upto and same_value(p.value, value, p.attribute)
                 for value, upto in self._rulings.denied_of(p)
             )
             (refused if forbidden and not p.retracts else told).append(p)
@@ -214,7 +217,7 @@ class Knowledge:
     # ------------------------------------------------------------------------------------------------------- facts
 
     def _fact(self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime) -> list[_Made]:
-        told = _said(proposal.sources, said) if proposal.sources else at
+        told = first_said(proposal.sources, said) if proposal.sources else at
         when = proposal.valid_from or told
         if proposal.replaces is not None:
             return self._replacing(proposal, said, no, at)
@@ -225,18 +228,18 @@ class Knowledge:
                 self._retire(fact, None, when, at)
                 for fact in (*alike, *put_away)
                 if (_says(fact, proposal) or (proposal.single and not proposal.value))
-                and not _said_after(fact, proposal, when)
-                and not self._rulings.keeps(fact.id, _newest(proposal))
+                and not said_after(fact, proposal, when)
+                and not self._rulings.keeps(fact.id, newest(proposal))
             ]
         if self._known_source(proposal):
             return []
         known = next((fact for fact in alike if _says(fact, proposal)), None)
         if known is not None:
             return self._said_again(known, proposal)
-        as_of = _as_of(told, when)
-        newer = [fact for fact in alike if _later(fact.valid_from, as_of)]
+        as_of = compared_at(told, when)
+        newer = [fact for fact in alike if later(fact.valid_from, as_of)]
         if proposal.single and any(
-            self._rulings.keeps(fact.id, _newest(proposal)) for fact in alike if fact not in newer
+            self._rulings.keeps(fact.id, newest(proposal)) for fact in alike if fact not in newer
         ):
             self._refused.append(proposal)
             return []
@@ -247,11 +250,11 @@ class Knowledge:
                 if not newer and self._of_one_day(fact, proposal, told, no):
                     decisions += self._conflict(fact, self._held[added.fact_id], _told_of(fact))
                 elif fact not in newer:
-                    until = fact.valid_from if _later(fact.valid_from, when) else when
+                    until = fact.valid_from if later(fact.valid_from, when) else when
                     decisions.append(self._retire(fact, added.fact_id, until, at))
             for fact in put_away:  # what the cap moved out ends too
-                if not _later(fact.valid_from, as_of) and not self._rulings.keeps(fact.id, _newest(proposal)):
-                    until = fact.valid_from if _later(fact.valid_from, when) else when
+                if not later(fact.valid_from, as_of) and not self._rulings.keeps(fact.id, newest(proposal)):
+                    until = fact.valid_from if later(fact.valid_from, when) else when
                     decisions.append(self._retire(fact, added.fact_id, until, at))
             if newer:  # said of an earlier time: true then, and already superseded
                 first = min(newer, key=lambda fact: fact.valid_from or at)
@@ -263,26 +266,26 @@ class Knowledge:
         is not, nothing of the proposal is believed. The older of two values is the one that is retired. Where the one
         named speaks of another subject or attribute, neither ends the other: both stay, in conflict."""
         old = self._held.get(proposal.replaces) if proposal.replaces is not None else None
-        if old is None or old.about is not proposal.about or self._rulings.keeps(old.id, _newest(proposal)):
+        if old is None or old.about is not proposal.about or self._rulings.keeps(old.id, newest(proposal)):
             return []
         if not self._same_attribute(old, proposal):
             made = [] if proposal.retracts else self._fact(replace(proposal, replaces=None), said, no, at)
             if made and self._takes_back(proposal, old):
-                since = proposal.valid_from or _said(proposal.sources, said)
-                return made if _said_after(old, proposal, since) else [*made, self._retire(old, None, since, at)]
+                since = proposal.valid_from or first_said(proposal.sources, said)
+                return made if said_after(old, proposal, since) else [*made, self._retire(old, None, since, at)]
             new = None if not made else self._held.get(made[0].fact_id)
             return made if new is None else [*made, *self._conflict(old, new, _other_matter(old, new))]
-        told = _said(proposal.sources, said)
+        told = first_said(proposal.sources, said)
         when = proposal.valid_from or told
         if proposal.retracts:
-            return [] if _said_after(old, proposal, when) else [self._retire(old, None, when, at)]
+            return [] if said_after(old, proposal, when) else [self._retire(old, None, when, at)]
         decisions = self._fact(replace(proposal, replaces=None), said, no, at)
         new = None if not decisions else self._held.get(decisions[0].fact_id)
         if new is None or new.id == old.id or old.id not in self._held:
             return decisions  # read before, the same value, or settled by the rule of one value
-        if isinstance(decisions[0], FactAdded) and _later(old.valid_from, _as_of(told, when)):
+        if isinstance(decisions[0], FactAdded) and later(old.valid_from, compared_at(told, when)):
             return [*decisions, self._retire(new, old.id, old.valid_from, at)]
-        until = old.valid_from if _later(old.valid_from, when) else when
+        until = old.valid_from if later(old.valid_from, when) else when
         return [*decisions, self._retire(old, new.id, until, at)]
 
     def _structural(self, made: list[_Made]) -> list[_Made]:
@@ -404,7 +407,7 @@ class Knowledge:
             return None
         known = self._traits.get(proposal.dimension)
         level, confidence, sources = proposal.level, proposal.confidence, proposal.sources
-        since = _last_said(sources, said)
+        since = last_said(sources, said)
         if known is not None:
             since = max(filter(None, (since, known.valid_from)), default=None)
             fresh = tuple(source for source in sources if source.seq not in {s.seq for s in known.sources})
@@ -439,7 +442,7 @@ class Knowledge:
             or self._order(proposal) <= self._order(known)
         ):
             return None
-        since = max(self._since(proposal), default=_last_said(proposal.sources, said))
+        since = max(self._since(proposal), default=last_said(proposal.sources, said))
         line = ProfileField(
             whose=About.USER,
             name=proposal.name,
@@ -476,27 +479,6 @@ class Knowledge:
         return tuple(self._held.values())
 
 
-def over_cap(held: Iterable[Fact], settings: Settings) -> list[FactArchived]:
-    """What goes to the archive of the facts that are held: see `beyond_cap`; pinned ones stay."""
-    return beyond_cap({fact.id: fact for fact in held if not fact.pinned}, settings)
-
-
-def beyond_cap(unpinned: Mapping[FactId, Fact | FactAdded], settings: Settings) -> list[FactArchived]:
-    """§3.3: knowledge bases are queues of 100; here the oldest unpinned facts go to the archive, not away. They are in
-    order of confirmation. Each subject has a base of its own, and what leaves first are tastes, then what happened
-    once: who somebody is, their relatives and their health stay longest (`Kind`). Preset `paper`: the oldest."""
-    bases: dict[tuple[About, str], list[FactId]] = {}
-    paper = settings.preset == "paper"
-    for fact_id, fact in unpinned.items():
-        bases.setdefault((fact.about, "" if paper else fold(fact.subject)), []).append(fact_id)
-    archived: list[FactArchived] = []
-    for (about, _), own in bases.items():
-        over = len(own) - (settings.user_facts if about is About.USER else settings.agent_facts)
-        first = own if paper else sorted(own, key=lambda fact_id: kind(unpinned[fact_id].attribute))
-        archived += [FactArchived(fact_id=fact_id) for fact_id in first[: max(0, over)]]
-    return archived
-
-
 def known_first(fact: Fact) -> tuple[int, str]:
     """By which of two facts the one that was known first is told."""
     return fact.change_no, fact.id
@@ -521,42 +503,3 @@ def _other_matter(old: Fact, new: Fact) -> str:
 def _told_of(fact: Fact) -> str:
     day = "" if fact.valid_from is None else f" ({fact.valid_from.date().isoformat()})"
     return f"both are told of the same day{day}, at the same time, and only one can be so"
-
-
-def _as_of(told: datetime | None, when: datetime | None) -> datetime | None:
-    """The time by which a statement is compared with others: when it was told, if it is news, else its own time."""
-    return told if when is not None and told is not None and told - when <= _NEWS else when
-
-
-def _later(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and other is not None and one > other
-
-
-def _newest(proposal: FactProposal) -> int:
-    """The seq of the newest utterance that a proposal rests on."""
-    return max((source.seq for source in proposal.sources), default=_NEWER_THAN_ALL)
-
-
-def _said_after(fact: Fact, proposal: FactProposal, when: datetime | None) -> bool:
-    """Whether the fact holds from a later time than `when`, or was said later of the same time."""
-    if fact.valid_from != when:
-        return _later(fact.valid_from, when)
-    return max((source.seq for source in fact.sources), default=0) > max(source.seq for source in proposal.sources)
-
-
-def _resting(proposals: Iterable[_Proposal], said: Mapping[int, datetime]) -> list[_Proposal]:
-    """The proposals that rest on an utterance that was read, with no other sources."""
-    resting = []
-    for proposal in proposals:
-        sources = tuple(source for source in proposal.sources if source.seq in said)
-        if sources:
-            resting.append(replace(proposal, sources=sources))
-    return resting
-
-
-def _last_said(sources: Sequence[Source], said: Mapping[int, datetime]) -> datetime | None:
-    return max((said[source.seq] for source in sources if source.seq in said), default=None)
-
-
-def _said(sources: Sequence[Source], said: Mapping[int, datetime]) -> datetime | None:
-    return min((said[source.seq] for source in sources if source.seq in said), default=None)
