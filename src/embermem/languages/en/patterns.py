@@ -57,7 +57,7 @@ SCREENING: Final = Screening(
     r"|(?:^|\n)subject: .{3,}\n|\n\s*(?:best|cheers|regards|warmly|love|thanks|sincerely|yours),?\s*\n\s*(?-i:[A-Z])[a-z]+",
     from_here=r"\b(?:(?<!i )(?<!to )(?<!just )pretend(?! to (?!be (?:an?|my)))|(?<!i )(?<!can )(?<!can't )(?<!to )(?<!we )imagine|(?<!i )(?<!we )(?<!they )(?<!you )suppose(?! to\b)|let'?s say|act as|you are now|(?:write|draft|compose|generate|create|make up) (?:me |us )?"
     r"(?:an?|the|some|my) (?:\w+ ){0,2}(?:story|poem|song|essay|letter|e-?mail|bio|speech|text|message|script|dialogue|post|tweet|blog|article|resume|cv|pitch|statement|testimonial|ad|advert|description|scene|toast|vow|vows|reply|response"
-    r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue)|(?:the|this) following|quote:|here(?:'s| is) (?:a|an|the|what)"
+    r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue|section|part|description|abstract|proposal)|(?:the|this) following|quote:|below (?:is|are|i (?:have |'ve )?(?:listed|pasted|copied|put))|(?:remember|remmeber|read|memori[sz]e|acknowledge) this (?:content|text|context|information|document|article)|this is (?:my|our|the) [^.\n]{0,40}\b(?:content|text|draft|transcript|copy|essay|bio|article|script)\b|here(?:'s| is) (?:a|an|the|what)"
     r" (?:\w+ ){0,2}(?:text|poem|story|letter|e-?mail|quote|essay|he|she|they|wrote|message|post))",
 )
 
