@@ -96,6 +96,10 @@ _STATES = frozenset(
 """Participles that are adjectives."""
 
 
+_NOT_PERFECT = frozenset("got limited mixed advanced restricted reduced related unlimited dedicated".split())
+"""Participles after "have" that belong to its object: "have limited data"."""
+
+
 def clauses(sentence: Sequence[Token]) -> list[Clause]:
     """The clauses of a sentence whose subject is the speaker or a relative and whose verb is understood, in order."""
     found: list[Clause] = []
@@ -414,7 +418,7 @@ def _of_have(sentence: Sequence[Token], at: int, auxiliary: str) -> tuple[Tense,
             return Tense.PASSIVE, known.base, step
         return Tense.HAS_BEEN, "be", step
     known = verbs.verb(word)
-    if known is not None and "participle" in known.forms and word not in ("got",):
+    if known is not None and "participle" in known.forms and word not in _NOT_PERFECT:
         return Tense.PERFECT, known.base, at
     if word == "to" and auxiliary in ("have", "has"):
         return (Tense.PRESENT, "have", at - 1)

@@ -21,7 +21,7 @@ from embermem.languages.en.clauses.times import label_of, timed
 from embermem.languages.en.clauses.tokens import Token, low, tokens
 from embermem.languages.en.clauses.told import told, undetermined
 from embermem.languages.en.clauses.values import MOST_WORDS, complement
-from embermem.languages.en.clauses.words import FUNCTION, LEAD_OUT
+from embermem.languages.en.clauses.words import CUTS, FUNCTION, LEAD_OUT, PREPOSITIONS
 from embermem.languages.facts.finding import USER, Finding, When
 
 _SIGNS = re.compile(
@@ -33,6 +33,8 @@ _SIGNS = re.compile(
 """A sentence without any of these has no clause to read."""
 _DOUBTED = frozenset(("?", "if", "unless", "\ue000"))
 """What ends a clause that states nothing."""
+_OBJECTS_TOO = frozenset("how what where why whether who which if that you \ue000".split())
+"""Words before which a clause ends, and with which an object of its last verb may begin."""
 _DATED = frozenset(("did", "plans", "would_like_to", "does", "feels"))
 _HAPPENED = (Tense.PAST, Tense.PERFECT, Tense.PASSIVE, Tense.WAS, Tense.PAST_PROGRESSIVE)
 _TO_COME = (Tense.FUTURE, Tense.WISH, Tense.PROGRESSIVE)
@@ -131,7 +133,8 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
         return None
     most = MOST_WORDS - found.head.count(" ") - (2 if told_time.span is not None else 0)
     of_relative = clause.subject != USER
-    limits = complement(told_time.kept, 0, len(told_time.kept), most, of_relative=of_relative)
+    is_open = clause.stopped in _OBJECTS_TOO
+    limits = complement(told_time.kept, 0, len(told_time.kept), most, of_relative=of_relative, is_open=is_open)
     if limits is None:
         return None
     kept = told_time.kept[: limits[1]]
@@ -157,7 +160,7 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
 
 def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[DateSpan], said: date) -> _Time:
     """The time named in a clause or before it, taken out of the complement, which begins at `start`."""
-    kept = list(parts[start : clause.end])
+    kept = [t for k, t in enumerate(parts[start : clause.end], start) if not _points(parts, k)]
     begin, end = parts[clause.lead].start, parts[clause.end - 1].end
     span = next((one for one in spans if begin <= one.start and one.end <= end + 1), None)
     if span is None or _USUAL & set(clause.adverbs):
@@ -173,6 +176,11 @@ def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[Da
     while left and left[-1].low in _BEFORE_TIME:
         left.pop()
     return _Time(span, relation, left + [t for t in kept if t.start >= span.end])
+
+
+def _points(parts: Sequence[Token], k: int) -> bool:
+    """Whether a "here" stands there that the clause does without: "began volunteering here after …"."""
+    return parts[k].low == "here" and low(parts, k - 1) not in PREPOSITIONS and low(parts, k + 1) in CUTS
 
 
 def _of_year(span: DateSpan, clause: Clause, said: date) -> DateSpan:

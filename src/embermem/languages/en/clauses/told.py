@@ -62,6 +62,9 @@ def undetermined(sentence: Sequence[Token], at: int) -> str | None:
         "in",
     ):
         return None
+    known = verbs.verb(after)
+    if known is not None and "participle" in known.forms and "base" not in known.forms:
+        return None
     return article(after) if sentence[at].low in ("this", "that") else "some"
 
 

@@ -52,10 +52,17 @@ _ENDABLE = frozenset(
 
 
 def complement(
-    sentence: Sequence[Token], start: int, end: int, most: int = MOST_WORDS, *, of_relative: bool = False
+    sentence: Sequence[Token],
+    start: int,
+    end: int,
+    most: int = MOST_WORDS,
+    *,
+    of_relative: bool = False,
+    is_open: bool = False,
 ) -> tuple[int, int] | None:
     """The tokens of tokens[start:end] that a fact keeps, [start, end): None where they can be understood only in their
-    talk, or are cut short of their sense. `of_relative`: "her" may be who the clause is about."""
+    talk, or are cut short of their sense. `of_relative`: "her" may be who the clause is about; `is_open`: what follows
+    is an object too ("to see how …")."""
     given = end
     while given > start and (not sentence[given - 1].is_word or sentence[given - 1].low in STRIPPED_LAST):
         given -= 1
@@ -65,7 +72,7 @@ def complement(
     end = _stripped(sentence, start, end)
     while (
         end > start
-        and (end < given or low(sentence, end - 2) in AND)
+        and (end < given or is_open or low(sentence, end - 2) in AND)
         and _is_bare_verb(sentence, start, end)
         and sentence[end - 1].low not in _ENDABLE
     ):
@@ -149,7 +156,11 @@ def _within(sentence: Sequence[Token], start: int, end: int, most: int) -> int:
             and sentence[k - 1].low not in NO_END
             and sentence[k - 1].text != ","
         ):
-            if (token.low in ("to", "for", "of") and k - start < 3) or _is_bare_verb(sentence, start, k):
+            if (
+                (token.low in ("to", "for", "of") and k - start < 3)
+                or token.low == "into"
+                or _is_bare_verb(sentence, start, k)
+            ):
                 continue
             return k
     return start
@@ -166,11 +177,25 @@ def _is_bare_verb(sentence: Sequence[Token], start: int, k: int) -> bool:
     return before < start or sentence[before].low in AND | _BEFORE_VERB or sentence[before].text == ","
 
 
+_DANGLING = frozenset("trying similar based called according related compared able willing supposed".split())
+"""Words that say nothing without what follows them."""
+_KEPT_DOING = frozenset("keep keeps kept keeping stop worth is are was were not be been".split())
+
+
 def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:
     """Without what says nothing at the end: adverbs, function words, "of it", "about that"."""
     while end > start:
         last = sentence[end - 1]
-        if last.low == "up" and low(sentence, end - 2) == "coming":
+        before = low(sentence, end - 2)
+        if last.low == "up" and before == "coming":
+            end -= 2
+        elif last.low == "on" and before == "going":
+            break
+        elif (last.low in _DANGLING and end - start > 1 and before not in _KEPT_DOING) or (
+            last.low == "going" and before in ("else", "things")
+        ):
+            end -= 1
+        elif last.low in ("one", "ones") and before in ("another", "new", "other", "different"):
             end -= 2
         elif (
             not last.is_word
