@@ -308,7 +308,7 @@ _CORES: tuple[tuple[str, str, Core], ...] = (
     ("spring summer autumn fall winter", rf"{_SEASONS}(?: of)?,? {_YEAR}", _season_year),
     ("christmas halloween valentine valentines new", rf"{_HOLIDAYS}{_THEN_YEAR}", _holiday),
     ("today tonight yesterday tomorrow last this",
-     r"(?:today|tonight|yesterday|tomorrow|last (?:night|evening)|this (?:morning|afternoon|evening))\b", _near),
+     r"(?:today|tonight|yesterday|tomorrow|last (?:night|evening)|this (?:morning|afternoon|arvo|evening))\b", _near),
     ("last this next coming upcoming past",
      rf"(?:this (?=past|coming|last))?(?P<which>last|past|this|next|coming|upcoming) (?:{_UNIT}\b(?! of\b)|{_WEEKDAY}"
      rf"|(?P<short>{_SHORT})|{_SEASONS}|{_HOLIDAYS}|{_MONTH}(?! \d))", _relative),

@@ -162,7 +162,7 @@ _FINITE = frozenset(
 _NOT_STATED = frozenset(
     """thought said heard loved liked hoped wished glad excited based given used supposed called told asked let put set
     read hit cut felt meant guessed figured agreed thanked needed looked sounded seemed wanted had did was were
-    been got left close welcome wait""".split()
+    been got left close welcome wait bit""".split()
 )
 
 

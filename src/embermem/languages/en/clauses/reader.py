@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 from embermem.languages.dates.engine import DateSpan
@@ -45,6 +46,12 @@ _BEFORE_TIME = frozenset(
 )
 _RELATED_TO = frozenset("since until before after by from".split())
 """Words before a time that is not when it was."""
+
+
+_PARTS_OF_DAY = frozenset("morning afternoon arvo evening night".split())
+_DAY_OF_SPEECH = frozenset("yesterday tomorrow tonight today".split())
+_SHIFTS = frozenset("last this next".split())
+_UNITS = _PARTS_OF_DAY | frozenset("week weekend month year summer winter spring fall".split())
 
 
 class Reading(NamedTuple):
@@ -102,15 +109,18 @@ def _is_taken(token: Token, taken: Sequence[tuple[int, int]]) -> bool:
 def _is_stated(sentence: str, parts: Sequence[Token], clause: Clause) -> bool:
     """Whether nothing before the clause makes it a condition, and nothing is hidden there."""
     happened = clause.tense in (Tense.PAST, Tense.PASSIVE)
-    conditions = (token.low for token in parts[clause.lead : clause.start] if token.low in LEAD_OUT)
+    before, clause_start = parts[clause.lead : clause.start], parts[clause.start].start
+    conditions = (token.low for token in before if token.low in LEAD_OUT)
     if any(not (happened and word in ("when", "before")) for word in conditions):
         return False
-    return "\ue000" not in sentence[: parts[clause.start].start]
+    if not happened and any(t.low == "once" and t.end < clause_start for t in before):
+        return False
+    return "\ue000" not in sentence[:clause_start]
 
 
 def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
     kept = complement(parts, thing.at + 1, thing.end, MOST_WORDS - (thing.at - thing.start) - 1)
-    if kept is None or thing.end - kept[1] > 1:
+    if kept is None or thing.end - kept[1] > 1 or _is_relative_time(parts[thing.start : thing.end]):
         return None
     score = worth.of_thing(parts[thing.start : thing.at], parts[kept[0] : kept[1]])
     if score is None:
@@ -121,6 +131,19 @@ def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
         value = value[:1].lower() + value[1:]
     finding = Finding(subject=USER, attribute="says", value=value, start=opening.start, end=parts[kept[1] - 1].end)
     return Reading(finding, score)
+
+
+def _is_passing(parts: Sequence[Token], clause: Clause) -> bool:
+    """ "I'm not keen on it right now"."""
+    said = [t.low for t in parts[clause.start : clause.end + 2]]
+    return any(pair in (("right", "now"), ("the", "moment")) for pair in pairwise(said))
+
+
+def _is_relative_time(words: Sequence[Token]) -> bool:
+    """Whether a time is told by the day of speech: "last week", "tomorrow"."""
+    if any(t.low in _DAY_OF_SPEECH for t in words):
+        return True
+    return any(t.low in _SHIFTS and low(words, k + 1) in _UNITS for k, t in enumerate(words))
 
 
 def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at: datetime) -> Reading | None:
@@ -138,6 +161,12 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
     if limits is None:
         return None
     kept = told_time.kept[: limits[1]]
+    if _is_relative_time(kept):
+        return None
+    if clause.tense in (Tense.FUTURE, Tense.WISH) and kept[0].low in ("this", "these"):
+        return None
+    if found.attribute == "feels" and _is_passing(parts, clause):
+        return None
     value = _value(parts, clause, found, kept)
     score = _score(clause, found, told_time.span, kept, said_at.date())
     if value is None or score is None:
@@ -175,7 +204,10 @@ def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[Da
         left.pop()
     while left and left[-1].low in _BEFORE_TIME:
         left.pop()
-    return _Time(span, relation, left + [t for t in kept if t.start >= span.end])
+    right = [t for t in kept if t.start >= span.end]
+    if right and right[0].low in _PARTS_OF_DAY:
+        right.pop(0)
+    return _Time(span, relation, left + right)
 
 
 def _points(parts: Sequence[Token], k: int) -> bool:
@@ -249,7 +281,7 @@ def _score(clause: Clause, found: Predicate, span: DateSpan | None, kept: Sequen
 def _dates(attribute: str, told_time: _Time, said_at: datetime) -> tuple[When | None, datetime | None, str]:
     """When it was, until when it is planned, and what is said of the time in the value itself ("since May 2023")."""
     span = told_time.span
-    if span is None or attribute not in _DATED:
+    if span is None or attribute not in _DATED or (attribute == "feels" and span.first > said_at.date()):
         return None, None, ""
     is_to_come = attribute in _WISHES or span.first > said_at.date()
     until = datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo) if is_to_come else None
