@@ -115,7 +115,7 @@ def _new_clause(sentence: Sequence[Token], j: int) -> bool:
         return not (word in ("you",) and low(sentence, j + 1) in AND) and not (
             word == "even" and verbs.verb(low(sentence, j + 1)) is not None
         )
-    if word in _GOES_ON:
+    if word in _GOES_ON or (word, low(sentence, j + 1)) in (("have", "been"), ("want", "to")):
         return True
     known = verbs.verb(word)
     if known is not None and word not in FUNCTION and known.forms & {"past", "base", "gerund"}:

@@ -183,6 +183,8 @@ def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
         return _Verb(Tense.FUTURE, False, kept, base, at + 1)
     if word == "been" and (base := verbs.base_of_gerund(after)):
         return _Verb(Tense.PERFECT_PROGRESSIVE, False, kept, base, at + 1)
+    if word == "need" and low(sentence, at - 1) == "no":
+        return None
     if word in ("gotta", "need", "want", "wanna", "hope") and (word in ("gotta", "wanna") or after == "to"):
         step = at + (1 if word in ("gotta", "wanna") else 2)
         base = _base(low(sentence, step))

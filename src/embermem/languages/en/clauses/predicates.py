@@ -30,6 +30,8 @@ _OPINIONS = frozenset("think believe feel realize realise learn know".split())
 _ABSTRACT = frozenset(
     """power attitude ability strength courage responsibility right mindset potential chance""".split()
 )
+_NOT_NEEDED = frozenset("have be know understand see hear tell ask say check remember".split())
+_TALKING = frozenset("discuss talk go keep try repeat".split())
 _IN_HAND = (Tense.PROGRESSIVE, Tense.PRESENT)
 _LASTING = (*_IN_HAND, Tense.PASSIVE, Tense.PERFECT, Tense.PERFECT_PROGRESSIVE)
 _TO_TELL = frozenset("share show send bring see stop propose".split())
@@ -92,9 +94,14 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         and low(parts, at + 2) != "on"
     ):
         return None
-    if tense is Tense.CANNOT and clause.companions[1] > clause.companions[0]:
+    if after == "out" and low(parts, at + 2) == "that":
         return None
-    if tense is Tense.WISH and base == "be" and {t.low for t in parts[at + 1 : at + 4]} & {"sure", "certain", "clear"}:
+    is_need = base == "need" and after == "to" and tense is Tense.PRESENT
+    if is_need and (clause.plural or low(parts, at + 2) in _NOT_NEEDED):
+        return None
+    if base == "schedule" and after == "for":
+        return None
+    if tense is Tense.CANNOT and clause.companions[1] > clause.companions[0]:
         return None
     attribute = frames.BY_TENSE[tense]
     if base in frames.BY_VERB and tense is Tense.PRESENT and not clause.negative:
@@ -118,6 +125,8 @@ def _wished(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         return None
     if low(parts, at) == "to":
         at += 1
+        if low(parts, at) == "be" and {t.low for t in parts[at + 1 : at + 4]} & {"sure", "certain", "clear"}:
+            return None
         while low(parts, at) in ADVERBS:
             at += 1
         known = verbs.verb(low(parts, at))
@@ -180,7 +189,7 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate
     if low(parts, at) == "gotta":
         return Predicate("does", "needs to", at + 1, -0.5)
     if low(parts, at) == "to" and clause.tense is Tense.PRESENT:
-        if clause.plural or low(parts, at + 1) in frames.SILENT | {"have", "be", "know", "understand"}:
+        if clause.plural or low(parts, at + 1) in _NOT_NEEDED:
             return None
         return Predicate("does", "needs", at, -0.2)
     nouns: list[str] = []
@@ -234,6 +243,10 @@ def _copula(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         after in frames.FEELING_PREPOSITIONS or verbs.base_of_gerund(after) or low(parts, at + 2) in ("to", "for")
     ):
         if after == "to" and low(parts, at + 2) in frames.SILENT | {"hear", "see", "be", "know"}:
+            return None
+        if word in ("tired", "sick") and (
+            after == "to" or verbs.base_of_gerund(low(parts, at + 2)) in frames.SILENT | _TALKING
+        ):
             return None
         if word == "ready":
             return _ready(parts, clause, at)

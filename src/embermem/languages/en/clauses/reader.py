@@ -113,7 +113,8 @@ def _is_stated(sentence: str, parts: Sequence[Token], clause: Clause) -> bool:
     conditions = (token.low for token in before if token.low in LEAD_OUT)
     if any(not (happened and word in ("when", "before")) for word in conditions):
         return False
-    if not happened and any(t.low == "once" and t.end < clause_start for t in before):
+    near = [t.low for t in parts[max(0, clause.start - 4) : clause.start]]
+    if not happened and "once" in near:
         return False
     return "\ue000" not in sentence[:clause_start]
 
@@ -162,8 +163,6 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
         return None
     kept = told_time.kept[: limits[1]]
     if _is_relative_time(kept):
-        return None
-    if clause.tense in (Tense.FUTURE, Tense.WISH) and kept[0].low in ("this", "these"):
         return None
     if found.attribute == "feels" and _is_passing(parts, clause):
         return None
@@ -274,8 +273,14 @@ def _score(clause: Clause, found: Predicate, span: DateSpan | None, kept: Sequen
     today = span is not None and span.first == span.last == said
     if today and low((*kept,), 0) and found.head.split(" ")[0] in ("needs", "cannot", "does"):
         return None
-    passing = today and found.attribute != "did"
-    return worth.score(clause, found.attribute, found.weight - passing, kept, span is not None and not passing)
+    passing = today and found.attribute not in ("did", "plans")
+    return worth.score(
+        clause,
+        found.attribute,
+        found.weight - passing,
+        kept,
+        span is not None and (not today or found.attribute == "did"),
+    )
 
 
 def _dates(attribute: str, told_time: _Time, said_at: datetime) -> tuple[When | None, datetime | None, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from embermem.languages.en import verbs
+from embermem.languages.en.clauses import frames
 from embermem.languages.en.clauses.tokens import AND, Token, low
 from embermem.languages.en.clauses.words import (
     CUTS,
@@ -77,8 +78,12 @@ def complement(
         and sentence[end - 1].low not in _ENDABLE
     ):
         end = _stripped(sentence, start, end - 1)
+    if is_open and low(sentence, end - 1) in ("out", "up") and low(sentence, end - 3) in AND:
+        end = _stripped(sentence, start, end - 2)
     first = low(sentence, start)
     if end <= start or (first in _BARE and end - start == 1):
+        return None
+    if first in ("something", "anything") and low(sentence, start + 1) in ("really", "very", "so", "that", "i"):
         return None
     if first in THIRD - {"one"} and not (of_relative and first in ("his", "her", "their")):
         return None
@@ -112,7 +117,11 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
         if word in THIRD:
             if word not in ("one", "ones") and not any(_may_stand_for(word, sentence, j) for j in range(start, k)):
                 return _cut_before(sentence, start, k)
-        elif word in ("each", "one") and after in ("other", "another"):
+        elif (
+            (word in ("each", "one") and after in ("other", "another"))
+            or (word, before) in (("this", "of"), ("these", "of"))
+            or (word, after) == ("that", "name")
+        ):
             return _cut_before(sentence, start, k)
         elif word == "same" and before in ("this", "that"):
             return _cut_before(sentence, start, k - 1)
@@ -129,7 +138,7 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
 def _may_stand_for(pronoun: str, sentence: Sequence[Token], at: int) -> bool:
     """Whether a pronoun may mean what a token before it names."""
     token = sentence[at]
-    is_noun = token.is_word and token.low not in FUNCTION and token.low not in VAGUE
+    is_noun = token.is_word and token.low not in FUNCTION | VAGUE | frames.FEELING
     if pronoun in ("he", "him", "his", "himself", "she", "her", "hers", "herself"):
         return token.low in _ANIMATE or (token.text[0].isupper() and token.low not in ("i", "i'm"))
     if pronoun in ("they", "them", "their", "theirs", "themselves"):
