@@ -29,6 +29,12 @@ def said(text: str) -> list[str]:
 
 
 TOLD = """
+I have limited storage space in the barn. | user: has limited storage space in the barn
+I'm ready to book the lake cabin in Bath with my sister. | user: plans to book the lake cabin in Bath with their sister
+I ran into this friendly couple from Lisbon. | user: ran into a friendly couple from Lisbon
+I have a high fever and a bad cough. | user: had a high fever and a bad cough
+I'll repaint the old boat shed in Ghent this arvo. | user: plans to repaint the old boat shed in Ghent
+We painted the chapel door and hope to see roses soon. | user: painted the chapel door
 I joined a pottery class at the community centre. | user: joined a pottery class at the community centre
 We adopted a shelter greyhound last spring. | user: adopted a shelter greyhound
 My husband and I hiked the coast path in Wales. | user: hiked the coast path in Wales with their husband
@@ -87,6 +93,17 @@ I suppose so. I live in Oslo. | user: lives in Oslo
 """
 
 UNTOLD = """
+No need to rebuild the greenhouse in the orchard.
+I'll ring once I've got the signed contracts for the orchard.
+My patience is truly at its absolute end.
+Bit of a chore that I still have to label the jam jars.
+I'm tired of discussing the colours of the barn.
+I'm not keen on ringing the orchard keeper right now.
+We need to pay more attention to clean rivers.
+Now ask a user about it. I like to discuss opera.
+Petra Lind  00:02\\nTell me of it.\\nOmar Reyes  00:10\\nI launched a bakery in Ghent.
+Please remember this content: I planted roses behind the chapel.
+Here it is.\\nFound 120 images of boats in the folder\\nFound 340 images of boats in the folder
 I agree with you.
 I see what you mean.
 I'm so happy for you.

@@ -19,6 +19,9 @@ _QUOTES = re.compile(r"“[^”\n]*(?:”|$)|\"[^\"\n]*(?:\"|$)|«[^»\n]*(?:»|
                      r"|『[^』\n]*(?:』|$)|(?<![^\s(])['‘][^'’\n]{1,300}(?:['’](?=[\s.,;:!?)]|$))", re.MULTILINE)  # fmt: skip
 _PERSON = languages.either(lambda one: one.screening.quoted_speaker)
 _TRANSCRIPT = re.compile(r"^[ \t]*[^\s:：,.]{1,20}(?: [^\s:：,.]{1,20})?[:：]\s?\S", re.MULTILINE)
+_TIMED_TURN = re.compile(r"^[ \t]*[^\s\d][^\n:：]{1,40}?[ \t][(\[]?\d{1,2}:\d\d(?::\d\d)?[)\]]?[ \t]*$", re.MULTILINE)
+_ALIKE = re.compile(r"^([^\W\d_]{4,}) .*(?:\n\1 .*)+$", re.MULTILINE)
+"""Neighbouring lines that begin with the same word: what a program printed."""
 _WHOLE = languages.either(lambda one: one.screening.whole)
 _FROM_HERE = languages.either(lambda one: one.screening.from_here)
 _MARKUP = re.compile(r"</\w|<(?:html|div|p|span|script|br|a|b|i|li|ul|body)\b", re.IGNORECASE)
@@ -32,12 +35,13 @@ def screen(text: str) -> str | None:
     """
     if _WHOLE.search(text) or _MARKUP.search(text):
         return None
-    if "\n" in text and len(_TRANSCRIPT.findall(text)) >= 2:
+    if "\n" in text and (len(_TRANSCRIPT.findall(text)) >= 2 or len(_TIMED_TURN.findall(text)) >= 2):
         return None
     text = text.replace("’", "'")
     if "`" in text or "~~~" in text:
         text = _FENCE.sub(_hide, text)
     text = _LINE.sub(_hide, text)
+    text = _ALIKE.sub(_hide, text)
     text = _QUOTES.sub(_hide_speech, text)
     here = _FROM_HERE.search(text)
     return text if here is None else text[: here.start()] + HIDDEN * (len(text) - here.start())

@@ -97,7 +97,7 @@ _MANY = "[0-9]|" + "|".join(w for w in AMOUNT if w not in ("a", "an", "one"))
 _FOLLOWED = dict.fromkeys(AMOUNT, f"couple|few|of|{_UNITS}")
 _FOLLOWED |= dict.fromkeys(
     ("last", "this", "next", "past", "coming", "upcoming"),
-    f"{_UNITS}|{_NAMES}|past|coming|last|night|evening|morning|afternoon|spring|summer|autumn|fall|winter"
+    f"{_UNITS}|{_NAMES}|past|coming|last|night|evening|morning|afternoon|arvo|spring|summer|autumn|fall|winter"
     f"|christmas|halloween|valentine|new|{_MANY}",
 )
 _FOLLOWED |= dict.fromkeys(("beginning", "start", "middle", "end"), "of") | dict.fromkeys(("over", "at"), "the")
@@ -308,7 +308,7 @@ _CORES: tuple[tuple[str, str, Core], ...] = (
     ("spring summer autumn fall winter", rf"{_SEASONS}(?: of)?,? {_YEAR}", _season_year),
     ("christmas halloween valentine valentines new", rf"{_HOLIDAYS}{_THEN_YEAR}", _holiday),
     ("today tonight yesterday tomorrow last this",
-     r"(?:today|tonight|yesterday|tomorrow|last (?:night|evening)|this (?:morning|afternoon|evening))\b", _near),
+     r"(?:today|tonight|yesterday|tomorrow|last (?:night|evening)|this (?:morning|afternoon|arvo|evening))\b", _near),
     ("last this next coming upcoming past",
      rf"(?:this (?=past|coming|last))?(?P<which>last|past|this|next|coming|upcoming) (?:{_UNIT}\b(?! of\b)|{_WEEKDAY}"
      rf"|(?P<short>{_SHORT})|{_SEASONS}|{_HOLIDAYS}|{_MONTH}(?! \d))", _relative),
@@ -366,7 +366,7 @@ DATES = DateTables(
         of=r",?\s(?:of\s)?",
         that_year=r"(?:last|this|next)\s{1,3}year",
         begins=r"\b(?:from|between)(?:\s{1,3}the)?\s{1,3}",
-        part_of_day="morning|afternoon|evening|night",
+        part_of_day="morning|afternoon|arvo|evening|night",
         on=r"(?:on[ ]{1,3})?(?:the[ ]{1,3})?",
         weekday="[a-z]{3,9}",
     ),

@@ -52,12 +52,12 @@ SCREENING: Final = Screening(
     r"|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"
     r"|does (?:this|the following) (?:\w+ )?(?:sentence|phrase|sound|read)|which (?:sentence|phrase) is|example sentences?|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[A-Z]\w+,)|sincerely|(?:best|kind|warm) regards"
     r"|yours (?:truly|faithfully)|cover letter|once upon a time|for my (?:novel|story|character)|my character|i kid, i kid|(?:i'?m|i am) (?:an? )?(?:\w+ )?(?:AI (?:assistant|model|language model)|(?:large )?language model|chatbot|virtual assistant)"
-    r"|you are an? (?:\w+[ -]){0,3}(?:assistant|expert|editor|writer|chatbot|tutor|copywriter|specialist|bot|model)|(?:act|answer|respond|reply|behave|speak) as (?:if you|an? |my )|i want you to act"
+    r"|you are an? (?:\w+[ -]){0,3}(?:assistant|expert|editor|writer|chatbot|tutor|copywriter|specialist|bot|model)|(?:act|answer|respond|reply|behave|speak) as (?:if you|an? |my )|i want you to act|ask (?:a|the) user"
     r"|i'?m an? (?-i:[A-Z]{4,}))"
     r"|(?:^|\n)subject: .{3,}\n|\n\s*(?:best|cheers|regards|warmly|love|thanks|sincerely|yours),?\s*\n\s*(?-i:[A-Z])[a-z]+",
     from_here=r"\b(?:(?<!i )(?<!to )(?<!just )pretend(?! to (?!be (?:an?|my)))|(?<!i )(?<!can )(?<!can't )(?<!to )(?<!we )imagine|(?<!i )(?<!we )(?<!they )(?<!you )suppose(?! to\b)|let'?s say|act as|you are now|(?:write|draft|compose|generate|create|make up) (?:me |us )?"
     r"(?:an?|the|some|my) (?:\w+ ){0,2}(?:story|poem|song|essay|letter|e-?mail|bio|speech|text|message|script|dialogue|post|tweet|blog|article|resume|cv|pitch|statement|testimonial|ad|advert|description|scene|toast|vow|vows|reply|response"
-    r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue)|(?:the|this) following|quote:|here(?:'s| is) (?:a|an|the|what)"
+    r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue|section|part|description|abstract|proposal)|(?:the|this) following|(?:reply|respond) (?:to )?this\b|quote:|below (?:is|are|i (?:have |'ve )?(?:listed|pasted|copied|put))|(?:remember|remmeber|read|memori[sz]e|acknowledge) this (?:content|text|context|information|document|article)|this is (?:my|our|the) [^.\n]{0,40}\b(?:content|text|draft|transcript|copy|essay|bio|article|script)\b|here(?:'s| is) (?:a|an|the|what)"
     r" (?:\w+ ){0,2}(?:text|poem|story|letter|e-?mail|quote|essay|he|she|they|wrote|message|post))",
 )
 

@@ -83,6 +83,8 @@ def statement(attribute: str, value: str) -> str | None:
     template = _TEMPLATES.get(attribute)
     if template is None:
         return None
+    if attribute == "role" and value.startswith("your "):
+        value = f"the user's {value.removeprefix('your ')}"
     with_article = _with_article(value)
     if "{k}" in template:
         named = _KIN_NAMED.fullmatch(value)

@@ -76,6 +76,12 @@ def _restricts(sentence: Sequence[Token], j: int) -> bool:
     return sentence[j - 1].is_word and near[-1] not in FUNCTION and bool({"the", "all", "every"} & set(near[:-1]))
 
 
+_GOES_ON = frozenset(
+    "hope think believe guess wish wonder am will would can could should may might cannot can't won't".split()
+)
+"""Verbs after "and" that say something of their own, in the time of speech: "tried it and hope to …"."""
+
+
 def _new_clause(sentence: Sequence[Token], j: int) -> bool:
     """Whether a clause of its own begins there: a subject, and soon its verb."""
     word = low(sentence, j)
@@ -109,6 +115,8 @@ def _new_clause(sentence: Sequence[Token], j: int) -> bool:
         return not (word in ("you",) and low(sentence, j + 1) in AND) and not (
             word == "even" and verbs.verb(low(sentence, j + 1)) is not None
         )
+    if word in _GOES_ON or (word, low(sentence, j + 1)) in (("have", "been"), ("want", "to")):
+        return True
     known = verbs.verb(word)
     if known is not None and word not in FUNCTION and known.forms & {"past", "base", "gerund"}:
         return False

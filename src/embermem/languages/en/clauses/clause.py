@@ -96,6 +96,10 @@ _STATES = frozenset(
 """Participles that are adjectives."""
 
 
+_NOT_PERFECT = frozenset("got limited mixed advanced restricted reduced related unlimited dedicated".split())
+"""Participles after "have" that belong to its object: "have limited data"."""
+
+
 def clauses(sentence: Sequence[Token]) -> list[Clause]:
     """The clauses of a sentence whose subject is the speaker or a relative and whose verb is understood, in order."""
     found: list[Clause] = []
@@ -158,7 +162,7 @@ _FINITE = frozenset(
 _NOT_STATED = frozenset(
     """thought said heard loved liked hoped wished glad excited based given used supposed called told asked let put set
     read hit cut felt meant guessed figured agreed thanked needed looked sounded seemed wanted had did was were
-    been got left close welcome wait""".split()
+    been got left close welcome wait bit""".split()
 )
 
 
@@ -179,6 +183,8 @@ def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
         return _Verb(Tense.FUTURE, False, kept, base, at + 1)
     if word == "been" and (base := verbs.base_of_gerund(after)):
         return _Verb(Tense.PERFECT_PROGRESSIVE, False, kept, base, at + 1)
+    if word == "need" and low(sentence, at - 1) == "no":
+        return None
     if word in ("gotta", "need", "want", "wanna", "hope") and (word in ("gotta", "wanna") or after == "to"):
         step = at + (1 if word in ("gotta", "wanna") else 2)
         base = _base(low(sentence, step))
@@ -414,7 +420,7 @@ def _of_have(sentence: Sequence[Token], at: int, auxiliary: str) -> tuple[Tense,
             return Tense.PASSIVE, known.base, step
         return Tense.HAS_BEEN, "be", step
     known = verbs.verb(word)
-    if known is not None and "participle" in known.forms and word not in ("got",):
+    if known is not None and "participle" in known.forms and word not in _NOT_PERFECT:
         return Tense.PERFECT, known.base, at
     if word == "to" and auxiliary in ("have", "has"):
         return (Tense.PRESENT, "have", at - 1)

@@ -96,12 +96,16 @@ ROLES: Final = _set(
     foodie bookworm perfectionist introvert extrovert refugee orphan expat"""
 )
 """What "I'm a …" says besides a job."""
+PASSING: Final = _set("off out to there into now complicated tired frustrated confused annoyed worried lost stuck")
+"""After "I'm heading" or "I'm getting" what is so only at the moment."""
 EVENTS: Final = _set(
     """meeting interview exam test appointment audition competition party date trip deadline wedding presentation show
     gig concert performance tournament surgery operation convention conference event game match race flight
     reservation screening recital checkup workshop hearing class final finals"""
 )
 """What somebody has at a time."""
+AILMENTS: Final = _set("fever cough cold flu headache stomachache hangover sore_throat toothache")
+"""What somebody has for a while."""
 OWNABLE: Final = _set(
     """car bike bicycle motorcycle motorbike house home apartment flat condo cabin cottage boat van truck guitar piano
     violin cello drum drums ukulele camera laptop computer tablet phone telescope sofa desk garden farm business

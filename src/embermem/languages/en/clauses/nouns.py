@@ -8,7 +8,16 @@ from typing import Final, NamedTuple
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses.boundaries import natural_end
 from embermem.languages.en.clauses.tokens import Token, low
-from embermem.languages.en.clauses.words import BEFORE_CLAUSE, FUNCTION, KIN, PREPOSITIONS, PRONOUNS, THIRD, YOU, _set
+from embermem.languages.en.clauses.words import (
+    BEFORE_CLAUSE,
+    FUNCTION,
+    KIN,
+    PREPOSITIONS,
+    PRONOUNS,
+    THIRD,
+    YOU,
+    _set,
+)
 
 _VERBS: Final = _set(
     """is are was were isn't aren't wasn't 's has have made makes make gives give gave brings bring brought keeps keep
@@ -36,6 +45,9 @@ _POINTS: Final = (
 _MOST_SUBJECT = 7
 
 
+_MOODS: Final = _set("mind memory patience brain head body energy mood stomach eyes nerves concern concerns")
+_USUAL: Final = _set("usually always often never typically normally constantly")
+"""What "my mind is …" says of more than the moment needs."""
 _RULED: Final = _set(
     """name goal plan dream aim birthday nickname hobby hobbies major mother_tongue pronouns phone email"""
 )
@@ -81,6 +93,8 @@ def about_things(sentence: Sequence[Token]) -> Stated | None:
     if (any(t.low in KIN or t.low.removesuffix("'s") in KIN for t in subject[:4]) and len(subject) < 4) or any(
         t.low in _RULED for t in subject
     ):
+        return None
+    if any(t.low in _MOODS for t in subject) and not any(t.low in _USUAL for t in sentence[at:]):
         return None
     end, stopped = natural_end(sentence, at)
     if stopped in ("?", "if", "unless", "\ue000") or end - at < 2 or any(t.low in YOU for t in sentence[start:end]):

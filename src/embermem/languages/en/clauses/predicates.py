@@ -15,7 +15,7 @@ from embermem.languages.en.clauses.words import ADVERBS, KIN, KIN_MANY, PREPOSIT
 _CONDITION = re.compile(r"(?:\w+ )?(?:depression|asthma|diabetes|anxiety|arthritis|migraines?|adhd|ocd|ptsd)\b")
 _NOT_WANTED = THIRD | frozenset(
     """to you your this that these those more help information all everything something nothing anything what how no
-    advice one""".split()
+    advice one whatever whichever""".split()
 )
 _NO_OPINION_OF = THIRD | frozenset(
     """i we you there this that these those so about of not like how what your to in he she""".split()
@@ -30,6 +30,8 @@ _OPINIONS = frozenset("think believe feel realize realise learn know".split())
 _ABSTRACT = frozenset(
     """power attitude ability strength courage responsibility right mindset potential chance""".split()
 )
+_NOT_NEEDED = frozenset("have be know understand see hear tell ask say check remember".split())
+_TALKING = frozenset("discuss talk go keep try repeat".split())
 _IN_HAND = (Tense.PROGRESSIVE, Tense.PRESENT)
 _LASTING = (*_IN_HAND, Tense.PASSIVE, Tense.PERFECT, Tense.PERFECT_PROGRESSIVE)
 _TO_TELL = frozenset("share show send bring see stop propose".split())
@@ -63,7 +65,10 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         expected = {t.low for t in parts[at + 1 : at + 5]}
         return Predicate("does", "is expecting", at + 1, 3.0) if expected & {"baby", "twins", "child"} else None
     if base == "look" and after == "forward":
-        return Predicate("feels", "is looking", at + 1, 0.5) if tense in (Tense.PROGRESSIVE, Tense.PRESENT) else None
+        awaited = {t.low for t in parts[at + 2 : clause.end]}
+        if tense not in (Tense.PROGRESSIVE, Tense.PRESENT) or (len(awaited) < 5 and "next" in awaited):
+            return None
+        return Predicate("feels", "is looking", at + 1, 0.5)
     if base == "look" and after in ("into", "for"):
         return Predicate(frames.BY_TENSE[tense], verb_group(parts, clause), at + 1, 0.5)
     if (
@@ -81,6 +86,22 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         if following is None or after in following:
             return None
     if base in frames.SILENT and not (base in _TO_TELL and tense is Tense.WISH):
+        return None
+    if (
+        tense is Tense.PROGRESSIVE
+        and base in ("head", "leave", "get")
+        and low(parts, at + 1) in frames.PASSING
+        and low(parts, at + 2) != "on"
+    ):
+        return None
+    if after == "out" and low(parts, at + 2) == "that":
+        return None
+    is_need = base == "need" and after == "to" and tense is Tense.PRESENT
+    if is_need and (clause.plural or low(parts, at + 2) in _NOT_NEEDED):
+        return None
+    if base == "schedule" and after == "for":
+        return None
+    if tense is Tense.CANNOT and clause.companions[1] > clause.companions[0]:
         return None
     attribute = frames.BY_TENSE[tense]
     if base in frames.BY_VERB and tense is Tense.PRESENT and not clause.negative:
@@ -104,6 +125,8 @@ def _wished(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         return None
     if low(parts, at) == "to":
         at += 1
+        if low(parts, at) == "be" and {t.low for t in parts[at + 1 : at + 4]} & {"sure", "certain", "clear"}:
+            return None
         while low(parts, at) in ADVERBS:
             at += 1
         known = verbs.verb(low(parts, at))
@@ -166,6 +189,8 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate
     if low(parts, at) == "gotta":
         return Predicate("does", "needs to", at + 1, -0.5)
     if low(parts, at) == "to" and clause.tense is Tense.PRESENT:
+        if clause.plural or low(parts, at + 1) in _NOT_NEEDED:
+            return None
         return Predicate("does", "needs", at, -0.2)
     nouns: list[str] = []
     for k in range(at, min(clause.end, at + 7)):
@@ -185,6 +210,8 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate
             return Predicate("plans", "have", at, 1.0)
         if last in ("baby", "twins"):
             return None
+        if set(nouns) & frames.AILMENTS:
+            return Predicate("did", "had", at, 0.5)
         if (
             (last in KIN or last in KIN_MANY - {"team", "friends", "folks"})
             and nouns[0] not in ("my", "the", "our")
@@ -217,7 +244,13 @@ def _copula(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     ):
         if after == "to" and low(parts, at + 2) in frames.SILENT | {"hear", "see", "be", "know"}:
             return None
-        return Predicate(attribute, verb, at, -0.8 if word == "ready" else 0.4)
+        if word in ("tired", "sick") and (
+            after == "to" or verbs.base_of_gerund(low(parts, at + 2)) in frames.SILENT | _TALKING
+        ):
+            return None
+        if word == "ready":
+            return _ready(parts, clause, at)
+        return Predicate(attribute, verb, at, 0.4)
     if word in ("a", "an", "the", "part", "one"):
         nouns = []
         for k in range(at + 1, min(clause.end, at + 6)):
@@ -235,6 +268,16 @@ def _copula(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     if clause.tense is Tense.IS and word in ("in", "on", "at", "into") and not clause.negative:
         return Predicate("does", verb, at, 0.0)
     return None
+
+
+def _ready(parts: Sequence[Token], clause: Clause, at: int) -> Predicate | None:
+    """ "I'm ready to book the flights" tells what is to be done next."""
+    if clause.tense is not Tense.IS or clause.negative or low(parts, at + 1) != "to":
+        return None
+    known = verbs.verb(low(parts, at + 2))
+    if known is None or "base" not in known.forms or known.base in ("continue", "proceed", "move", "go"):
+        return None
+    return Predicate("plans", low(parts, at + 2), at + 3, 0.0)
 
 
 def _is_role(parts: Sequence[Token], at: int) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 from embermem.languages.dates.engine import DateSpan
@@ -21,7 +22,7 @@ from embermem.languages.en.clauses.times import label_of, timed
 from embermem.languages.en.clauses.tokens import Token, low, tokens
 from embermem.languages.en.clauses.told import told, undetermined
 from embermem.languages.en.clauses.values import MOST_WORDS, complement
-from embermem.languages.en.clauses.words import FUNCTION, LEAD_OUT
+from embermem.languages.en.clauses.words import CUTS, FUNCTION, LEAD_OUT, PREPOSITIONS
 from embermem.languages.facts.finding import USER, Finding, When
 
 _SIGNS = re.compile(
@@ -33,6 +34,8 @@ _SIGNS = re.compile(
 """A sentence without any of these has no clause to read."""
 _DOUBTED = frozenset(("?", "if", "unless", "\ue000"))
 """What ends a clause that states nothing."""
+_OBJECTS_TOO = frozenset("how what where why whether who which if that you \ue000".split())
+"""Words before which a clause ends, and with which an object of its last verb may begin."""
 _DATED = frozenset(("did", "plans", "would_like_to", "does", "feels"))
 _HAPPENED = (Tense.PAST, Tense.PERFECT, Tense.PASSIVE, Tense.WAS, Tense.PAST_PROGRESSIVE)
 _TO_COME = (Tense.FUTURE, Tense.WISH, Tense.PROGRESSIVE)
@@ -43,6 +46,12 @@ _BEFORE_TIME = frozenset(
 )
 _RELATED_TO = frozenset("since until before after by from".split())
 """Words before a time that is not when it was."""
+
+
+_PARTS_OF_DAY = frozenset("morning afternoon arvo evening night".split())
+_DAY_OF_SPEECH = frozenset("yesterday tomorrow tonight today".split())
+_SHIFTS = frozenset("last this next".split())
+_UNITS = _PARTS_OF_DAY | frozenset("week weekend month year summer winter spring fall".split())
 
 
 class Reading(NamedTuple):
@@ -100,15 +109,19 @@ def _is_taken(token: Token, taken: Sequence[tuple[int, int]]) -> bool:
 def _is_stated(sentence: str, parts: Sequence[Token], clause: Clause) -> bool:
     """Whether nothing before the clause makes it a condition, and nothing is hidden there."""
     happened = clause.tense in (Tense.PAST, Tense.PASSIVE)
-    conditions = (token.low for token in parts[clause.lead : clause.start] if token.low in LEAD_OUT)
+    before, clause_start = parts[clause.lead : clause.start], parts[clause.start].start
+    conditions = (token.low for token in before if token.low in LEAD_OUT)
     if any(not (happened and word in ("when", "before")) for word in conditions):
         return False
-    return "\ue000" not in sentence[: parts[clause.start].start]
+    near = [t.low for t in parts[max(0, clause.start - 4) : clause.start]]
+    if not happened and "once" in near:
+        return False
+    return "\ue000" not in sentence[:clause_start]
 
 
 def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
     kept = complement(parts, thing.at + 1, thing.end, MOST_WORDS - (thing.at - thing.start) - 1)
-    if kept is None or thing.end - kept[1] > 1:
+    if kept is None or thing.end - kept[1] > 1 or _is_relative_time(parts[thing.start : thing.end]):
         return None
     score = worth.of_thing(parts[thing.start : thing.at], parts[kept[0] : kept[1]])
     if score is None:
@@ -121,6 +134,19 @@ def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
     return Reading(finding, score)
 
 
+def _is_passing(parts: Sequence[Token], clause: Clause) -> bool:
+    """ "I'm not keen on it right now"."""
+    said = [t.low for t in parts[clause.start : clause.end + 2]]
+    return any(pair in (("right", "now"), ("the", "moment")) for pair in pairwise(said))
+
+
+def _is_relative_time(words: Sequence[Token]) -> bool:
+    """Whether a time is told by the day of speech: "last week", "tomorrow"."""
+    if any(t.low in _DAY_OF_SPEECH for t in words):
+        return True
+    return any(t.low in _SHIFTS and low(words, k + 1) in _UNITS for k, t in enumerate(words))
+
+
 def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at: datetime) -> Reading | None:
     found = predicate(parts, clause)
     if found is None or clause.stopped in _DOUBTED or (clause.stopped == "but" and clause.verb in frames.TO_INFINITIVE):
@@ -131,10 +157,15 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
         return None
     most = MOST_WORDS - found.head.count(" ") - (2 if told_time.span is not None else 0)
     of_relative = clause.subject != USER
-    limits = complement(told_time.kept, 0, len(told_time.kept), most, of_relative=of_relative)
+    is_open = clause.stopped in _OBJECTS_TOO
+    limits = complement(told_time.kept, 0, len(told_time.kept), most, of_relative=of_relative, is_open=is_open)
     if limits is None:
         return None
     kept = told_time.kept[: limits[1]]
+    if _is_relative_time(kept):
+        return None
+    if found.attribute == "feels" and _is_passing(parts, clause):
+        return None
     value = _value(parts, clause, found, kept)
     score = _score(clause, found, told_time.span, kept, said_at.date())
     if value is None or score is None:
@@ -157,7 +188,7 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
 
 def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[DateSpan], said: date) -> _Time:
     """The time named in a clause or before it, taken out of the complement, which begins at `start`."""
-    kept = list(parts[start : clause.end])
+    kept = [t for k, t in enumerate(parts[start : clause.end], start) if not _points(parts, k)]
     begin, end = parts[clause.lead].start, parts[clause.end - 1].end
     span = next((one for one in spans if begin <= one.start and one.end <= end + 1), None)
     if span is None or _USUAL & set(clause.adverbs):
@@ -172,7 +203,15 @@ def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[Da
         left.pop()
     while left and left[-1].low in _BEFORE_TIME:
         left.pop()
-    return _Time(span, relation, left + [t for t in kept if t.start >= span.end])
+    right = [t for t in kept if t.start >= span.end]
+    if right and right[0].low in _PARTS_OF_DAY:
+        right.pop(0)
+    return _Time(span, relation, left + right)
+
+
+def _points(parts: Sequence[Token], k: int) -> bool:
+    """Whether a "here" stands there that the clause does without: "began volunteering here after …"."""
+    return parts[k].low == "here" and low(parts, k - 1) not in PREPOSITIONS and low(parts, k + 1) in CUTS
 
 
 def _of_year(span: DateSpan, clause: Clause, said: date) -> DateSpan:
@@ -234,14 +273,20 @@ def _score(clause: Clause, found: Predicate, span: DateSpan | None, kept: Sequen
     today = span is not None and span.first == span.last == said
     if today and low((*kept,), 0) and found.head.split(" ")[0] in ("needs", "cannot", "does"):
         return None
-    passing = today and found.attribute != "did"
-    return worth.score(clause, found.attribute, found.weight - passing, kept, span is not None and not passing)
+    passing = today and found.attribute not in ("did", "plans")
+    return worth.score(
+        clause,
+        found.attribute,
+        found.weight - passing,
+        kept,
+        span is not None and (not today or found.attribute == "did"),
+    )
 
 
 def _dates(attribute: str, told_time: _Time, said_at: datetime) -> tuple[When | None, datetime | None, str]:
     """When it was, until when it is planned, and what is said of the time in the value itself ("since May 2023")."""
     span = told_time.span
-    if span is None or attribute not in _DATED:
+    if span is None or attribute not in _DATED or (attribute == "feels" and span.first > said_at.date()):
         return None, None, ""
     is_to_come = attribute in _WISHES or span.first > said_at.date()
     until = datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo) if is_to_come else None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses.tokens import AND, Token, low
+from embermem.languages.en.clauses.words import FUNCTION
 
 _PRONOUNS = {
     "i": "they", "we": "they", "me": "them", "us": "them", "my": "their", "our": "their", "mine": "theirs",
@@ -23,8 +24,10 @@ def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = F
         token = sentence[k]
         joined = inflected and k > start and (sentence[k - 1].low in AND or sentence[k - 1].text == ",")
         word = _agreed(sentence, k, end) if joined else token.text
-        if token.low in _PRONOUNS:
+        if token.low in _PRONOUNS and (len(token.text) == 1 or not token.text.isupper()):
             word = _PRONOUNS[token.low]
+        elif k > start and token.low in ("this", "these"):
+            word = _introduced(sentence, k)
         elif speaker and token.low in _AGREE:
             word = _AGREE[token.low]
         if k > start and (token.start > sentence[k - 1].end or word == "are"):
@@ -35,6 +38,20 @@ def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = F
     if value.count('"') % 2:
         value = value + '"' if value.rfind('"') < len(value) - 1 else value[:-1].rstrip()
     return value
+
+
+_TIMES = frozenset("time week weekend month year morning afternoon evening summer winter spring fall".split())
+_THE_ONE = frozenset("whole next last first same entire past coming".split())
+
+
+def _introduced(sentence: Sequence[Token], at: int) -> str:
+    """What "this" and "these" are for who does not know what they point to: "ran into this nice couple"."""
+    after, word = low(sentence, at + 1), sentence[at].low
+    if after in _TIMES or not after[:1].isalpha() or after in AND or after in FUNCTION:
+        return word
+    if after in _THE_ONE or low(sentence, at - 1) in ("all", "both", "through", "throughout"):
+        return "the"
+    return article(after) if word == "this" else "some"
 
 
 def article(word: str) -> str:
@@ -61,6 +78,9 @@ def undetermined(sentence: Sequence[Token], at: int) -> str | None:
         "for",
         "in",
     ):
+        return None
+    known = verbs.verb(after)
+    if known is not None and "participle" in known.forms and "base" not in known.forms:
         return None
     return article(after) if sentence[at].low in ("this", "that") else "some"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from embermem.languages.en import verbs
+from embermem.languages.en.clauses import frames
 from embermem.languages.en.clauses.tokens import AND, Token, low
 from embermem.languages.en.clauses.words import (
     CUTS,
@@ -52,10 +53,17 @@ _ENDABLE = frozenset(
 
 
 def complement(
-    sentence: Sequence[Token], start: int, end: int, most: int = MOST_WORDS, *, of_relative: bool = False
+    sentence: Sequence[Token],
+    start: int,
+    end: int,
+    most: int = MOST_WORDS,
+    *,
+    of_relative: bool = False,
+    is_open: bool = False,
 ) -> tuple[int, int] | None:
     """The tokens of tokens[start:end] that a fact keeps, [start, end): None where they can be understood only in their
-    talk, or are cut short of their sense. `of_relative`: "her" may be who the clause is about."""
+    talk, or are cut short of their sense. `of_relative`: "her" may be who the clause is about; `is_open`: what follows
+    is an object too ("to see how …")."""
     given = end
     while given > start and (not sentence[given - 1].is_word or sentence[given - 1].low in STRIPPED_LAST):
         given -= 1
@@ -65,13 +73,17 @@ def complement(
     end = _stripped(sentence, start, end)
     while (
         end > start
-        and (end < given or low(sentence, end - 2) in AND)
+        and (end < given or is_open or low(sentence, end - 2) in AND)
         and _is_bare_verb(sentence, start, end)
         and sentence[end - 1].low not in _ENDABLE
     ):
         end = _stripped(sentence, start, end - 1)
+    if is_open and low(sentence, end - 1) in ("out", "up") and low(sentence, end - 3) in AND:
+        end = _stripped(sentence, start, end - 2)
     first = low(sentence, start)
     if end <= start or (first in _BARE and end - start == 1):
+        return None
+    if first in ("something", "anything") and low(sentence, start + 1) in ("really", "very", "so", "that", "i"):
         return None
     if first in THIRD - {"one"} and not (of_relative and first in ("his", "her", "their")):
         return None
@@ -105,7 +117,11 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
         if word in THIRD:
             if word not in ("one", "ones") and not any(_may_stand_for(word, sentence, j) for j in range(start, k)):
                 return _cut_before(sentence, start, k)
-        elif word in ("each", "one") and after in ("other", "another"):
+        elif (
+            (word in ("each", "one") and after in ("other", "another"))
+            or (word, before) in (("this", "of"), ("these", "of"))
+            or (word, after) == ("that", "name")
+        ):
             return _cut_before(sentence, start, k)
         elif word == "same" and before in ("this", "that"):
             return _cut_before(sentence, start, k - 1)
@@ -122,7 +138,7 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
 def _may_stand_for(pronoun: str, sentence: Sequence[Token], at: int) -> bool:
     """Whether a pronoun may mean what a token before it names."""
     token = sentence[at]
-    is_noun = token.is_word and token.low not in FUNCTION and token.low not in VAGUE
+    is_noun = token.is_word and token.low not in FUNCTION | VAGUE | frames.FEELING
     if pronoun in ("he", "him", "his", "himself", "she", "her", "hers", "herself"):
         return token.low in _ANIMATE or (token.text[0].isupper() and token.low not in ("i", "i'm"))
     if pronoun in ("they", "them", "their", "theirs", "themselves"):
@@ -149,7 +165,11 @@ def _within(sentence: Sequence[Token], start: int, end: int, most: int) -> int:
             and sentence[k - 1].low not in NO_END
             and sentence[k - 1].text != ","
         ):
-            if (token.low in ("to", "for", "of") and k - start < 3) or _is_bare_verb(sentence, start, k):
+            if (
+                (token.low in ("to", "for", "of") and k - start < 3)
+                or token.low == "into"
+                or _is_bare_verb(sentence, start, k)
+            ):
                 continue
             return k
     return start
@@ -166,11 +186,25 @@ def _is_bare_verb(sentence: Sequence[Token], start: int, k: int) -> bool:
     return before < start or sentence[before].low in AND | _BEFORE_VERB or sentence[before].text == ","
 
 
+_DANGLING = frozenset("trying similar based called according related compared able willing supposed".split())
+"""Words that say nothing without what follows them."""
+_KEPT_DOING = frozenset("keep keeps kept keeping stop worth is are was were not be been".split())
+
+
 def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:
     """Without what says nothing at the end: adverbs, function words, "of it", "about that"."""
     while end > start:
         last = sentence[end - 1]
-        if last.low == "up" and low(sentence, end - 2) == "coming":
+        before = low(sentence, end - 2)
+        if last.low == "up" and before == "coming":
+            end -= 2
+        elif last.low == "on" and before == "going":
+            break
+        elif (last.low in _DANGLING and end - start > 1 and before not in _KEPT_DOING) or (
+            last.low == "going" and before in ("else", "things")
+        ):
+            end -= 1
+        elif last.low in ("one", "ones") and before in ("another", "new", "other", "different"):
             end -= 2
         elif (
             not last.is_word

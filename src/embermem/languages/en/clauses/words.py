@@ -90,7 +90,7 @@ PRONOUNS: Final = _set(
 )
 YOU: Final = _set("you your yours yourself yourselves u ur y'all ya you're you've you'll you'd")
 THIRD: Final = _set(
-    """it its he him his she her hers they them their theirs itself himself herself themselves one ones"""
+    """it its he him his she her hers they them em 'em their theirs itself himself herself themselves one ones"""
 )
 DEICTIC: Final = _set("this that these those here there it one ones such same so")
 NO_END: Final = _set(

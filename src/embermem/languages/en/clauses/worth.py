@@ -12,7 +12,7 @@ from embermem.languages.en.clauses.words import KIN, KIN_MANY
 _TALK = frozenset(
     """chat talk talking conversation message question questions answer update updates pic pics photo photos picture
     pictures link news list plan step steps option options suggestion suggestions recommendation recommendations
-    details info information help advice""".split()
+    details info information help advice discussion error errors bug""".split()
 )
 
 _LIFE = frozenset(
