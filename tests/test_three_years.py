@@ -82,7 +82,7 @@ def pages(rng: random.Random, count: int) -> Iterator[tuple[datetime, str]]:
     said += [
         (rng.uniform(1, DAYS * 24), rng.choice(_TALK) if rng.random() < 0.9 else likes.pop()) for _ in range(count)
     ]
-    said += [(rng.uniform(1, DAYS * 24), likes.pop()) for _ in range(min(len(likes), 150))]
+    said += [(rng.uniform(1, DAYS * 24), likes.pop()) for _ in range(len(likes))]
     return ((BEGIN + timedelta(hours=hours), text) for hours, text in sorted(said))
 
 
