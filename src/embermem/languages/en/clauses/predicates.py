@@ -81,27 +81,7 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
             return opinion
     if base == "feel":
         return _felt(parts, clause)
-    if base in frames.RULED and tense in _LASTING:
-        following = frames.RULED[base]
-        if following is None or after in following:
-            return None
-    if base in frames.SILENT and not (base in _TO_TELL and tense is Tense.WISH):
-        return None
-    if (
-        tense is Tense.PROGRESSIVE
-        and base in ("head", "leave", "get")
-        and low(parts, at + 1) in frames.PASSING
-        and low(parts, at + 2) != "on"
-    ):
-        return None
-    if after == "out" and low(parts, at + 2) == "that":
-        return None
-    is_need = base == "need" and after == "to" and tense is Tense.PRESENT
-    if is_need and (clause.plural or low(parts, at + 2) in _NOT_NEEDED):
-        return None
-    if base == "schedule" and after == "for":
-        return None
-    if tense is Tense.CANNOT and clause.companions[1] > clause.companions[0]:
+    if _says_nothing(parts, clause):
         return None
     attribute = frames.BY_TENSE[tense]
     if base in frames.BY_VERB and tense is Tense.PRESENT and not clause.negative:
@@ -114,6 +94,25 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         return None
     weight = -0.3 if base == "try" else 1.5 if base in frames.HEAVY else 0.0 if base in frames.LIGHT else 0.5
     return Predicate(attribute, verb_group(parts, clause), at + 1, weight)
+
+
+def _says_nothing(parts: Sequence[Token], clause: Clause) -> bool:
+    """Whether the verb says nothing of a life: of the talk, of the moment, or what other rules read."""
+    tense, base, at = clause.tense, clause.verb, clause.at
+    after, second = low(parts, at + 1), low(parts, at + 2)
+    if base in frames.RULED and tense in _LASTING:
+        following = frames.RULED[base]
+        if following is None or after in following:
+            return True
+    if base in frames.SILENT and not (base in _TO_TELL and tense is Tense.WISH):
+        return True
+    if tense is Tense.PROGRESSIVE and base in ("head", "leave", "get") and after in frames.PASSING and second != "on":
+        return True
+    if base == "need" and after == "to" and tense is Tense.PRESENT and (clause.plural or second in _NOT_NEEDED):
+        return True
+    if tense is Tense.CANNOT and clause.companions[1] > clause.companions[0]:
+        return True
+    return (after, second) == ("out", "that") or (base, after) == ("schedule", "for")
 
 
 def _wished(parts: Sequence[Token], clause: Clause) -> Predicate | None:
