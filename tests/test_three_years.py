@@ -80,7 +80,7 @@ def pages(rng: random.Random, count: int) -> Iterator[tuple[datetime, str]]:
     rng.shuffle(likes)
     said = [(told.day * 24.0, told.text) for told in LIFE]
     said += [
-        (rng.uniform(1, DAYS * 24), rng.choice(_TALK) if rng.random() < 0.9 else likes.pop()) for _ in range(count)
+        (rng.uniform(1, DAYS * 24), rng.choice(_TALK)) for _ in range(count)
     ]
     said += [(rng.uniform(1, DAYS * 24), likes.pop()) for _ in range(len(likes))]
     return ((BEGIN + timedelta(hours=hours), text) for hours, text in sorted(said))

@@ -100,7 +100,7 @@ def _read(owner: Any) -> Plain:
         "profile": owner.profile(),
         "agent_profile": owner.agent_profile(),
         "traits": owner.traits(),
-        "facts": owner.facts(),
+        "facts": sorted(owner.facts(), key=lambda fact: fact.id),  # a service tells them by their ids
         "archived_facts": owner.facts(archived=True),
         "past_facts": owner.past_facts(),
         "conflicts": owner.conflicts(),

@@ -34,7 +34,7 @@ def test_a_fact_is_corrected_pinned_unpinned_and_retired(own: Server, tab: Tab) 
     page.get_by_role("link", name="has a rabbit named Biscuit").click()
     page.get_by_label("What is right").fill("has a hare named Biscuit")
     page.get_by_role("button", name="Correct").click()
-    expect(page.locator("h1")).to_have_text("has a hare named Biscuit")
+    expect(page.locator("h1")).to_have_text("Mei has a hare named Biscuit")
     page.locator("[data-test=pin]").click()
     expect(page.locator("[data-test=pin]")).to_have_text("Unpin")
     assert _fact(mei, "hare").pinned
@@ -183,7 +183,7 @@ def test_without_scripts_a_fact_can_be_corrected_and_a_page_forgotten(own: Serve
     page = tab(own, f"/facts/{_fact(mei, 'rabbit').id}", java_script_enabled=False)
     page.get_by_label("What is right").fill("has a hare named Biscuit")
     page.get_by_role("button", name="Correct").click()
-    assert page.locator("h1").inner_text() == "has a hare named Biscuit"
+    assert page.locator("h1").inner_text() == "Mei has a hare named Biscuit"
     said = mei.pages()[3]
     page.goto(at(own, f"/pages/{said.id}"))
     page.locator("[data-test=forget]").click()
