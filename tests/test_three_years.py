@@ -79,9 +79,7 @@ def pages(rng: random.Random, count: int) -> Iterator[tuple[datetime, str]]:
     likes = [f"I like {thing.format(kind)}." for kind in _KINDS for thing in _THINGS.split("|")]
     rng.shuffle(likes)
     said = [(told.day * 24.0, told.text) for told in LIFE]
-    said += [
-        (rng.uniform(1, DAYS * 24), rng.choice(_TALK)) for _ in range(count)
-    ]
+    said += [(rng.uniform(1, DAYS * 24), rng.choice(_TALK)) for _ in range(count)]
     said += [(rng.uniform(1, DAYS * 24), likes.pop()) for _ in range(len(likes))]
     return ((BEGIN + timedelta(hours=hours), text) for hours, text in sorted(said))
 
