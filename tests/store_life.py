@@ -218,7 +218,8 @@ class StoreLife(RuleBasedStateMachine):
         mine = self.of(owner)
         assert len(mine.segments()) <= SMALL["mid_term_segments"]
         for about in ("user", "agent"):
-            assert sum(not fact.pinned for fact in mine.facts(about)) <= SMALL[f"{about}_facts"]
+            of = Counter(fact.subject.casefold() for fact in mine.facts(about) if not fact.pinned)
+            assert max(of.values(), default=0) <= SMALL[f"{about}_facts"]
         held = Counter(f.id for f in (*mine.facts(), *mine.facts(archived=True), *mine.past_facts()))
         assert max(held.values(), default=1) == 1
         if {change.cause for change in changes} <= ORDINARY:

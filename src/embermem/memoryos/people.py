@@ -227,7 +227,8 @@ class People:
         return node
 
     def _root(self, node: str) -> str:
-        node = self._node(node)
+        if node not in self._above:
+            node = self._node(node)
         while self._above[node] != node:
             node = self._above[node]
         return node
@@ -309,9 +310,10 @@ class People:
     def _nodes_of(self, root: str) -> list[str]:
         """The nodes of a person, in the order in which they became known."""
         if self._members is None:
-            self._members = {}
+            members: dict[str, list[str]] = {}
             for node in tuple(self._above):
-                self._members.setdefault(self._root(node), []).append(node)
+                members.setdefault(self._root(node), []).append(node)
+            self._members = members
         return self._members.get(root, [])
 
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
