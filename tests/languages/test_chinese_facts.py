@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from embermem.languages.facts.finding import Finding
@@ -128,6 +128,7 @@ def test_a_statement_before_a_question_is_read_and_the_question_is_not() -> None
     assert told("我刚搬到昆明，我老公会喜欢吗？") == [("user", "lives_in", "昆明")]
 
 
+@example(["我妹妹小敏", "我", "去了", "敦煌"])
 @given(
     st.lists(
         st.sampled_from(
