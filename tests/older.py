@@ -58,7 +58,7 @@ def _without_persons(c: sqlite3.Connection) -> None:
 RENAMED = {"vector": "embedding"}
 """Tables that a migration gave another name."""
 NEWER = {
-    ("embedding", "tokens"),
+    *(("embedding", name) for name in ("tokens", "passages")),
     *(("page", name) for name in ("redo_tries", "redo_at", "expires_at", "expires_offset")),
     *(("fact", name) for name in ("expires_at", "expires_offset", "visits", "visited_at", "embedder", "vector")),
     *((table, name) for table in ("trait", "profile") for name in ("valid_from", "valid_from_offset")),

@@ -42,6 +42,7 @@ from embermem.core.types import (
 from embermem.core.vectors import page_vector
 from embermem.embedders.minilm import MiniLM
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
+from embermem.index.passages import passages
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
@@ -243,7 +244,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
         seq=len(utterances),
         revision=1,
         utterances=tuple(utterances),
-        vector_seqs=np.arange(1, len(utterances) + 1),
+        vector_seqs=np.array([u.seq for u in utterances for _ in passages(u.text)]),
         vectors=vectors,
         pages=tuple(marks),
         segments=tuple(segments),
@@ -294,7 +295,8 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
         kept = np.load(path)
         ends = np.cumsum(kept["lengths"])
         return kept["vectors"], tuple(part.tobytes() for part in np.split(kept["tokens"], ends[:-1]))
-    vectors, tokens = embedded(MiniLM(), utterances)
+    made = embedded(MiniLM(), utterances)
+    vectors, tokens = made.vectors, made.tokens
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         joined = np.frombuffer(b"".join(tokens), dtype=np.uint8)

@@ -734,6 +734,17 @@ def test_token_vectors_come_back_byte_for_byte_beside_their_vectors(store: SqlSt
     assert store.delta(ALICE.id, 0, 0, "e1", 2).tokens == delta.tokens
 
 
+def test_the_vectors_of_a_long_text_s_passages_come_back_in_order_with_their_tokens(store: SqlStore) -> None:
+    append(store, message("a"), message("b"))
+    made = np.array([[1, 0], [0.5, 0.5], [0, 1], [0.25, 0.75]], dtype=np.float32)
+    packed = [b"\x01\x02", b"", b"\x03", b"\x04\x05"]
+    batch = VectorBatch(embedder="e1", seqs=[1, 1, 1, 2], vectors=made, tokens=packed)
+    apply(store, Embedded(first_seq=1, last_seq=2, embedder="e1"), vectors=batch)
+    delta = store.delta(ALICE.id, 0, 0, "e1", 2)
+    assert (delta.vector_seqs.tolist(), delta.vectors.tolist()) == ([1, 1, 1, 2], made.tolist())
+    assert list(delta.tokens) == packed
+
+
 def test_where_no_vector_has_tokens_a_reader_is_given_none(store: SqlStore) -> None:
     append(store, message("a"), message("b"))
     embed(store, 1, 1)

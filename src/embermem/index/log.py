@@ -16,6 +16,7 @@ from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.growable_array import Column
 from embermem.index.late import inverse_norms
+from embermem.index.passages import passages
 from embermem.index.vectors import indexed_text
 from embermem.languages.questions import says_number
 from embermem.languages.words import asks, terms
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 _UTTERANCE_BYTES = 700
 """Estimated bytes of one utterance's record beside its text: the object, two ids, two times."""
 
+_SPAN_BYTES = 250
+"""Estimated bytes of which characters a passage has."""
+
 _ADDED_AT_ONCE = 8192
 """Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
 
 
 class Log:
-    """What all snapshots of an owner share. Rows are only ever appended.
+    """What all snapshots of an owner share. Rows are only ever appended: one for each passage of an utterance, nearly
+    always one.
 
     Two kinds of cell are written once, after their row was appended: `next` (0 is open, else row + 1) and `slots`
     (0 is open, else the vector's place + 1). A snapshot that is older than what was written there knows it by the
@@ -45,6 +50,9 @@ class Log:
         self.dim = dim
         self.token_dim = token_dim
         self.utterances: list[Utterance] = []
+        self.spans: dict[int, tuple[int, int]] = {}
+        """Of each row that is a part of a text, which characters; of no others."""
+        self.first_rows = Column(np.int32)
         self.seqs = Column(np.int64)
         self.words = Postings()
         self.said_at = Column(np.int64)
@@ -101,25 +109,27 @@ class Log:
         return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
     def add_vectors(self, seqs: NDArray[np.int64], vectors: Vectors, tokens: Sequence[bytes] = ()) -> None:
-        """Vectors and packed tokens by seq; the first ones of an utterance stay, those of an unknown one are passed
-        over."""
+        """Vectors and packed tokens by seq, which stands once for each passage, in order; the first ones of a passage
+        stay, those of an unknown utterance, or beyond its passages, are passed over."""
         if len(seqs) == 0:
             return
         if vectors.shape != (len(seqs), self.dim):
             raise EmbedderMismatch(f"vectors of shape {vectors.shape} do not fit an index of dimension {self.dim}")
         known = self.seqs.first(self.seqs.length)
-        rows = np.searchsorted(known, seqs)
-        rows, first = np.unique(rows, return_index=True)
-        wanted = np.flatnonzero(rows < len(known))
-        wanted = wanted[(known[rows[wanted]] == seqs[first[wanted]]) & (self.slots.data[rows[wanted]] == 0)]
-        if len(wanted) == 0:
+        places = np.searchsorted(known, seqs) + _repeats(seqs)
+        fit = np.flatnonzero(places < len(known))
+        fit = fit[known[places[fit]] == seqs[fit]]
+        rows, first = np.unique(places[fit], return_index=True)
+        bare = self.slots.data[rows] == 0
+        rows, first = rows[bare].astype(np.int32), fit[first[bare]]
+        if len(rows) == 0:
             return
-        start, rows = self.vectors.length, rows[wanted].astype(np.int32)
+        start = self.vectors.length
         highest = int(self.highest.data[start - 1]) if start else -1
-        self.vectors.extend(vectors[first[wanted]])
+        self.vectors.extend(vectors[first])
         self.vector_rows.extend(rows)
         self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
-        self._add_tokens([tokens[i] for i in first[wanted]] if len(tokens) else [b""] * len(rows))
+        self._add_tokens([tokens[i] for i in first] if len(tokens) else [b""] * len(rows))
         self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
 
     def _add_tokens(self, tokens: Sequence[bytes]) -> None:
@@ -139,18 +149,28 @@ class Log:
     @property
     def nbytes(self) -> int:
         columns = (
-            *(self.seqs, self.text_length, self.asks, self.speaker, self.thread, self.previous, self.next),
+            *(
+                self.first_rows,
+                self.seqs,
+                self.text_length,
+                self.asks,
+                self.speaker,
+                self.thread,
+                self.previous,
+                self.next,
+            ),
             *(self.page, self._pages_so_far, self.vectors, self.vector_rows, self.highest, self.slots),
             *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates, self.said_at),
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self.page_rows)
+        records += _SPAN_BYTES * len(self.spans)
         return sum(column.nbytes for column in columns) + self.words.nbytes + records
 
-    def _add(self, utterances: Sequence[Utterance]) -> None:
+    def _add(self, said: Sequence[Utterance]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
         begin = len(self.utterances)
-        texts = [utterance.text.strip() for utterance in utterances]
-        self.words.add_all(terms(indexed_text(utterance)) for utterance in utterances)
+        utterances, texts = self._passages(said, begin)
+        self.words.add_all(terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True))
         self.dates.add_all((text, one.said_at) for text, one in zip(texts, utterances, strict=True))
         self.seqs.extend([utterance.seq for utterance in utterances])
         self.said_at.extend([micros(utterance.said_at) for utterance in utterances])
@@ -161,8 +181,23 @@ class Log:
         self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
         self._add_to_threads([utterance.thread for utterance in utterances], begin)
         self._add_to_pages([utterance.page_id for utterance in utterances], begin)
-        self._text_bytes += sum(getsizeof(utterance.text) for utterance in utterances)
+        self._text_bytes += sum(getsizeof(utterance.text) for utterance in said)
         self.utterances.extend(utterances)
+
+    def _passages(self, said: Sequence[Utterance], begin: int) -> tuple[list[Utterance], list[str]]:
+        """The next rows' utterances and texts."""
+        utterances: list[Utterance] = []
+        texts: list[str] = []
+        first_rows: list[int] = []
+        for one in said:
+            first, spans = begin + len(texts), passages(one.text)
+            if len(spans) > 1:
+                self.spans.update(enumerate(spans, first))
+            utterances += [one] * len(spans)
+            texts += [one.text[start:end].strip() for start, end in spans]
+            first_rows += [first] * len(spans)
+        self.first_rows.extend(first_rows)
+        return utterances, texts
 
     def _speaker_number(self, speaker: str) -> int:
         number = self._speaker_numbers.setdefault(speaker, len(self.speakers))
@@ -204,7 +239,7 @@ class Log:
 
     def _copy(self, n: int) -> Log:
         copy = Log(self.dim, self.token_dim)
-        copy.add(self.utterances[:n])
+        copy.add([one for row, one in enumerate(self.utterances[:n]) if self.first_rows.data[row] == row])
         rows = self.vector_rows.first(self.vectors.length)
         ends = self.token_ends.first(self.vectors.length)
         tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
@@ -220,3 +255,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def micros(at: datetime) -> int:
     """Microseconds since 1970 (UTC)."""
     return (at - _EPOCH) // timedelta(microseconds=1)
+
+
+def _repeats(seqs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many equal ones stand right before each."""
+    places = np.arange(len(seqs))
+    begins = np.ones(len(seqs), dtype=bool)
+    begins[1:] = seqs[1:] != seqs[:-1]
+    return np.asarray(places - np.maximum.accumulate(np.where(begins, places, 0)))

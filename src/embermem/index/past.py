@@ -206,7 +206,7 @@ class _Placings:
         self._page = np.array([page for *_, page in known], dtype=np.int64)
         # What a page's vector is made of: what was said on it until it was placed.
         rows = [
-            [row for row in snapshot.page_rows(page) if snapshot.utterances[row].recorded_at <= one.item.at]
+            [row for row in snapshot.page_begins(page) if snapshot.utterances[row].recorded_at <= one.item.at]
             for _, _, one, page in known
         ]
         self._rows = np.array([row for some in rows for row in some], dtype=np.int64)

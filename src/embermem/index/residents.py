@@ -8,15 +8,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from embermem.core.types import OwnerId, Utterance
 from embermem.index.past import PersonaHistory, SegmentHistory
 from embermem.index.snapshot import Snapshot
-from embermem.protocols import NOW, Delta, Moment, WorkingSetSource
-
-if TYPE_CHECKING:
-    from embermem.core.types import Vectors
+from embermem.protocols import NOW, Delta, Moment, VectorBatch, WorkingSetSource
 
 _MOMENTS_KEPT = 4
 """Of each owner, the snapshots of the moments asked for last: what is asked of one is mostly asked again."""
@@ -104,15 +100,15 @@ class Residents:
         self,
         owner_id: OwnerId,
         missing: Sequence[Utterance],
-        embed: Callable[[Sequence[Utterance]], tuple[Vectors, Sequence[bytes]]],
+        embed: Callable[[Sequence[Utterance]], VectorBatch],
     ) -> Snapshot:
         """The owner's snapshot with vectors and packed tokens for the utterances named, made now."""
-        vectors, tokens = embed(missing)
+        made = embed(missing)
         resident = self._resident(owner_id)
         with resident.lock:  # asked anew: the owner may have left meanwhile, or been reindexed
             newest = self._newest(owner_id, resident)
             with _whole_or_not(resident):
-                resident.snapshot = newest.with_vectors([one.seq for one in missing], vectors, tokens)
+                resident.snapshot = newest.with_vectors(made.seqs, made.vectors, made.tokens)
             self._weigh(resident)
             return resident.snapshot
 

@@ -4,7 +4,7 @@ A `Snapshot` is an immutable view. `extended` makes the next one, at a cost that
 in by reference. All snapshots of an owner share one `Log` of arrays that grow at their end, and each sees its own
 first n rows of it. One writer at a time, any number of readers without a lock.
 
-A row is an utterance's place in the order of seq. (seq − 1, as long as seq has no gaps; nothing here relies on it.)
+A row is a passage's place in the order of seq: of an utterance, or of a part of a long one (index/passages.py).
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ class Snapshot:
     def with_vectors(
         self, seqs: Sequence[int] | NDArray[np.int64], vectors: Vectors, tokens: Sequence[bytes] = ()
     ) -> Snapshot:
-        """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none. They are
-        rounded as a store rounds them, so that nothing is ranked otherwise once it is stored."""
+        """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none: one for
+        each passage, in order. They are rounded as a store rounds them, so that nothing is ranked otherwise once it is
+        stored."""
         stored = vectors.astype(np.float16).astype(np.float32)
         with self._log.lock:
             self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
@@ -170,8 +171,18 @@ class Snapshot:
 
     @property
     def utterances(self) -> Utterances:
-        """All utterances in the order of seq: row i is the i-th."""
+        """The utterance of every row, in the order of seq; a long one stands once for each of its passages."""
         return Utterances(self._log.utterances, self.n)
+
+    def text(self, row: int) -> str:
+        """The passage: the utterance's text, or the part of it that this row is."""
+        text, span = self._log.utterances[row].text, self._log.spans.get(row)
+        return text if span is None else text[slice(*span)]
+
+    def is_part(self, row: int) -> tuple[bool, bool]:
+        """Whether there is more of the text before the row's passage, and after it."""
+        span = self._log.spans.get(row)
+        return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.utterances[row].text))
 
     @property
     def seqs(self) -> NDArray[np.int64]:
@@ -179,7 +190,7 @@ class Snapshot:
         return self._log.seqs.first(self.n)
 
     def row(self, seq: int) -> int | None:
-        """The row of an utterance by its seq."""
+        """The row of an utterance by its seq: of its first passage."""
         row = int(np.searchsorted(self.seqs, seq))
         return row if row < self.n and self.seqs[row] == seq else None
 
@@ -258,16 +269,19 @@ class Snapshot:
 
     @cached_property
     def has_vector(self) -> NDArray[np.bool_]:
-        """Which rows have a vector, shape (n,)."""
-        slots = self._log.slots.first(self.n)
+        """Which rows are of an utterance that has a vector, shape (n,). Where it was embedded before its text was cut
+        into passages, only the first of them has."""
+        slots = self._log.slots.data[self._log.first_rows.first(self.n)]
         return np.asarray((slots > 0) & (slots <= self._vectors))
 
     def missing_vectors(self, limit: int) -> tuple[Utterance, ...]:
-        """Up to `limit` utterances without a vector, the newest ones, in the order of seq."""
+        """The utterances without a vector of up to `limit` rows, the newest ones, in the order of seq. A text of more
+        passages than that is left to those who embed in the background."""
         if limit <= 0:
             return ()
-        missing = np.flatnonzero(~self.has_vector)
-        return tuple(self._log.utterances[row] for row in missing[-limit:])
+        missing = np.flatnonzero(~self.has_vector)[-limit:]
+        begin = missing[self._log.first_rows.data[missing] == missing]
+        return tuple(self._log.utterances[row] for row in begin)
 
     def speakers(self) -> tuple[str, ...]:
         """Names of all who spoke; `speaker_of` numbers them."""
@@ -297,6 +311,10 @@ class Snapshot:
         """The rows of a page, ascending."""
         return tuple(row for row in self._log.page_rows[page] if row < self.n)
 
+    def page_begins(self, page: int) -> tuple[int, ...]:
+        """The first row of each of a page's utterances: a page's vector is made of theirs."""
+        return tuple(row for row in self.page_rows(page) if self._log.first_rows.data[row] == row)
+
     def segment_of_page(self) -> Rows:
         """The place in `segments` of every page, −1 for a page not placed, shape (pages,)."""
         marked = self._page_segments
@@ -310,7 +328,7 @@ class Snapshot:
         return None if place < 0 else (self.segments.id_at(place), bool(self.segments.archived[place]))
 
     def said_at(self, n: int) -> NDArray[np.int64]:
-        """When each of the first n utterances was said, in microseconds since 1970 (UTC)."""
+        """When each of the first n rows was said, in microseconds since 1970 (UTC)."""
         return self._log.said_at.first(n)
 
     @cached_property

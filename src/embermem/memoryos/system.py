@@ -42,7 +42,7 @@ from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_a
 from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
-from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
+from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -316,7 +316,7 @@ class MemoryOS:
         """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
         snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment)
         ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
-        return ranking.hits_at(range(min(k, len(ranking.rows))))
+        return ranking.first_hits(k)
 
     def _ask(
         self,
@@ -376,7 +376,7 @@ class MemoryOS:
             return ()
         return self._store.links(owner_id, moment=moment)
 
-    def _embed(self, utterances: Sequence[Utterance]) -> tuple[Vectors, list[bytes]]:
+    def _embed(self, utterances: Sequence[Utterance]) -> VectorBatch:
         return embedded(self._parts.embedder, utterances)
 
     def _embedded_query(self, query: str) -> tuple[Vector, TokenVectors | None]:

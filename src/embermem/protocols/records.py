@@ -93,8 +93,9 @@ class PageMark:
 class Delta:
     """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
 
-    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for; `tokens` (n) are their
-    packed token vectors (index/late.py), empty where the embedder gives none. `persona` is whole,
+    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for, one for each passage of
+    an utterance, in order; `tokens` (n) are their packed token vectors (index/late.py), empty where the embedder gives
+    none. `persona` is whole,
     and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts`
     those that ended since. `pages` are those that a change touched: a page not named yet is in no segment.
     `expiring` are all pages that expire, and when; None where nothing is newer.
@@ -488,7 +489,8 @@ class Erasure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VectorBatch:
-    """Vectors of utterances: seqs (n,), vectors (n, dim), whose they are, and packed token vectors (n) if any."""
+    """Vectors of utterances: seqs (n,), vectors (n, dim), whose they are, and packed token vectors (n) if any. The seq
+    of a long text stands once for each of its passages, in order (index/passages.py)."""
 
     embedder: str
     seqs: Sequence[int]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from embermem.core.types import Vector
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COUNT = np.dtype("<u4")
 _MICROSECOND = timedelta(microseconds=1)
 _DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
     tag: msgspec.json.Decoder(kind, strict=False) for tag, kind in BY_TAG.items()
@@ -65,6 +66,28 @@ def vector_bytes(vector: Vector) -> bytes:
 def vector_from(data: bytes) -> Vector:
     """The float32 vector of `vector_bytes`."""
     return np.frombuffer(data, dtype="<f2").astype(np.float32)
+
+
+def passages_bytes(vectors: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
+    """The vectors of an utterance's further passages (as `vector_bytes`), and their packed tokens, as one value: how
+    many there are, how long each one's vector is and its tokens are, the vectors, the tokens."""
+    sizes = np.array([len(vectors), len(vectors[0]), *map(len, tokens)], dtype=_COUNT)
+    return b"".join([sizes.tobytes(), *vectors, *tokens])
+
+
+def passages_from(data: bytes) -> tuple[list[bytes], list[bytes]]:
+    """What `passages_bytes` was given. Raises StoreCorrupt for what it did not write."""
+    head = np.frombuffer(data[: 2 * _COUNT.itemsize], dtype=_COUNT)
+    if len(head) != 2 or head[0] * _COUNT.itemsize > len(data):
+        raise StoreCorrupt("a row of `embedding` has damaged vectors of passages; run `embermem reindex`")
+    count, width = int(head[0]), int(head[1])
+    at = (2 + count) * _COUNT.itemsize
+    lengths = [width] * count + np.frombuffer(data[2 * _COUNT.itemsize : at], dtype=_COUNT).tolist()
+    ends = (at + np.cumsum(lengths)).tolist()
+    if len(lengths) != 2 * count or (ends[-1] if ends else at) != len(data):
+        raise StoreCorrupt("a row of `embedding` has damaged vectors of passages; run `embermem reindex`")
+    parts = [data[end - length : end] for length, end in zip(lengths, ends, strict=True)]
+    return parts[:count], parts[count:]
 
 
 def sum_bytes(vector: Vector) -> bytes:

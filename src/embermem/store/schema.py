@@ -31,7 +31,7 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
@@ -171,6 +171,7 @@ embedding = _owned(
     Column("change_no", Integer, nullable=False),
     Column("data", Vectors, nullable=False),
     Column("tokens", LargeBinary),  # NULL: the embedder gave none; empty: it found nothing in the text
+    Column("passages", LargeBinary),  # the same of the further passages of a long text (index/passages.py)
     Index("ix_embedding_change", "owner_id", "change_no"),
 )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from embermem.core import ids, messages
 from embermem.core.changes import Change
-from embermem.core.errors import ForgottenKeyLost, InputError, StoreError
+from embermem.core.errors import ForgottenKeyLost, InputError, StoreCorrupt, StoreError
 from embermem.core.types import Owner
 from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
@@ -25,6 +25,7 @@ from embermem.store.admin.transferring import (
     UtterancePart,
     VectorPart,
 )
+from embermem.store.codec import passages_from
 from embermem.store.sql import SqlStore
 from embermem.transfer.lines import LISTS, VERSION, End, Finish, Header, Line, read
 
@@ -249,13 +250,22 @@ def _check_vectors(parts: Parts, embedder: Embedder, line: int) -> None:
     """That each is a vector of this embedder: as long as its others, and of numbers."""
     width = embedder.token_dim // 2 if isinstance(embedder, TokenEmbedder) else 0
     for part in parts.vectors:
-        sound = _is_vector(part.data, "<f2", embedder.dim)
-        tokens = part.tokens or b""
-        if not sound or (len(tokens) % width if width else tokens):
+        vectors, tokens = _by_passage(part)
+        sound = all(_is_vector(one, "<f2", embedder.dim) for one in vectors)
+        if not sound or any(len(one) % width if width else one for one in tokens):
             raise InputError(f"the owner of line {line}: the vector of utterance {part.seq} is none of {embedder.name}")
     for one in parts.segments:
         if one.sum is not None and not _is_vector(one.sum, "<f4", embedder.dim):
             raise InputError(f"the owner of line {line}: the sum of segment {one.id} is none of {embedder.name}")
+
+
+def _by_passage(part: VectorPart) -> tuple[list[bytes], list[bytes]]:
+    """The vectors and the packed tokens of an utterance's passages; what cannot be read is no vector."""
+    try:
+        vectors, tokens = ([], []) if part.passages is None else passages_from(part.passages)
+    except StoreCorrupt:
+        return [b""], []
+    return [part.data, *vectors], [part.tokens or b"", *tokens]
 
 
 def _is_vector(data: bytes, kind: str, dim: int) -> bool:

@@ -36,10 +36,7 @@ def embed(claim: Claim) -> bool:
 
 def _vectors_after(claim: Claim, seq: int) -> tuple[tuple[Utterance, ...], VectorBatch]:
     batch = claim.store.utterances(claim.owner.id, seq, claim.settings.embed_batch)
-    embedder = claim.parts.embedder
-    vectors, tokens = embedded(embedder, batch)
-    seqs = [u.seq for u in batch]
-    return batch, VectorBatch(embedder=embedder.name, seqs=seqs, vectors=vectors, tokens=tokens)
+    return batch, embedded(claim.parts.embedder, batch)
 
 
 def renew_segment_vectors(claim: Claim) -> bool:

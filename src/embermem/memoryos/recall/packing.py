@@ -28,6 +28,7 @@ from embermem.core.types import Fact, FactId, LeftOut, Persona, ThreadId, Uttera
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.prompts.rendering import (
+    CUT,
     cut,
     day,
     fact_line,
@@ -297,7 +298,7 @@ class _Filling:
     def _try_utterance(self, row: int, score: float, limit: int) -> bool:
         """Pack it if it fits; whether it needed no more thought (a duplicate needs none)."""
         utterance = self.snapshot.utterances[row]
-        text = one_line(utterance.text)
+        text = self._told(row)
         said = (utterance.speaker, day(utterance.said_at), text)
         if said in self.said:
             if self.said[said] != row:
@@ -309,7 +310,7 @@ class _Filling:
         line = utterance_line(utterance, text)
         cost = self._cost(line)
         if cost > left:
-            line = self._cut_line(utterance, left)
+            line = self._cut_line(row, left)
             cost = self._cost(line)
             if not line or cost > left:
                 self._leave_out(row, score, "over the budget")
@@ -320,7 +321,7 @@ class _Filling:
     def _pack_whole(self, row: int, limit: int) -> None:
         """Pack it if all of it fits, with its header, into `limit` tokens and the budget; else say nothing of it."""
         utterance = self.snapshot.utterances[row]
-        text = one_line(utterance.text)
+        text = self._told(row)
         said = (utterance.speaker, day(utterance.said_at), text)
         line = utterance_line(utterance, text)
         cost = self._cost(line) + self._header_cost(utterance)
@@ -365,13 +366,23 @@ class _Filling:
             return True
         return False
 
-    def _cut_line(self, utterance: Utterance, left: int) -> str:
+    def _told(self, row: int) -> str:
+        """The row's text in one line, marked where the utterance's goes on before or after it."""
+        return self._marked(row, one_line(self.snapshot.text(row)))
+
+    def _marked(self, row: int, text: str) -> str:
+        before, after = self.snapshot.is_part(row)
+        head = f"{CUT} " if before and not text.startswith(CUT) else ""
+        return head + text + (f" {CUT}" if after and not text.endswith(CUT) else "")
+
+    def _cut_line(self, row: int, left: int) -> str:
         """The line with its text cut to `left` tokens; empty if too little would stay."""
-        room = left - self._cost(utterance_line(utterance, ""))
+        utterance = self.snapshot.utterances[row]
+        room = left - self._cost(utterance_line(utterance, self._marked(row, "")))
         if room < _LEAST_CUT:
             return ""
-        shorter = cut(utterance.text, room, self.view.idf, self.counter)
-        return utterance_line(utterance, shorter) if shorter else ""
+        shorter = cut(self.snapshot.text(row), room, self.view.idf, self.counter)
+        return utterance_line(utterance, self._marked(row, shorter)) if shorter else ""
 
     def _line_limit(self) -> int:
         return max(self.settings.pack_line_least, int(self.settings.pack_line_share * self.budget))
@@ -401,7 +412,7 @@ class _Filling:
         if isinstance(item, Fact):
             return fact_line(item)
         utterance = self.snapshot.utterances[item]
-        return utterance_line(utterance, one_line(utterance.text[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
+        return utterance_line(utterance, one_line(self.snapshot.text(item)[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
 
     def _leave_out(self, what: int | Fact | str, score: float, reason: str) -> None:
         if len(self.left_out) < _LEFT_OUT:

@@ -59,18 +59,35 @@ class Ranking:
     """Each channel's share in the scores of these rows."""
 
     def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
-        """The hits at these places of `rows`, from 0."""
-        page_of = self.view.snapshot.page_of(self.view.n)
-        at = [self.rows[place] for place in places]
+        """The hits at these places of `rows`, from 0: each utterance once, at its best passage."""
+        page_of, ranks = self.view.snapshot.page_of(self.view.n), self._ranks
+        best = {self._seqs[place]: place for place in sorted(places, reverse=True)}
+        chosen = [place for place in places if best[self._seqs[place]] == place]
+        at = [self.rows[place] for place in chosen]
         return tuple(
-            _hit(self.view, row, int(page_of[row]), self.scores[place], place + 1, share)
-            for row, place, share in zip(at, places, self.shares(at), strict=True)
+            _hit(self.view, row, int(page_of[row]), self.scores[place], ranks[self._seqs[place]], share)
+            for row, place, share in zip(at, chosen, self.shares(at), strict=True)
         )
+
+    def first_hits(self, k: int) -> tuple[Hit, ...]:
+        """The hits of the first k utterances."""
+        return self.hits_at([place for place, seq in enumerate(self._seqs) if self._ranks[seq] <= k])
 
     @cached_property
     def hits(self) -> tuple[Hit, ...]:
         """The first hits, as many as the settings say."""
-        return self.hits_at(range(min(len(self.rows), self.view.settings.hits)))
+        return self.first_hits(self.view.settings.hits)
+
+    @cached_property
+    def _seqs(self) -> list[int]:
+        """The seq of each place's utterance: a long one has several places."""
+        seqs: list[int] = self.view.snapshot.seqs[list(self.rows)].tolist()
+        return seqs
+
+    @cached_property
+    def _ranks(self) -> Mapping[int, int]:
+        """By seq, how far up its utterance stands, from 1."""
+        return {seq: rank for rank, seq in enumerate(dict.fromkeys(self._seqs), 1)}
 
     def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
         """The facts to be told, each with its score, and with whom it is about by name."""
@@ -267,7 +284,7 @@ def _rank_as_the_paper(view: View) -> Ranking:
     scores = {int(page): _page_score(view, int(page)) for page in np.concatenate([short, inside])}
     top = sorted((int(page) for page in inside), key=lambda page: (-scores[page], page))[: settings.top_k]
     pages = sorted({*top, *(int(page) for page in short)}, key=lambda page: (-scores[page], page))
-    rows = tuple(row for page in pages for row in _rows_of(view, page))
+    rows = tuple(row for page in pages for row in snapshot.page_begins(page) if row < view.n)
 
     def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
         return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
@@ -299,14 +316,11 @@ def _top_segments(view: View, places: NDArray[np.int32]) -> list[int]:
     return sorted(reachable, key=lambda place: (-view.segment_scores[place], place))[: view.settings.top_m]
 
 
-def _rows_of(view: View, page: int) -> tuple[int, ...]:
-    return tuple(row for row in view.snapshot.page_rows(page) if row < view.n)
-
-
 def _page_score(view: View, page: int) -> float:
     if view.query.vector is None:
         return 0.0
-    return equations.cosine(page_vector(view.snapshot.vectors_of(_rows_of(view, page))), view.query.vector)
+    begins = [row for row in view.snapshot.page_begins(page) if row < view.n]
+    return equations.cosine(page_vector(view.snapshot.vectors_of(begins)), view.query.vector)
 
 
 def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:

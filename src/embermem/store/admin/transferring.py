@@ -92,11 +92,13 @@ class FactPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VectorPart:
-    """An utterance's vector (half precision, little-endian), and those of its tokens, packed, if there are any."""
+    """An utterance's vector (half precision, little-endian), and those of its tokens, packed, if there are any; of a
+    long text, those of its first passage, and in `passages` those of the others (codec.py)."""
 
     seq: int
     data: bytes
     tokens: bytes | None
+    passages: bytes | None = None
 
 
 Part = OwnerPart | UtterancePart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart

@@ -23,7 +23,7 @@ from embermem.protocols import (
     PageMark,
 )
 from embermem.store import schema
-from embermem.store.codec import moment, record
+from embermem.store.codec import moment, passages_from, record
 from embermem.store.queries import persona, reads
 from embermem.store.statements import utterances
 from embermem.store.transactions import Transactions
@@ -100,11 +100,11 @@ def _newer(
 ) -> Delta:
     vector, page, segment = schema.embedding, schema.page, schema.segment
     fresh = c.execute(
-        select(vector.c.seq, vector.c.data, vector.c.tokens).where(
+        select(vector.c.seq, vector.c.data, vector.c.tokens, vector.c.passages).where(
             vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder
         )
     ).all()
-    found = sorted(fresh, key=itemgetter(0))  # nearly in order; SQLite would carry the bytes through its sorter
+    found = _by_passage(sorted(fresh, key=itemgetter(0)))  # nearly in order; SQLite would carry the bytes
     data = np.frombuffer(b"".join([row[1] for row in found]), dtype="<f2").astype(np.float32)
     marks = c.execute(
         select(page.c.page_id, page.c.no, page.c.segment_id)
@@ -150,6 +150,16 @@ def _expiring(c: Connection, owner_id: OwnerId) -> tuple[tuple[PageId, datetime]
         .order_by(page.c.expires_at)
     )
     return tuple((PageId(row.page_id), moment(row.expires_at)) for row in rows)
+
+
+def _by_passage(rows: Sequence[Any]) -> list[tuple[int, bytes, bytes | None]]:
+    """(seq, vector, packed tokens) of each passage, in order."""
+    found: list[tuple[int, bytes, bytes | None]] = []
+    for seq, data, tokens, passages in rows:
+        found.append((seq, data, tokens))
+        if passages is not None:
+            found += [(seq, *part) for part in zip(*passages_from(passages), strict=True)]
+    return found
 
 
 def _tokens(found: Sequence[Any]) -> tuple[bytes, ...]:

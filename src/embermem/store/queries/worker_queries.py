@@ -30,7 +30,7 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.store import schema
-from embermem.store.codec import micros, vector_bytes
+from embermem.store.codec import micros, passages_bytes, vector_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
@@ -471,11 +471,15 @@ def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch
     table = schema.embedding
     of_all = {"owner_id": owner_id, "embedder": batch.embedder, "change_no": no}
     packed: Sequence[bytes | None] = batch.tokens or [None] * len(batch.seqs)
-    c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(batch.seqs))))
-    c.execute(
-        insert(table),
-        [
-            {**of_all, "seq": int(seq), "data": vector_bytes(vector), "tokens": tokens}
-            for seq, vector, tokens in zip(batch.seqs, batch.vectors, packed, strict=True)
-        ],
-    )
+    rows: dict[int, list[tuple[bytes, bytes | None]]] = {}
+    for seq, vector, tokens in zip(batch.seqs, batch.vectors, packed, strict=True):
+        rows.setdefault(int(seq), []).append((vector_bytes(vector), tokens))
+    c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(rows))))
+    c.execute(insert(table), [{**of_all, "seq": seq, **_of_passages(parts)} for seq, parts in rows.items()])
+
+
+def _of_passages(parts: Sequence[tuple[bytes, bytes | None]]) -> Mapping[str, bytes | None]:
+    """The columns of an utterance's vectors: of its first passage, and of the others."""
+    (data, tokens), further = parts[0], parts[1:]
+    passages = passages_bytes([one for one, _ in further], [one or b"" for _, one in further]) if further else None
+    return {"data": data, "tokens": tokens, "passages": passages}

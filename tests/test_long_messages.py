@@ -1,0 +1,77 @@
+"""A long message is found by all that it says, not by its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from embermem import Memory, OwnerMemory
+from scripted import Opener, Place
+from soundness import assert_sound, meddle
+
+LAST = "The spare key of the cabin lies under the blue flower pot."
+ASKED = "Where is the spare key of the cabin?"
+
+
+def long_text(sentences: int) -> str:
+    told = (
+        f"On day {i} the {('ferry', 'tram', 'train')[i % 3]} to town number {i} was late again."
+        for i in range(sentences)
+    )
+    return " ".join([*told, LAST])
+
+
+def lived(alice: OwnerMemory, text: str) -> None:
+    for i in range(30):
+        alice.add(f"I took the {('ferry', 'tram', 'train')[i % 3]} and bought {i} apples.", "That is good to hear.")
+    alice.add(text, "I have read all of it.")
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_the_last_sentence_of_200000_characters_is_found(alice: OwnerMemory, settled: bool) -> None:
+    text = long_text(3_600)
+    assert len(text) > 200_000
+    lived(alice, text)
+    if settled:
+        alice.settle()
+    context = alice.recall(ASKED, budget=300)
+    assert LAST in context.text
+    assert context.tokens <= 300
+    assert [hit.utterance.text == text for hit in context.hits].count(True) == 1
+    assert [hit.rank for hit in context.hits] == list(range(1, len(context.hits) + 1))
+    assert len({hit.utterance.id for hit in context.packed}) == len(context.packed)
+    assert alice.search(ASKED, k=1)[0].utterance.text == text
+
+
+@pytest.mark.engines
+def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_store(
+    opened: Opener, place: Place, memory: Memory
+) -> None:
+    lived(memory.of("alice"), long_text(200))
+    memory.of("alice").settle()
+    told = memory.of("alice").recall(ASKED, budget=300).text
+    assert LAST in told
+    assert opened().of("alice").recall(ASKED, budget=300).text == told
+    assert all(one.same for one in memory.rebuild())
+    assert_sound(place())
+
+
+def test_of_a_forgotten_long_message_nothing_is_found(alice: OwnerMemory) -> None:
+    lived(alice, long_text(200))
+    alice.settle()
+    alice.forget(page=alice.pages()[-1].id)
+    texts: Sequence[str] = [hit.utterance.text for hit in alice.search(ASKED)]
+    assert not any(LAST in text for text in texts)
+
+
+def test_a_long_message_that_was_embedded_whole_is_still_found_by_its_words(opened: Opener, place: Place) -> None:
+    """As in a store of an older version: there is one vector, of its beginning."""
+    memory = opened()
+    lived(memory.of("alice"), long_text(200))
+    memory.of("alice").settle()
+    memory.close()
+    meddle(place(), "UPDATE embedding SET passages = NULL")
+    context = opened().of("alice").recall(ASKED, budget=300)
+    assert LAST in context.text
+    assert not context.partial
