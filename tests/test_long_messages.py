@@ -48,7 +48,7 @@ def test_the_last_sentence_of_200000_characters_is_found(alice: OwnerMemory, set
 def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_store(
     opened: Opener, place: Place, memory: Memory
 ) -> None:
-    lived(memory.of("alice"), long_text(200))
+    lived(memory.of("alice"), long_text(300))
     memory.of("alice").settle()
     told = memory.of("alice").recall(ASKED, budget=300).text
     assert LAST in told
@@ -58,7 +58,7 @@ def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_st
 
 
 def test_of_a_forgotten_long_message_nothing_is_found(alice: OwnerMemory) -> None:
-    lived(alice, long_text(200))
+    lived(alice, long_text(300))
     alice.settle()
     alice.forget(page=alice.pages()[-1].id)
     texts: Sequence[str] = [hit.utterance.text for hit in alice.search(ASKED)]
@@ -68,7 +68,7 @@ def test_of_a_forgotten_long_message_nothing_is_found(alice: OwnerMemory) -> Non
 def test_a_long_message_that_was_embedded_whole_is_still_found_by_its_words(opened: Opener, place: Place) -> None:
     """As in a store of an older version: there is one vector, of its beginning."""
     memory = opened()
-    lived(memory.of("alice"), long_text(200))
+    lived(memory.of("alice"), long_text(300))
     memory.of("alice").settle()
     memory.close()
     meddle(place(), "UPDATE embedding SET passages = NULL")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from embermem.index.passages import passages
 
-LONG = " ".join(f"Sentence number {i} tells of a heron." for i in range(200))
+LONG = " ".join(f"Sentence number {i} tells of a heron." for i in range(300))
 
 
-@given(st.text(st.sampled_from("ab .?!\n。é公"), max_size=40).map(lambda text: text * 250))
+@given(st.text(st.sampled_from("ab .?!\n。é公"), max_size=40).map(lambda text: text * 400))
 def test_passages_hold_all_of_a_text_once_and_in_order(text: str) -> None:
     cut = passages(text)
     assert "".join("".join(text[start:end].split()) for start, end in cut) == "".join(text.split())
@@ -23,7 +23,7 @@ def test_passages_hold_all_of_a_text_once_and_in_order(text: str) -> None:
     assert len(cut) == 1 or max(end - start for start, end in cut) <= 1_000
 
 
-@pytest.mark.parametrize("text", ["", "Hm.", "no end " * 500])
+@pytest.mark.parametrize("text", ["", "Hm.", "no end " * 1_000])
 def test_what_is_not_long_is_one_passage(text: str) -> None:
     assert passages(text) == ((0, len(text)),)
 
@@ -43,7 +43,7 @@ def test_a_long_utterance_has_a_row_for_each_passage_with_the_vector_and_the_wor
     assert [one.seq for one in snapshot.missing_vectors(9)] == [1, 3]
     assert "".join(snapshot.text(row) for row in range(1, 1 + count)).replace(" ", "") == LONG.replace(" ", "")
     assert snapshot.page_begins(1) == (1,)
-    rows, _ = snapshot.words.find("199", snapshot.n)
+    rows, _ = snapshot.words.find("299", snapshot.n)
     assert rows.tolist() == [count]
 
 
