@@ -12,7 +12,7 @@ __all__ = ["passages"]
 
 _LONG = 8_000
 """Characters above which a text is cut: about as many as token vectors reach (2,032 pieces). Cut from 4,000 on,
-RealMem's questions found less (any@5 .650 in place of .668): a long answer is then many rows, which compete with each other."""
+questions of RealMem found less (any@5 .650 in place of .668), because the rows of one long answer compete with each other."""
 _PASSAGE = 1_000
 """Characters of a passage at most: some 250 word pieces of English, which is what small embedders read."""
 
