@@ -11,8 +11,9 @@ from embermem.languages.words import sentences
 __all__ = ["passages"]
 
 _LONG = 8_000
-"""Characters above which a text is cut: about as many as token vectors reach (2,032 pieces). Cut from 4,000 on,
-questions of RealMem found less (any@5 .650 in place of .668), because the rows of one long answer compete with each other."""
+"""Characters above which a text is cut: about as many as token vectors reach (2,032 pieces). Cut from 4,000 on, fewer
+questions of RealMem were answered (any@5 .650 in place of .668): the rows of one long answer compete with each other.
+"""
 _PASSAGE = 1_000
 """Characters of a passage at most: some 250 word pieces of English, which is what small embedders read."""
 
