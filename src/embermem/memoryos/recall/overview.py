@@ -3,7 +3,7 @@
     Ana is a nurse [#4]; lives in Lyon (since May 2026) [#31]; has a dog named Tofu [#12].
     May 2026: Ana moved to Lyon (3 May 2026) [#31]; plans to visit Rome (August 2026) [#33].
 
-First what holds without a time of its own, then a line a month. Where the budget does not hold all that is known, those
+First what lasts and still holds, then a line a month. Where the budget does not hold all that is known, those
 facts are told that cover the most of what the person spoke of: the words of their facts, each weighed by how often they
 occur in the talk and how rare they are in it, once, per token (budgeted maximum coverage: Lin and Bilmes, A class of
 submodular functions for document summarization, ACL 2011).
@@ -80,7 +80,7 @@ def asked_overview(view: View, people: People) -> Subject | None:
 def overview(view: View, people: People, subject: Subject, counter: TokenCounter, budget: int) -> Overview:
     """What is known of the subject, within `budget` tokens."""
     known = (fact for fact in _known(view, people) if _is_of(fact, subject, view, people))
-    told = _within([_Told(fact, people, view, counter) for fact in known], view, budget)
+    told = _within([_Told(fact, people, view, counter, dated=bool(subject.days)) for fact in known], view, budget)
     while told and counter.count("\n".join(_lines(_in_order(told)))) > budget:
         told.pop()
     told = _in_order(told)
@@ -113,9 +113,9 @@ def _time(fact: Fact, view: View) -> datetime | None:
 
 
 class _Told:
-    """A fact as a part of a line."""
+    """A fact as a part of a line; `dated`: of its month, also where it lasts."""
 
-    def __init__(self, fact: Fact, people: People, view: View, counter: TokenCounter) -> None:
+    def __init__(self, fact: Fact, people: People, view: View, counter: TokenCounter, *, dated: bool) -> None:
         self.fact = fact
         self.person = people.of(fact)
         self.language = told_in(fact.text)
@@ -131,11 +131,8 @@ class _Told:
         self.cost = counter.count(f"{self.text}; ")
         self.head_cost = counter.count(f"{self.name} {'' if self.at is None else self.language.month(self.at)}: .\n")
 
-    @property
-    def month(self) -> tuple[int, int] | None:
-        """The month it stands under; None for what holds without a time of its own."""
-        lasts = self.kind in _LASTING and self.fact.valid_to is None and self.fact.valid_from is None
-        return None if lasts or self.at is None else (self.at.year, self.at.month)
+        lasts = self.kind in _LASTING and fact.valid_to is None and not dated
+        self.month = None if lasts or self.at is None else (self.at.year, self.at.month)
 
 
 def _within(facts: Sequence[_Told], view: View, budget: int) -> list[_Told]:

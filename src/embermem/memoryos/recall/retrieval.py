@@ -148,7 +148,10 @@ def overview_of(
     persona = _seen(snapshot.persona, view)
     head = profile_lines(replace(persona, agent_profile=())) if of_user and not subject.days else []
     budget = settings.budget if query.budget is None else query.budget
-    told = overview(view, people, subject, counter, budget - sum(counter.count(f"{line}\n") for line in head))
+    cost = sum(counter.count(f"{line}\n") for line in head)
+    if 2 * cost > budget:
+        head, cost = [], 0
+    told = overview(view, people, subject, counter, budget - cost)
     text = "\n".join((*head, *told.lines))
     return Context(
         text=text,
