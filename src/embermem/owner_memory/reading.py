@@ -435,6 +435,7 @@ class AsyncReading(Awaits):
     """`Reading`, awaited."""
 
     recall = awaited("read", Reading.recall)
+    overview = awaited("read", Reading.overview)
     search = awaited("read", Reading.search)
     visit = awaited("write", Reading.visit)
     pages = awaited("read", Reading.pages)

@@ -80,6 +80,13 @@ def test_nobody_known_and_days_the_wrong_way_round_are_refused(nora: OwnerMemory
         nora.overview(0)
 
 
+def test_facts_of_a_caller_s_own_are_told_too(alice: OwnerMemory) -> None:
+    alice.add("I live in Ghent.", "I see.")
+    alice.settle()
+    alice.learn([{"text": "Keeps the spare key under the blue pot", "attribute": "spare_key", "value": "blue pot"}])
+    assert "blue pot" in alice.overview().text
+
+
 def test_of_an_empty_memory_there_is_none(alice: OwnerMemory) -> None:
     context = alice.overview()
     assert (context.text, context.facts, context.tokens, context.confidence) == ("", (), 0, 0.0)

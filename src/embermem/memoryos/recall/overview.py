@@ -19,7 +19,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from embermem.core.attributes import Kind, attribute
+from embermem.core.attributes import Kind, attributes
 from embermem.core.types import Fact
 from embermem.index.dating import falls_on
 from embermem.index.query_context import View
@@ -120,7 +120,8 @@ class _Told:
         self.person = people.of(fact)
         self.language = told_in(fact.text)
         self.name = label(fact.person or fact.subject, self.language)
-        self.kind = attribute(fact.attribute).kind
+        known = attributes().get(fact.attribute)
+        self.kind = Kind.HABIT if known is None else known.kind
         self.at = _time(fact, view)
         text = one_line(fact.text)
         about = text.startswith(self.name)
@@ -164,8 +165,9 @@ def _gain(one: _Told, covered: Collection[str], weights: Mapping[str, float]) ->
 
 
 def _in_order(told: Iterable[_Told]) -> list[_Told]:
-    """The user first, then those of whom most is told; of each what lasts, higher kinds first, then by month."""
+    """The user first, then those of whom most is told; of each what lasts, by attribute, then by month."""
     told = list(told)
+    order = {name: place for place, name in enumerate(attributes())}
     counts = Counter(one.person for one in told)
 
     def place(one: _Told) -> tuple[object, ...]:
@@ -175,7 +177,7 @@ def _in_order(told: Iterable[_Told]) -> list[_Told]:
             -counts[one.person],
             one.person,
             one.month or (0, 0),
-            -one.kind if first else 0,
+            order[one.fact.attribute] if first and one.fact.attribute in order else len(order),
             one.at.timestamp() if one.at is not None and not first else 0.0,
         )
 
