@@ -242,9 +242,9 @@ def test_summaries_count_sentence_by_sentence() -> None:
 
 
 def test_an_overview_counts_up_to_its_last_word() -> None:
-    overviews = {"Vera": "Vera bought a kayak and sold it", "Kit": "nothing"}
+    overviews = [("Vera", "Vera bought a kayak and sold it"), ("Kit", "nothing")]
     events = {"Vera": "Vera buys a red kayak; sold", "Kit": "a roof"}  # vera, buy, red, kayak, sold
-    assert measures.events_covered(overviews, events, 4) == {"overview_4w": (2 / 5, 2)}
+    assert measures.events_covered("overview", overviews, events, 4) == {"overview": (2 / 5, 2)}
 
 
 def test_parts_are_added_up() -> None:
@@ -329,7 +329,7 @@ def test_a_run_gives_each_figure_that_the_data_allows(tmp_path: Path) -> None:
     assert found["fact_recall"] == 0.5
     assert found["facts"] == len(report.facts) > 0
     assert found["facts_per_100"] == 100 * found["facts"] / 5
-    assert found["overview_600w"] is None
+    assert found["overview_600w"] is found["overview_other_words"] is found["overview_unasked"] is None
     assert found["b3_f1"] is not None
     assert min(found["pages_per_s"], found["pages_per_cpu_s"]) > 0
     assert any("«I live in Lyon" in row.source for row in report.facts)

@@ -45,6 +45,16 @@ def test_everybody_is_shown_and_that_the_user_is_undecided(store: Path) -> None:
     assert run(store, "show", "people", "--as-of", "2020-01-01", "--json").json == []
 
 
+def test_an_overview_is_printed_of_everybody_or_of_one_person(store: Path) -> None:
+    everybody = run(store, "overview")
+    assert everybody.code == 0
+    assert all(told in everybody.out for told in ("Vera lives in Lyon", "Kit lives in Oslo", "Ana works as a nurse"))
+    assert "Lyon" not in run(store, "overview", "--person", "Kit", "--budget", "50").out
+    assert run(store, "overview", "--until", "2020-01-01", "--json").json["text"] == ""
+    assert run(store, "overview", "--person", "Zoe").code == 1
+    assert run(store, "overview", "--since", "soon").code == 2
+
+
 def test_one_persons_profile_and_facts_are_shown(store: Path) -> None:
     shown = run(store, "show", "long", "--person", "Vera's sister", "--json").json
     assert [line["value"] for line in shown["profile"]] == ["nurse"]

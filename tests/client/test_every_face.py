@@ -146,6 +146,23 @@ def test_what_was_said_is_recalled_and_found(alice: OwnerMemory) -> None:
     assert hits[0].utterance.text == "I keep a heron called Bartholomew."
 
 
+@every_face
+def test_an_overview_tells_who_somebody_is_and_what_it_rests_on(alice: OwnerMemory) -> None:
+    alice.add("My name is Vera and I live in Nantes.", "Hello Vera.", at="2026-05-02T10:00:00+00:00")
+    alice.add("I adopted a heron yesterday.", "Really?", at="2026-06-02T10:00:00+00:00")
+    alice.settle()
+    context = alice.overview(200)
+    assert "lives in Nantes" in context.text
+    assert "adopted a heron" in context.text
+    assert 0 < context.tokens <= 200
+    assert all(alice.utterance(source.utterance_id) for fact in context.facts for source in fact.sources)
+    assert "heron" not in alice.overview(200, person="Vera", until="2026-05-31").text
+    with pytest.raises(NotFound):
+        alice.overview(person="Zoe")
+    with pytest.raises(InputError):
+        alice.overview(since="2026-06-02", until="2026-05-02")
+
+
 def test_pages_are_listed_by_tier_and_the_newest_first_to_be_cut(alice: OwnerMemory) -> None:
     told(alice)
     assert [page.no for page in alice.pages()] == [1, 2, 3, 4, 5, 6]

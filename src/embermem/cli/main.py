@@ -70,6 +70,7 @@ for command in (
     adding.ingest,
     showing.chat,
     showing.recall,
+    showing.overview,
     showing.show,
     showing.stats,
     adding.settle,

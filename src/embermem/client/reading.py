@@ -58,6 +58,28 @@ class ReadCalls(OwnerRequests):
         return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
 
     @call
+    def overview(
+        self,
+        budget: int = 600,
+        *,
+        person: str | None = None,
+        since: At = None,
+        until: At = None,
+        as_of: At = None,
+        valid_at: At = None,
+    ) -> Steps[Context]:
+        """Who the user and the others are and what happened to them, by time, as text within `budget` tokens.
+
+        `person`: of one person only; `since` and `until`: only of these days. `as_of` and `valid_at` as in `recall`.
+        Raises NotFound for an unknown person.
+        """
+        asked = {"budget": str(messages.whole(budget, "budget", 1)), **arguments.moment(as_of, valid_at)}
+        times = (("since", since), ("until", until))
+        asked |= {name: told for name, time in times if (told := arguments.time_text(time, name)) is not None}
+        asked |= {} if person is None else {"person": messages.name(person, "person")}
+        return memories.context_of(read((yield self._get("/v1/overview", asked)), memories.ContextAnswer), "")
+
+    @call
     def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
         """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
         nothing."""

@@ -103,6 +103,12 @@ def met(asked: Iterable[DateSpan], since: datetime | None, until: datetime, now:
     return any(begin < today.toordinal() and first <= end and begin <= last for begin, end in spans)
 
 
+def falls_on(asked: Iterable[DateSpan], at: datetime) -> bool:
+    """Whether a moment is on one of the days asked for; of days without a year, in any year."""
+    day = at.date().toordinal()
+    return any(first <= day <= last for first, last in _in_years(asked, range(at.year - 1, at.year + 1)))
+
+
 def _in_years(asked: Iterable[DateSpan], years: range) -> Iterable[tuple[int, int]]:
     """The first and the last day of each span; of one without a year, in each of these years."""
     for span in asked:

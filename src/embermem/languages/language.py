@@ -152,6 +152,10 @@ class Language:
         """The same without the year."""
         return self.day(moment)
 
+    def month(self, moment: datetime) -> str:
+        """A month as people write it, in the moment's own zone."""
+        return f"{moment.year:04d}-{moment.month:02d}"
+
     def of_subject(self, subject: str, statement: str) -> str:
         """The statement with its subject: "sister Ana lives in Lyon"."""
         return f"{subject}{' ' if self.spaced else ''}{statement}"

@@ -32,6 +32,10 @@ class Questions:
     """What was."""
     says_number: str = r"\d"
     """What holds a number, in digits or words."""
+    overview: str = NEVER
+    """Who is somebody, what happened, what is known: in lower case."""
+    overview_words: str = NEVER
+    """Words of such a question beside names and times, in lower case. With any other it asks for something else."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

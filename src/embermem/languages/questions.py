@@ -13,6 +13,7 @@ from embermem.languages.words import asks
 __all__ = [
     "asked_attributes",
     "asks_for_number",
+    "asks_for_overview",
     "asks_for_several",
     "asks_for_time",
     "asks_of_oneself",
@@ -43,6 +44,23 @@ def asks_for_number(query: str) -> bool:
 def asks_for_several(query: str) -> bool:
     """Which ones, all of them, what have I told you about it: evidence is likely to stand in several places."""
     return _SEVERAL.search(query[:_LOOKS_AT]) is not None
+
+
+def asks_for_overview(query: str) -> bool:
+    """Who is somebody, what happened, what is known: whether a query, without the names and the times in it, asks for
+    nothing else."""
+    lowered = query.lower()
+    return len(query) <= _LOOKS_AT and any(
+        question.search(lowered) is not None and not any(c.isalpha() for c in words.sub(" ", lowered))
+        for question, words in _overviews()
+    )
+
+
+@cache
+def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """For each language what such a question holds, and what it may hold besides."""
+    asked = [one.questions for one in languages()]
+    return tuple((re.compile(one.overview), re.compile(one.overview_words)) for one in asked)
 
 
 def asks_of_the_past(query: str) -> bool:

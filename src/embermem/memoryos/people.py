@@ -130,6 +130,12 @@ class People:
                 found.add(self.id_of(written))
         return frozenset(found)
 
+    def words_for(self, person_id: str) -> tuple[str, ...]:
+        """The names of a person, and the kin words by which the user's relatives are named: "Ana", "sister"."""
+        nodes = self._nodes_of(self._root(person_id)) if person_id in self._above else []
+        written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
+        return tuple(told.name or told.kin for name in written if (told := self._called(name)))
+
     def is_user(self, subject: str) -> bool:
         """Whether a subject means the user."""
         return self._user is not None and self.id_of(subject) == USER

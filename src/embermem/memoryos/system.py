@@ -17,7 +17,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from embermem.core.config import Preset
-from embermem.core.errors import EmbedderError, EmberError, StaleLease, StoreBusy, StoreError, StoreUnreachable, kind
+from embermem.core.errors import (
+    EmbedderError,
+    EmberError,
+    NotFound,
+    StaleLease,
+    StoreBusy,
+    StoreError,
+    StoreUnreachable,
+    kind,
+)
 from embermem.core.types import (
     Added,
     Context,
@@ -41,11 +50,13 @@ from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall import retrieval
+from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
+    from embermem.languages.dates.engine import DateSpan
 
 logger = logging.getLogger(__name__)
 
@@ -292,6 +303,28 @@ class MemoryOS:
         if not notes:
             return replace(context, persona=known)
         return replace(context, persona=known, partial=True, notes=(*context.notes, *notes))
+
+    def overview(
+        self,
+        owner: Owner,
+        *,
+        person: str | None = None,
+        days: Sequence[DateSpan] = (),
+        at: datetime | None = None,
+        budget: int | None = None,
+        moment: Moment = NOW,
+    ) -> Context:
+        """What is known of a person (None: everybody), on these days; at a moment, as it was known or true then. Raises
+        NotFound for a person nobody knows. Reads only."""
+        snapshot = self._residents.snapshot(owner.id, moment)
+        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
+        people = self._people_of(owner, snapshot.persona)
+        found = None if person is None else people.find(person)
+        if person is not None and found is None:
+            raise NotFound(f"there is no person {person!r} in this memory; `people` lists everybody")
+        subject = Subject(people=frozenset() if found is None else frozenset((found,)), days=tuple(days))
+        query = retrieval.Query(text="", budget=budget, at=at, valid_at=moment.valid_at)
+        return retrieval.overview_of(snapshot, subject, query, self._settings, self._counter, people)
 
     def _people_of(self, owner: Owner, persona: Persona) -> People:
         """Whom a persona knows: worked out once for each that is read."""

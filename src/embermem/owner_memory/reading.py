@@ -87,6 +87,41 @@ class Reading(Handle):
             moment=moment,
         )
 
+    @telemetry.spanned(telemetry.SEARCH, "overview")
+    def overview(
+        self,
+        budget: int = 600,
+        *,
+        person: str | None = None,
+        since: At = None,
+        until: At = None,
+        as_of: At = None,
+        valid_at: At = None,
+    ) -> Context:
+        """Return who the user and the others are and what happened to them, by time, as text within `budget` tokens,
+        with the facts it tells and what they rest on. No question is needed, and nothing is written.
+
+        `person` limits it to one person; `since` and `until` (days, both included) to what was then. `as_of` and
+        `valid_at` as in `recall`. A recall that asks for no more than this ("What do you know about Ana?") holds it
+        too. Raises NotFound for an unknown person.
+        """
+        from embermem.languages.dates.engine import DateSpan
+
+        messages.whole(budget, "budget", 1)
+        inbox = self._inbox()
+        first = date.min if since is None else inbox.moment(since, "since").date()
+        last = date.max if until is None else inbox.moment(until, "until").date()
+        if first > last:
+            raise InputError(f"since = {since!r} is after until = {until!r}")
+        any_day = since is None and until is None
+        return self._parts.system.overview(
+            self.owner,
+            person=None if person is None else messages.name(person, "person"),
+            days=() if any_day else (DateSpan(first=first, last=last, start=0, end=0),),
+            budget=budget,
+            moment=self._moment(as_of, valid_at, inbox),
+        )
+
     @telemetry.spanned(telemetry.SEARCH, "search")
     def search(
         self, query: str, k: int = 10, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
@@ -400,6 +435,7 @@ class AsyncReading(Awaits):
     """`Reading`, awaited."""
 
     recall = awaited("read", Reading.recall)
+    overview = awaited("read", Reading.overview)
     search = awaited("read", Reading.search)
     visit = awaited("write", Reading.visit)
     pages = awaited("read", Reading.pages)

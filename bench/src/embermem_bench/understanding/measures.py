@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem.core.types import Context, Fact, Page, Segment, Utterance, UtteranceId
@@ -190,10 +190,9 @@ def evidence_found(asked: Sequence[Asked], headline: frozenset[str] | None, keys
     return {key: (sum(v[key] for v in counted if key in v), sum(key in v for v in counted)) for key in keys}
 
 
-def events_covered(overviews: Mapping[str, str], events: Mapping[str, str], words: int) -> Figures:
-    """How many of the events' content words the first words of each person's overview contain."""
+def events_covered(key: str, overviews: Iterable[tuple[str, str]], events: Mapping[str, str], words: int) -> Figures:
+    """How many of the events' content words the first words of each overview contain: of (name, text)."""
     shares = [
-        share(content_words(events[name]), content_words(" ".join(text.split()[:words])))
-        for name, text in overviews.items()
+        share(content_words(events[name]), content_words(" ".join(text.split()[:words]))) for name, text in overviews
     ]
-    return {f"overview_{words}w": (sum(shares), len(shares))}
+    return {key: (sum(shares), len(shares))}

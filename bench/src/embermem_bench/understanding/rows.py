@@ -91,6 +91,16 @@ ROWS = (
         "For each speaker with events in LoCoMo's file, recall(\"What has happened in NAME's life?\", budget="
         f"{OVERVIEW_BUDGET}): share of the content words of the events in the first {OVERVIEW_WORDS} words, mean.",
     ),
+    Row(
+        "overview_other_words",
+        "overview, asked in other words",
+        "The same, asked in ten other ways (`OVERVIEW_QUESTIONS` in embermem_bench/understanding/run.py), mean.",
+    ),
+    Row(
+        "overview_unasked",
+        "overview without a question",
+        f"The same of overview({OVERVIEW_BUDGET}, person=NAME).",
+    ),
 )
 
 

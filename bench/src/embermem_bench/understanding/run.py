@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
 
 AGENT, TIMEZONE = "bench", "UTC"
+OVERVIEW_QUESTIONS = (
+    "Tell me about {name}.",
+    "What do you know about {name}?",
+    "Give me a summary of {name}'s life.",
+    "What has {name} been up to?",
+    "Who is {name}?",
+    "What are the main events in {name}'s life?",
+    "How has {name}'s life changed over time?",
+    "Summarise what you remember about {name}.",
+    "Catch me up on {name}.",
+    "Can you describe what happened to {name} so far?",
+)
 OVERVIEW_QUESTION = "What has happened in {name}'s life?"
 _DIGITS = 4
 
@@ -163,7 +176,9 @@ class _Understood:
             },
             measures.segments_by_project(self.segments, self.pages, self.gold.project_of),
             measures.segments_made(self.segments, self.pages),
-            measures.events_covered(self._overviews(), self.gold.events, OVERVIEW_WORDS),
+            self._overview(f"overview_{OVERVIEW_WORDS}w", self._answered([OVERVIEW_QUESTION])),
+            self._overview("overview_other_words", self._answered(OVERVIEW_QUESTIONS)),
+            self._overview("overview_unasked", self._unasked()),
         )
         made: Figures = {}
         for part in parts:
@@ -193,10 +208,15 @@ class _Understood:
         recall.ask_all(owner, self.conversation, self.stored, tally, what, told)
         return tally.asked
 
-    def _overviews(self) -> dict[str, str]:
-        return {
-            name: self.owner.recall(
-                OVERVIEW_QUESTION.format(name=name), at=self.stored.latest, budget=OVERVIEW_BUDGET
-            ).text
-            for name in self.gold.events
-        }
+    def _overview(self, key: str, overviews: Iterable[tuple[str, str]]) -> Figures:
+        return measures.events_covered(key, overviews, self.gold.events, OVERVIEW_WORDS)
+
+    def _answered(self, questions: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The contexts of questions about each speaker with events."""
+        for question, name in product(questions, self.gold.events):
+            asked = question.format(name=name)
+            yield name, self.owner.recall(asked, at=self.stored.latest, budget=OVERVIEW_BUDGET).text
+
+    def _unasked(self) -> Iterator[tuple[str, str]]:
+        for name in self.gold.events:
+            yield name, self.owner.overview(OVERVIEW_BUDGET, person=name).text

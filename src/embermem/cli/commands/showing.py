@@ -61,6 +61,30 @@ def recall(
         )
 
 
+def overview(
+    ctx: typer.Context,
+    budget: Annotated[int, typer.Option(min=1, metavar="TOKENS", help="Tokens of the text.")] = 600,
+    person: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only of this person, as in `show people`.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="DAY", help="Only what was on this day or later.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DAY", help="Only what was on this day or before.")] = None,
+    as_of: AsOfOption = None,
+    valid_at: ValidAtOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print who everybody is and what happened, by time."""
+    from embermem.reports import render
+
+    then, days = then_of(as_of, valid_at), {"since": time_of(since), "until": time_of(until)}
+    with owner_read(ctx) as owner:
+        context = owner.overview(budget, person=person, **days, **then)
+    if as_json:
+        render.print_json(context)
+        return
+    render.print_text(context.text)
+
+
 def chat(
     ctx: typer.Context,
     thread: Annotated[str, typer.Option(help="The thread.")] = "main",

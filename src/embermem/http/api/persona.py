@@ -17,17 +17,20 @@ from embermem.http.api.dependencies import (
     PersonQuery,
     Reading,
     router,
+    time_query,
     written_by,
 )
 from embermem.memory import OwnerMemory
 from embermem.wire.answers import Facts, People, PeopleRuled, Traits
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import (
+    ContextAnswer,
     FactItem,
     PersonItem,
     PersonProfile,
     Profile,
     TraitItem,
+    context_answer,
     fact_item,
     person_profile,
     profile,
@@ -62,6 +65,20 @@ def list_facts(
 ) -> Facts:
     """Everybody's facts or those about one person, newest first, paginated."""
     return facts.part(owner, asked, into=Facts, about=about, person=person, state=state, then=then)
+
+
+@routes.get("/overview", summary="Read who everybody is and what happened")
+def get_overview(
+    owner: Reading,
+    then: LookingBack,
+    budget: Annotated[int, Query(ge=1, le=bodies.LARGEST, description="Tokens of the text.")] = 600,
+    person: PersonQuery = None,
+    since: Annotated[str | None, time_query("Only what was on this day or later.")] = None,
+    until: Annotated[str | None, time_query("Only what was on this day or before.")] = None,
+) -> ContextAnswer:
+    """Text within the budget, by time, with the facts it tells; no question is needed."""
+    context = owner.overview(budget, person=person, since=since, until=until, **then)
+    return context_answer(owner.owner, context, explain=False)
 
 
 @routes.get("/people", summary="List people")

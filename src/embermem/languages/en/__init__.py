@@ -73,5 +73,9 @@ class English(Language):
         """ "8 May 2023"."""
         return f"{moment.day} {MONTH_NAMES[moment.month - 1]} {moment.year}"
 
+    def month(self, moment: datetime) -> str:
+        """ "May 2023"."""
+        return f"{MONTH_NAMES[moment.month - 1]} {moment.year}"
+
 
 LANGUAGE: Final = English()

@@ -20,6 +20,23 @@ QUESTIONS: Final = Questions(
     past=r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
     r"|\blast (?:time|week|month|year|night|spring|summer|autumn|fall|winter)\b"
     r"|\b(?:have|has)\b[^.?!]{0,40}\b(?:been|said|told|done|gone|seen|ever|mentioned)\b",
+    overview=r"\b(?:overview|summar\w+|recap\w*|highlights|biograph\w+|profile|life|lives|story|milestones|journey|who (?:is|am|are)|"
+    r"who's|what's new|any news|up to date|up to speed|catch \w+ up|caught up|fill \w+ in|update|(?:going|gone) on|been up to|been doing)\b"
+    r"|\b(?:know|remember|learnt|learned|tell|told|say|about)\b.{0,30}\babout\b|^\W*about\b|\bdescribe\b"
+    r"|\bwhat\b.{0,30}\b(?:happen\w*|change[ds]?|do|did|done|know|remember|learnt|learned)\b|\bhow\b.{0,20}\b(?:been|changed|gone|going|doing)\b"
+    r"|\b(?:events|moments|changes)\b",
+    overview_words=r"\b(?:a|an|the|this|that|these|those|of|in|on|at|to|for|from|with|by|about|as|and|or|so|up|far|till|until|since|"
+    r"during|over|through|throughout|between|within|is|are|was|were|be|been|being|am|has|have|had|having|do|does|did|done|doing|"
+    r"can|could|would|will|should|please|i|me|my|mine|myself|you|your|yours|we|us|our|he|him|his|she|her|hers|they|them|their|it|its|"
+    r"who|what|what's|who's|which|how|when|s|'s|all|any|anything|everything|something|some|thing|things|stuff|most|more|"
+    r"main|major|key|big|biggest|important|significant|notable|recent|recently|latest|lately|new|news|current|currently|now|"
+    r"today|past|last|previous|next|few|couple|several|first|whole|entire|general|generally|overall|brief|briefly|short|quick|quickly|"
+    r"happen|happens|happened|happening|occurred|change|changes|changed|going|gone|go|on|doing|know|knows|known|remember|"
+    r"remembers|learn|learnt|learned|tell|told|say|said|give|show|describe|explain|write|list|make|get|bring|catch|caught|fill|"
+    r"overview|summary|summarise|summarize|summarised|summarized|recap|highlights|biography|profile|update|updates|speed|date|"
+    r"life|lives|story|person|people|background|journey|milestones|events|event|moments|moment|situation|years|year|months|month|"
+    r"weeks|week|days|day|time|times|spring|summer|autumn|fall|winter|ago|early|late|earlier|later|memory|memories|conversations?|chats?|"
+    r"talked|talks?|user|recall)\b",
     says_number=r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|once|twice|half)\b",
 )
 

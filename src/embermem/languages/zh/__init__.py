@@ -85,6 +85,10 @@ class Chinese(Language):
         """5月8日."""
         return f"{moment.month}月{moment.day}日"
 
+    def month(self, moment: datetime) -> str:
+        """2023年5月."""
+        return f"{moment.year}年{moment.month}月"
+
     def said_by(self, speaker: str, text: str) -> str:
         return f"{speaker}：{text}"
 

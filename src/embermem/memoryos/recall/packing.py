@@ -17,7 +17,7 @@ Reserved are only the profile line, a few goals and limits of the user (active_g
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ import numpy as np
 from embermem.core.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
+from embermem.memoryos.recall.overview import Overview
 from embermem.prompts.rendering import (
     CUT,
     cut,
@@ -57,6 +58,8 @@ _MISFITS = 30
 _LEAST_CUT = 12
 """A cut that leaves fewer tokens is not worth its line."""
 _CHARS_A_TOKEN = 4.0
+_OVERVIEW_SHARE = 0.8
+"""Of the budget, where an overview is asked for; what was said gets the rest."""
 _A_THOUSAND = 1000.0
 """Tokens that pack_least_share is counted by."""
 
@@ -82,14 +85,18 @@ def pack(
     persona: Persona,
     counter: TokenCounter,
     standing: Sequence[Fact] = (),
+    tell: Callable[[int], Overview] | None = None,
 ) -> Packing:
     """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
 
     `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them.
+    `tell` gives the overview within so many tokens, where the query asks for one.
     """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
     filling.reserve_profile(persona)
+    if tell is not None:
+        filling.reserve_overview(tell)
     filling.reserve_standing(standing)
     filling.reserve_facts(facts)
     filling.reserve_open_page(dict(zip(rows, scores, strict=True)))
@@ -194,6 +201,7 @@ class _Filling:
         self.told: set[str] = set()
         self.fact_cost = 0
         self.standing: dict[FactId, None] = {}
+        self.overview: tuple[Fact, ...] = ()
         self.rows: set[int | None] = set()
 
     def reserve_profile(self, persona: Persona) -> None:
@@ -210,6 +218,13 @@ class _Filling:
             if line:
                 self.profile.append(line)
 
+    def reserve_overview(self, tell: Callable[[int], Overview]) -> None:
+        """The overview, within its share of what is left."""
+        overview = tell(int(_OVERVIEW_SHARE * (self.budget - self.used)))
+        self.overview = overview.facts
+        self.profile += overview.lines
+        self.used += sum(self._cost(line) for line in overview.lines)
+
     def reserve_standing(self, facts: Sequence[Fact]) -> None:
         """The facts that stand, best first, within their share; the first may take twice that."""
         share = self.settings.standing_share * self.budget
@@ -220,8 +235,9 @@ class _Filling:
 
     def reserve_facts(self, facts: Sequence[tuple[Fact, float]]) -> None:
         """The facts that bear on the query, best first, within the facts' share."""
+        told = {*self.standing, *(fact.id for fact in self.overview)}
         for fact, score in facts:
-            if fact.id not in self.standing:
+            if fact.id not in told:
                 self._try_fact(fact, score)
 
     def reserve_open_page(self, scores: Mapping[int, float]) -> None:
@@ -277,7 +293,7 @@ class _Filling:
         if tokens > self.budget:
             text, tokens = "", 0
         places = {row: place for place, row in enumerate(rows)}
-        facts = [item.fact for item in self.packed if item.fact is not None]
+        facts = [*self.overview, *(item.fact for item in self.packed if item.fact is not None)]
         return Packing(
             text=text,
             tokens=tokens,

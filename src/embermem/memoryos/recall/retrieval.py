@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +28,9 @@ from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.confidence import confidence
+from embermem.memoryos.recall.overview import Subject, asked_overview, overview
 from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
-from embermem.prompts.rendering import fact_line, one_line
+from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
 
 if TYPE_CHECKING:
@@ -155,6 +156,36 @@ def recall(
     )
 
 
+def overview_of(
+    snapshot: Snapshot, subject: Subject, query: Query, settings: Settings, counter: TokenCounter, people: People
+) -> Context:
+    """What is known of a subject, by time, within the query's budget; no question is needed."""
+    view = View(snapshot, query, settings)
+    of_user = not subject.people or people.user in subject.people
+    persona = _seen(snapshot.persona, view)
+    head = profile_lines(replace(persona, agent_profile=())) if of_user and not subject.days else []
+    budget = settings.budget if query.budget is None else query.budget
+    cost = sum(counter.count(f"{line}\n") for line in head)
+    if 2 * cost > budget:
+        head, cost = [], 0
+    told = overview(view, people, subject, counter, budget - cost)
+    text = "\n".join((*head, *told.lines))
+    return Context(
+        text=text,
+        hits=(),
+        packed=(),
+        facts=told.facts,
+        persona=persona,
+        tokens=counter.count(text),
+        counter=counter.name,
+        confidence=1.0 if told.facts else 0.0,
+        partial=False,
+        query=query.text,
+        preset=settings.preset,
+        rests_on=tuple(dict.fromkeys(source.utterance_id for fact in told.facts for source in fact.sources)),
+    )
+
+
 def _links_told(ranking: Ranking, packing: Packing) -> list[str]:
     """A note for each link that led to something in the text."""
     packed = [ranking.rows[place] for place in packing.places]
@@ -207,7 +238,9 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People)
     if view.settings.preset == "paper":
         return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, counter)
     stands = shown(standing(view, people), people)
-    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands)
+    subject = None if view.settings.without == "long_term" else asked_overview(view, people)
+    tell = None if subject is None else partial(overview, view, people, subject, counter)
+    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands, tell)
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`
