@@ -60,7 +60,8 @@ def measured(engine: str, server: str, wait: float, threads: int, owners: int) -
             settings |= {"model": "scripted", "model_url": model.url, "model_key": "none"}
         memory = stack.enter_context(Memory(place, **settings))
         began = time.perf_counter()
-        placed = worker.run(memory, threads=threads, once=True, told=lambda _: None)
+        stop = stack.enter_context(worker.stopping())
+        placed = worker.run(memory, stop, threads=threads, once=True, told=lambda _: None)
         return placed / (time.perf_counter() - began)
 
 

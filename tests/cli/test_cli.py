@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import command, environment, run, write
+from running import built, command, environment, run, write
 from typer.testing import CliRunner
 
 from embermem import __version__
@@ -250,6 +251,27 @@ def test_a_worker_stops_on_a_signal_after_doing_what_was_due(tmp_path: Path) -> 
         assert "Traceback" not in err
     assert run(at, "--user", "ana", "stats", "--json").json["owner"]["without_vector"] == 0
     assert run(at, "doctor").code == 0
+
+
+class Impatient(io.StringIO):
+    """A screen before which somebody presses Ctrl-C as soon as it says that this ends the work."""
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if "Ctrl-C" in text:
+            signal.raise_signal(signal.SIGINT)
+        return written
+
+
+def test_a_worker_can_be_ended_from_the_moment_it_says_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = tmp_path / "m.db"
+    assert run(at, "add", "I walked home.").code == 0
+    for name, value in environment(at).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stderr", Impatient())
+    with pytest.raises(SystemExit) as ended:
+        built().main(args=["worker"], prog_name="embermem")
+    assert not ended.value.code
 
 
 def test_reindex_embeds_every_utterance(filled: Path) -> None:

@@ -90,3 +90,21 @@ def test_arrays_say_what_the_rule_says(
             heard = sum(w * (0 if t in terms(said[seq - 1]) else 2) for t, w in asked.items() if t in terms(text))
             expected[seq - 1] = max(expected[seq - 1], heard / sum(asked.values()))
     assert lent(facts, said, asked) == pytest.approx(expected)
+
+
+@given(
+    said=st.lists(st.integers(1, 9), unique=True, max_size=6).map(sorted),
+    scores=st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 2.0]), min_size=6, max_size=6),
+    rests_on=st.lists(st.lists(st.integers(0, 10), max_size=3), max_size=5),
+)
+def test_the_best_source_is_the_first_of_the_highest_score_among_what_is_there(
+    said: list[int], scores: list[float], rests_on: list[list[int]]
+) -> None:
+    table = FactTable().replaced(
+        Persona(facts=tuple(fact(f"a heron {number}", *seqs) for number, seqs in enumerate(rests_on))), ()
+    )
+    highest, rows = table.best(np.array(said, dtype=np.int64), np.array(scores[: len(said)]))
+    for best, row, seqs in zip(highest.tolist(), rows.tolist(), rests_on, strict=True):
+        there = [said.index(seq) for seq in seqs if seq in said and np.isfinite(scores[said.index(seq)])]
+        assert row == max(there, key=lambda one: scores[one], default=-1)
+        assert best == (scores[row] if there else -np.inf)

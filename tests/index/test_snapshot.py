@@ -283,3 +283,35 @@ def test_two_futures_of_one_snapshot_keep_their_tokens() -> None:
         delta([replace(said(2, "lake"), id=said(9, "").id)], [2], vectors_for([2]), tokens=[b"\x33" * 8])
     )
     assert other.tokens_of(np.array([0, 1]))[1].tolist() == [[0x11] * 4, [0x33] * 4, [0x33] * 4]
+
+
+def test_what_is_left_when_facts_have_expired_is_worked_out_once_until_more_have() -> None:
+    at = datetime(2026, 5, 2, 9, tzinfo=UTC)
+    facts = tuple(
+        Fact(
+            id=FactId(f"f1-{day:03}"),
+            about=About.USER,
+            subject="user",
+            attribute="plans",
+            value="visit Rome",
+            text="plans to visit Rome",
+            sources=(),
+            valid_from=None,
+            valid_to=None,
+            recorded_at=at,
+            expires_at=at.replace(day=day),
+        )
+        for day in (3, 5)
+    )
+    snapshot = empty().extended(delta([said(1, "tea")], persona=Persona(facts=facts), revision=1))
+    assert snapshot.unexpired(at, facts=True) is snapshot
+
+    first = snapshot.unexpired(at.replace(day=4), facts=True)
+    assert [fact.id for fact in first.facts.rows] == ["f1-005"]
+    assert snapshot.unexpired(at.replace(day=4, hour=20), facts=True) is first
+    assert snapshot.unexpired(at.replace(day=4), facts=False) is snapshot
+
+    later = snapshot.unexpired(at.replace(day=6), facts=True)
+    assert later.facts.rows == later.persona.facts == ()
+    more = snapshot.extended(delta([said(2, "book")]))
+    assert more.unexpired(at.replace(day=6), facts=True).n == 2

@@ -862,6 +862,18 @@ def test_a_copy_holds_all_and_goes_its_own_way(store: SqlStore, tmp_path: Path) 
         store.copy(tmp_path / "copy.db")
 
 
+def test_a_copy_does_not_overwrite_the_key_of_another_store(store: SqlStore, tmp_path: Path) -> None:
+    secret = store.secret()
+    other = tmp_path / "copy.db.key"
+    other.write_text("00" * 32, encoding="ascii")
+    with pytest.raises(StoreError, match="the key of another store"):
+        store.copy(tmp_path / "copy.db")
+    assert other.read_text(encoding="ascii") == "00" * 32
+    other.write_text(secret.hex(), encoding="ascii")
+    store.copy(tmp_path / "copy.db")
+    assert other.read_text(encoding="ascii") == secret.hex()
+
+
 def test_a_closed_store_says_that_it_is_closed(store: SqlStore) -> None:
     store.close()
     store.close()

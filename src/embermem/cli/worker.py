@@ -35,20 +35,22 @@ class Waits:
     seconds: float
 
 
-def run(memory: Memory, *, threads: int, once: bool, told: Callable[[Turn | Waits], None]) -> int:
-    """Works in so many threads until SIGINT or SIGTERM, or with `once` until nothing is due. Returns the pages placed.
+def run(
+    memory: Memory, stop: threading.Event, *, threads: int, once: bool, told: Callable[[Turn | Waits], None]
+) -> int:
+    """Works in so many threads until `stop` is set (see `stopping`), or with `once` until nothing is due. Returns the
+    pages placed.
 
-    A signal lets each thread finish its step in hand and give its lease back; the store is sound whenever the process
-    ends. What ends one thread ends all, and is raised.
+    Each thread then finishes its step in hand and gives its lease back; the store is sound whenever the process ends.
+    What ends one thread ends all, and is raised.
     """
-    with stopping() as stop:
-        crew = _Crew(memory, once=once, told=told, stop=stop)
-        others = [threading.Thread(target=crew.work, name=f"embermem-worker-{n}") for n in range(1, threads)]
-        for thread in others:
-            thread.start()
-        crew.work()
-        for thread in others:
-            thread.join()
+    crew = _Crew(memory, once=once, told=told, stop=stop)
+    others = [threading.Thread(target=crew.work, name=f"embermem-worker-{n}") for n in range(1, threads)]
+    for thread in others:
+        thread.start()
+    crew.work()
+    for thread in others:
+        thread.join()
     if crew.failure is not None:
         raise crew.failure
     return memory.pages_placed

@@ -87,8 +87,10 @@ class Settings:
     )
 
     # Long-term memory
-    user_facts: int = _number(100, "paper §3.3: user knowledge base of 100, FIFO", low=1)
-    agent_facts: int = _number(100, "paper §3.3: agent traits of 100, FIFO", low=1)
+    user_facts: int = _number(
+        100, "paper §3.3: facts held of a person; tastes are archived first, in preset `paper` the oldest fact", low=1
+    )
+    agent_facts: int = _number(100, "paper §3.3: facts held of a person on the agent's side; archived likewise", low=1)
     facts_when: Literal["read", "promoted"] = _choice(
         "read",
         "when facts are learnt: at promotion in the paper; as soon as their page is analysed in `default`",

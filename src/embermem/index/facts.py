@@ -81,19 +81,54 @@ class FactTable:
     def sources(self, seqs: NDArray[np.int64], allowed: NDArray[np.bool_] | None) -> Sources:
         """Where the sources stand among utterances of these seqs, ascending, of which those `allowed` (None: all) may
         be recalled. A fact that rests on anything else too lends nothing: its text may tell of that."""
-        places, wanted = self.source_seqs
-        n = len(seqs)
-        if n == 0:
-            return Sources(n=0, pairs=np.zeros(len(wanted), dtype=np.int64))
-        rows = np.minimum(np.searchsorted(seqs, wanted), n - 1)
-        outside = seqs[rows] != wanted
+        places, _ = self.source_seqs
+        rows, inside = self.found(seqs)
         if allowed is not None:
-            outside |= ~allowed[rows]
-        if outside.any():
+            inside[inside] = allowed[rows[inside]]
+        if not inside.all():
             mute = np.zeros(len(self.rows), dtype=bool)
-            mute[places[outside]] = True
-            rows = np.where(mute[places], n, rows)
-        return Sources(n=n, pairs=rows)
+            mute[places[~inside]] = True
+            rows = np.where(mute[places], len(seqs), rows)
+        return Sources(n=len(seqs), pairs=rows)
+
+    def found(self, seqs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """For every (fact, source) pair the row of the source among utterances of these seqs, ascending, and whether it
+        is one of them; for one that is not, the row says nothing."""
+        _, wanted = self.source_seqs
+        if len(seqs) == 0:
+            return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+        rows = np.minimum(np.searchsorted(seqs, wanted), len(seqs) - 1)
+        return rows, seqs[rows] == wanted
+
+    def best(self, seqs: NDArray[np.int64], scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        """For each fact the highest of its sources' scores, and the row of the first source that has it; −∞ and −1
+        where no source has a finite one. `scores` are those of the utterances of these seqs, ascending."""
+        places, (rows, inside) = self.source_seqs[0], self.found(seqs)
+        places, rows = places[inside], rows[inside]
+        told = scores[rows]
+        highest, where = np.full(len(self.rows), -np.inf), np.full(len(self.rows), -1, dtype=np.int64)
+        np.maximum.at(highest, places, told)
+        first = np.flatnonzero(np.isfinite(told) & (told == highest[places]))[::-1]
+        where[places[first]] = rows[first]  # the first of equals is written last
+        return highest, where
+
+    @cached_property
+    def own(self) -> NDArray[np.bool_]:
+        """Which facts rest on nothing that was said: those of the caller's own, shape (len(rows),)."""
+        return np.array([not fact.sources for fact in self.rows], dtype=bool)
+
+    @cached_property
+    def of_attribute(self) -> Mapping[str, NDArray[np.int64]]:
+        """The places of the facts of each attribute."""
+        places: dict[str, list[int]] = {}
+        for place, fact in enumerate(self.rows):
+            places.setdefault(fact.attribute, []).append(place)
+        return {attribute: np.array(of, dtype=np.int64) for attribute, of in places.items()}
+
+    @cached_property
+    def ending(self) -> tuple[Fact, ...]:
+        """The facts that end by themselves at a time."""
+        return tuple(fact for fact in self.rows if fact.expires_at is not None)
 
     @cached_property
     def source_seqs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -87,8 +87,8 @@ class View:
     def _told_of(self, valid_at: datetime) -> Mask:
         """Which rows tell of a time: those said by then, and those that facts true then rest on."""
         told = self.snapshot.said_at(self.n) <= micros(valid_at)
-        rows = np.searchsorted(self.snapshot.seqs[: self.n], self.snapshot.facts.source_seqs[1])
-        told[rows[rows < self.n]] = True
+        rows, inside = self.snapshot.facts.found(self.snapshot.seqs[: self.n])
+        told[rows[inside]] = True
         return told
 
     @cached_property

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from embermem.core.expiry import Hidden
-from embermem.core.types import Fact, OwnerId, PageId, Persona, ThreadId, Utterance
+from embermem.core.types import Fact, FactId, OwnerId, PageId, Persona, ThreadId, Utterance
 from embermem.index.bm25 import Links, Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int32]
 
 _NO_ROWS = np.empty(0, dtype=np.int32)
+_Expired = tuple[frozenset[PageId], frozenset[FactId], bool]
+"""Pages and facts that have expired, and whether the facts are left out."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,6 +66,7 @@ class Snapshot:
     _log: Log = field(repr=False)
     _vectors: int = 0
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
+    _shown: dict[_Expired, Snapshot] = field(init=False, default_factory=dict, repr=False)
 
     @classmethod
     def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0) -> Snapshot:
@@ -113,9 +116,19 @@ class Snapshot:
         """The snapshot without what has expired by now: pages are `hidden`, the persona has nothing that rests on them
         alone, and, if asked for, the facts that have expired are left out. It does not become newer."""
         pages = frozenset(page_id for page_id, at in self.expiring if at <= now)
-        lapsed = facts and any(fact.expires_at is not None and fact.expires_at <= now for fact in self.facts.rows)
+        ending = self.facts.ending if facts else ()
+        lapsed = frozenset(fact.id for fact in ending if fact.expires_at is not None and fact.expires_at <= now)
         if not pages and not lapsed:
             return self
+        # Until a worker comes by it is asked for at every recall, and what is worked out from it is worked out once.
+        known = self._shown.get((pages, lapsed, facts))
+        if known is None:
+            known = self._without(pages, now, facts=facts)
+            self._shown.clear()
+            self._shown[pages, lapsed, facts] = known
+        return known
+
+    def _without(self, pages: frozenset[PageId], now: datetime, *, facts: bool) -> Snapshot:
         numbers = frozenset(number for one in pages if (number := self.page_number(one)) is not None)
         seqs = frozenset(int(self.seqs[row]) for number in numbers for row in self.page_rows(number))
         hiding = Hidden(pages=pages, seqs=seqs, at=now)

@@ -69,9 +69,9 @@ _PATIENCE = 2
 _STILL_DUE_S = 1.0
 """Until an owner is looked at again who is due though work has just been done."""
 _DUE_AT_ONCE = 64
+"""Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
 _PEOPLE = 256
 """Owners of whom it is kept who is who."""
-"""Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
 
 
 class MemoryOS:

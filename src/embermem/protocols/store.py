@@ -357,7 +357,8 @@ class Forgetting(Protocol):
         """
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
-        """Delete every row of an owner, in one transaction; it remembers that a scrub is due.
+        """Delete every row of an owner, in one transaction; it remembers that a scrub is due. Of one that there is not,
+        delete the lines of the ledger.
 
         Keyed hashes of the messages and of the keys of `add` are kept apart, so that `append` stores neither again.
         """

@@ -94,12 +94,16 @@ class Erasing(Transactions):
         return change
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
-        """Every row, in every table that names an owner. Who comes back under the name begins later than this one
-        began, so that no reader takes the one for the other.
+        """Every row, in every table that names an owner; of one who never said anything, the lines of the ledger. Who
+        comes back under the name begins later than this one began, so that no reader takes the one for the other.
 
         What is kept are keyed hashes, under an id that nobody finds without the key: of each message (who said what,
         and when) and of each receipt, so that neither is stored when it is sent again.
         """
+        with self._write() as c:
+            if not locked_owner(c, owner_id):
+                c.execute(delete(schema.call).where(schema.call.c.owner_id == owner_id))
+                return
         owner, key = schema.owner, self.secret()
         with self._write() as c:
             locked_owner(c, owner_id)

@@ -10,7 +10,7 @@ from pathlib import Path
 from embermem.core.errors import ForgottenKeyLost, StoreError
 from embermem.core.user_overrides import mark_of_key
 
-__all__ = ["KEY_MARK", "key_in", "lost", "new_key", "write_key"]
+__all__ = ["KEY_MARK", "key_in", "lost", "new_key", "refuse_other_key", "write_key"]
 
 KEY_MARK = "forgotten_key_mark"
 """The store's setting that holds the mark of the key which its hashes were made with."""
@@ -52,6 +52,15 @@ def new_key(file: Path) -> bytes:
         return bytes.fromhex(file.read_text(encoding="ascii"))
     except (OSError, ValueError) as error:
         raise StoreError(f"{file}: the key of what was forgotten cannot be made: {error}") from error
+
+
+def refuse_other_key(mine: Path, theirs: Path) -> None:
+    """Raises StoreError where a copy's key would lie, at `theirs`, and another key lies there than `mine`."""
+    try:
+        if mine.exists() and theirs.exists() and mine.read_bytes() != theirs.read_bytes():
+            raise StoreError(f"{theirs} is the key of another store; move it away, or name another forgotten_key_file")
+    except OSError as error:
+        raise StoreError(f"the key of forgotten values cannot be read: {error}") from error
 
 
 def write_key(file: Path, key: bytes) -> None:

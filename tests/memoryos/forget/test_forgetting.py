@@ -17,7 +17,7 @@ from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.user_overrides import mark_of_text
 from embermem.store import schema
 from forgotten import SECRET, WORDS, found_by, holds, kept, lived, tell
-from lives import store_of
+from lives import call, store_of
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
@@ -117,6 +117,18 @@ def test_exactly_one_thing_is_named_and_it_must_be_there(alice: OwnerMemory, mem
         memory.of("nobody").forget(page="p1")
     with pytest.raises(NotFound):
         memory.of("nobody").forget_owner()
+
+
+def test_what_was_asked_of_a_model_for_who_never_said_anything_is_forgotten_too(memory: Memory, place: Place) -> None:
+    asked, other = memory.of("asked"), memory.of("other")
+    for number, owner in enumerate((asked, other)):
+        call(store_of(memory), owner, number)
+    with pytest.raises(NotFound):
+        asked.forget_owner(dry_run=True)
+    assert len(rows(place(), "SELECT * FROM call")) == 2
+    with pytest.raises(NotFound):
+        asked.forget_owner()
+    assert [row["owner_id"] for row in rows(place(), "SELECT owner_id FROM call")] == [other.owner.id]
 
 
 def test_what_another_page_says_too_is_kept_with_that_page_alone(alice: OwnerMemory) -> None:

@@ -32,11 +32,11 @@ def worker(
     from embermem.reports import render
 
     session = session_of(ctx)
-    with session.for_reading() if once else session.for_writing() as memory:
+    with session.for_reading() if once else session.for_writing() as memory, work.stopping() as stop:
         if not once:
             render.note("working; Ctrl-C ends it after the step in hand")
         threads = workers or memory.settings.worker_threads
-        placed = work.run(memory, threads=threads, once=once, told=_told_as_json if as_json else _told)
+        placed = work.run(memory, stop, threads=threads, once=once, told=_told_as_json if as_json else _told)
     if as_json:
         render.print_json_line({"placed": placed})
     else:

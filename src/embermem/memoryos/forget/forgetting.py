@@ -37,8 +37,11 @@ def forget(impact: Impact, *, dry_run: bool) -> Forgotten:
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:
-    """Forget a whole memory. Raises NotFound where there is none."""
+    """Forget a whole memory. Raises NotFound where there is none; a model may have been asked for it all the same, and
+    the lines of that in the ledger go."""
     if store.owner_state(owner.id) is None:
+        if not dry_run:
+            store.forget_owner(owner.id, now)
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
     pages, persona = store.pages(owner.id, 0), store.persona(owner.id)
     facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.facts(owner.id, state)]

@@ -244,21 +244,20 @@ class Knowledge:
             self._refused.append(proposal)
             return []
         added = self._add(proposal, when, no, at)
+        if not proposal.single:
+            return [added]
         decisions: list[_Made] = [added]
-        if proposal.single:
-            for fact in alike:
-                if not newer and self._of_one_day(fact, proposal, told, no):
-                    decisions += self._conflict(fact, self._held[added.fact_id], _told_of(fact))
-                elif fact not in newer:
-                    until = fact.valid_from if later(fact.valid_from, when) else when
-                    decisions.append(self._retire(fact, added.fact_id, until, at))
-            for fact in put_away:  # what the cap moved out ends too
-                if not later(fact.valid_from, as_of) and not self._rulings.keeps(fact.id, newest(proposal)):
-                    until = fact.valid_from if later(fact.valid_from, when) else when
-                    decisions.append(self._retire(fact, added.fact_id, until, at))
-            if newer:  # said of an earlier time: true then, and already superseded
-                first = min(newer, key=lambda fact: fact.valid_from or at)
-                decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
+        for fact in alike:
+            if not newer and self._of_one_day(fact, proposal, told, no):
+                decisions += self._conflict(fact, self._held[added.fact_id], _told_of(fact))
+            elif fact not in newer:
+                decisions.append(self._supersede(fact, added.fact_id, when, at))
+        for fact in put_away:  # what the cap moved out ends too
+            if not later(fact.valid_from, as_of) and not self._rulings.keeps(fact.id, newest(proposal)):
+                decisions.append(self._supersede(fact, added.fact_id, when, at))
+        if newer:  # said of an earlier time: true then, and already superseded
+            first = min(newer, key=lambda fact: fact.valid_from or at)
+            decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
         return decisions
 
     def _replacing(self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime) -> list[_Made]:
@@ -285,8 +284,7 @@ class Knowledge:
             return decisions  # read before, the same value, or settled by the rule of one value
         if isinstance(decisions[0], FactAdded) and later(old.valid_from, compared_at(told, when)):
             return [*decisions, self._retire(new, old.id, old.valid_from, at)]
-        until = old.valid_from if later(old.valid_from, when) else when
-        return [*decisions, self._retire(old, new.id, until, at)]
+        return [*decisions, self._supersede(old, new.id, when, at)]
 
     def _structural(self, made: list[_Made]) -> list[_Made]:
         """The last check: a fact that would be superseded by one of another subject or attribute stays, in conflict
@@ -297,7 +295,7 @@ class Knowledge:
             if isinstance(d, FactRetired) and d.superseded_by is not None:
                 by = self._held.get(d.superseded_by) or self._others.get(d.superseded_by)
             old = self._others.get(d.fact_id) if by is not None else None
-            if by is None or old is None or self._same_matter(old, by):
+            if by is None or old is None or self._same_attribute(old, by):
                 checked.append(d)
             else:
                 del self._others[old.id]
@@ -305,10 +303,6 @@ class Knowledge:
                 self._held[old.id] = held
                 checked += self._conflict(held, by, _other_matter(held, by))
         return checked
-
-    def _same_matter(self, fact: Fact, other: Fact) -> bool:
-        same = fact.attribute == other.attribute and fact.about is other.about
-        return same and self.people.of(fact) == self.people.of(other)
 
     def _conflict(self, fact: Fact, other: Fact, reason: str) -> list[FactsConflict]:
         """The mark on two facts that are held, once, and not where the caller has said that both may stand."""
@@ -342,7 +336,7 @@ class Knowledge:
             if self._same_attribute(fact, proposal) and _says(fact, proposal)
         )
 
-    def _same_attribute(self, fact: Fact, proposal: FactProposal) -> bool:
+    def _same_attribute(self, fact: Fact, proposal: FactProposal | Fact) -> bool:
         """Whether both are about one person, by whatever name, and one attribute of theirs."""
         if fact.attribute != proposal.attribute or fact.about is not proposal.about:
             return False
@@ -386,6 +380,10 @@ class Knowledge:
         del self._held[fact.id]  # said again makes it new: it moves to the end of the queue
         self._held[fact.id] = replace(fact, sources=(*fact.sources, *sources))
         return FactStrengthened(fact_id=fact.id, sources=tuple(sources))
+
+    def _supersede(self, fact: Fact, by: FactId, when: datetime | None, at: datetime) -> FactRetired:
+        """Retired by what holds from then on: not before it came to hold itself."""
+        return self._retire(fact, by, fact.valid_from if later(fact.valid_from, when) else when, at)
 
     def _retire(self, fact: Fact, by: FactId | None, when: datetime | None, at: datetime) -> FactRetired:
         self._held.pop(fact.id, None)

@@ -40,13 +40,17 @@ def standing(view: View, people: People) -> tuple[Fact, ...]:
     settings = view.settings
     if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
         return ()
-    now, table = view.now, view.snapshot.facts.rows
     themes = themes_of(view.query.text) | view.query.themes
     asked = asked_attributes(view.query.text)
+    if not themes and not asked:
+        return ()
+    now, table = view.now, view.snapshot.facts.rows
+    kinds = (places for name, places in view.snapshot.facts.of_attribute.items() if kind_of(name) is not None)
     seen = {
-        place: _rows(fact, view)
-        for place, fact in enumerate(table)
-        if _may_stand(fact, view, people) and (fact.attribute in asked or bears_on(fact, themes))
+        place: _rows(table[place], view)
+        for place in sorted(place for places in kinds for place in places.tolist())
+        if _may_stand(table[place], view, people)
+        and (table[place].attribute in asked or bears_on(table[place], themes))
     }
     seen = {place: rows for place, rows in seen.items() if _holds(table[place], rows, view, now)}
     if not seen:
@@ -72,9 +76,9 @@ def _both_kinds(best: Sequence[Fact], count: int) -> list[Fact]:
 
 
 def _may_stand(fact: Fact, view: View, people: People) -> bool:
-    """A goal or limit of the user's own that is held; or was, where the query asks for what was true."""
+    """Whether it is the user's own and held; or was, where the query asks for what was true."""
     held = fact.current or (view.query.valid_at is not None and not fact.archived)
-    return kind_of(fact.attribute) is not None and held and people.is_user(fact.subject)
+    return held and people.is_user(fact.subject)
 
 
 def _holds(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> bool:

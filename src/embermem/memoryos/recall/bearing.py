@@ -10,6 +10,7 @@ the figures.
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bearing", "wanted"]
+__all__ = ["bearing"]
 
 _NEAR = 0.42
 """A cosine between a query and an utterance from which they speak of one thing (ours)."""
@@ -40,7 +41,7 @@ def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, flo
     settings = view.settings
     if settings.facts_told == 0:
         return ()
-    asked, of = asked_attributes(view.query.text), wanted(view, people)
+    asked, of = asked_attributes(view.query.text), _wanted(view, people)
     found = _from(view, view.snapshot.facts, scores, people, asked, of)
     if view.snapshot.ended_facts and view.asked_days:
         ended = _from(view, view.snapshot.past_facts, scores, people, asked, of)
@@ -49,7 +50,7 @@ def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, flo
     return tuple((fact, likely) for _, _, fact, likely in found[: settings.facts_told])
 
 
-def wanted(view: View, people: People) -> frozenset[str]:
+def _wanted(view: View, people: People) -> frozenset[str]:
     """The ids of those whom a query asks about: by name, by kin word, or oneself; who is not named asks of himself."""
     named = people.named_in(view.query.text)
     asks_self = asks_of_oneself(view.query.text) or not named
@@ -57,22 +58,21 @@ def wanted(view: View, people: People) -> frozenset[str]:
 
 
 def _from(
-    view: View, table: FactTable, scores: Floats, people: People, asked: Collection[str], of: Collection[str]
+    view: View, table: FactTable, scores: Floats, people: People, asked: AbstractSet[str], of: Collection[str]
 ) -> list[tuple[bool, bool, Fact, float]]:
     """The facts of a table that bear: whether each was asked for, whether it is of somebody asked about."""
     if not table.rows:
         return []
     likely, rows = _evidence(view, table, scores)
     says = table.coverage({term: idf for term, idf in view.idf.items() if term not in view.names})
-    near = _nearness(view, rows)
+    places = np.flatnonzero((likely >= view.settings.facts_least) | _may_be_asked(table, asked, likely, says))
+    bear = (says[places] >= _SAYS) | (_nearness(view, rows[places]) >= _NEAR)
+    bear &= table.own[places] | (likely[places] >= view.settings.facts_least)
     found = []
-    for place in np.flatnonzero((likely >= view.settings.facts_least) | _may_be_asked(table, asked, likely, says)):
+    for place, bears in zip(places.tolist(), bear.tolist(), strict=True):
         fact = table.rows[place]
         of_them = people.of(fact) in of
         by_name = of_them and fact.attribute in asked
-        bears = says[place] >= _SAYS or near[place] >= _NEAR
-        if fact.sources:
-            bears = bears and likely[place] >= view.settings.facts_least
         if by_name or (bears and (of_them or fact.attribute not in asked)):
             found.append((by_name, of_them, fact, float(max(likely[place], 0.0))))
     return found
@@ -83,26 +83,17 @@ def _evidence(view: View, table: FactTable, scores: Floats) -> tuple[Floats, NDA
     probability for a fact without sources."""
     seen = np.isfinite(scores)
     total = np.logaddexp.reduce(scores[seen]) if seen.any() else 0.0
-    likely = np.where([not fact.sources for fact in table.rows], 0.0, -1.0)
-    rows = np.full(len(table.rows), -1, dtype=np.int64)
-    places, seqs = table.source_seqs
-    known = view.snapshot.seqs[: view.n]
-    if len(known) == 0 or len(seqs) == 0:
-        return likely, rows
-    at = np.minimum(np.searchsorted(known, seqs), view.n - 1)
-    there = (known[at] == seqs) & seen[at]
-    for place, row in zip(places[there].tolist(), at[there].tolist(), strict=True):
-        chance = float(np.exp(scores[row] - total))
-        if chance > likely[place]:
-            likely[place], rows[place] = chance, row
-    return likely, rows
+    best, rows = table.best(view.snapshot.seqs[: view.n], scores)
+    return np.where(rows < 0, np.where(table.own, 0.0, -1.0), np.exp(best - total)), rows
 
 
-def _may_be_asked(table: FactTable, asked: Collection[str], likely: Floats, says: Floats) -> NDArray[np.bool_]:
+def _may_be_asked(table: FactTable, asked: AbstractSet[str], likely: Floats, says: Floats) -> NDArray[np.bool_]:
     """Facts that may be told though no source is likely: of an attribute asked for, or the caller's own."""
-    named = np.array([fact.attribute in asked for fact in table.rows])
-    own = np.array([not fact.sources for fact in table.rows])
-    return (named & (likely >= 0.0)) | (own & (says >= _SAYS))
+    may = table.own & (says >= _SAYS)
+    for attribute in asked & table.of_attribute.keys():
+        of = table.of_attribute[attribute]
+        may[of] |= likely[of] >= 0.0
+    return may
 
 
 def _nearness(view: View, rows: NDArray[np.int64]) -> Floats:

@@ -19,7 +19,6 @@ from embermem.core.config import Settings
 from embermem.core.types import ChannelScore, Context, Fact, Hit, Owner, OwnerId, Persona, Source, Tier
 from embermem.core.vectors import page_vector
 from embermem.index.coverage import widened
-from embermem.index.facts import FactTable
 from embermem.index.fusion import fuse
 from embermem.index.linking import Followed
 from embermem.index.query_context import Query, View
@@ -365,10 +364,12 @@ def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
     table, persona = view.snapshot.facts, view.snapshot.persona
     cosines = np.where(view.candidates, 0.0, -np.inf)
     if view.query.vector is not None:
-        rows = np.unique(np.searchsorted(view.snapshot.seqs[: view.n], table.source_seqs[1]))
-        rows = rows[rows < view.n]
+        rows, inside = table.found(view.snapshot.seqs[: view.n])
+        rows = np.unique(rows[inside])
         cosines[rows] += view.snapshot.vectors_of(rows) @ view.query.vector
-    scores = _with_words(view, table, _best_source(view, table, cosines))
+    highest, _ = table.best(view.snapshot.seqs[: view.n], cosines)
+    # A fact without sources (a caller's) counts 0 for them, the candidates' mean.
+    scores = np.where(table.own, 0.0, highest) + table.coverage(view.idf)
     kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
     chosen: list[tuple[Fact, float]] = []
     for kind in (0, 1):
@@ -414,25 +415,3 @@ def _seen(persona: Persona, view: View) -> Persona:
         facts=tuple(fact for fact in persona.facts if within(fact.sources)),
         agent_facts=tuple(fact for fact in persona.agent_facts if within(fact.sources)),
     )
-
-
-def _with_words(view: View, table: FactTable, best: Floats) -> Floats:
-    """Facts' scores from their best sources', with the share of the query's words in the text added.
-
-    A fact without sources (a caller's) counts 0 for them, the candidates' mean.
-    """
-    told = np.where([not fact.sources for fact in table.rows], 0.0, best)
-    return np.asarray(told + table.coverage(view.idf))
-
-
-def _best_source(view: View, table: FactTable, scores: Floats) -> Floats:
-    """For each fact the highest score among its sources; −∞ where none of them is a candidate."""
-    places, seqs = table.source_seqs
-    best = np.full(len(table.rows), -np.inf)
-    known = view.snapshot.seqs[: view.n]
-    if len(known) == 0 or len(seqs) == 0:
-        return best
-    rows = np.minimum(np.searchsorted(known, seqs), view.n - 1)
-    found = known[rows] == seqs
-    np.maximum.at(best, places[found], scores[rows[found]])
-    return best

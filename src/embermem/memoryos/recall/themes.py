@@ -1,7 +1,8 @@
 """A few themes on which a goal or a limit of the user bears on a query that shares no word with it.
 
-A burger bears on a wish to get slimmer, and a laptop on a budget. Plain words, because no vector of a short sentence
-knows it: docs/research/recall.md has what it changes.
+A burger bears on a wish to get slimmer, and a laptop on a budget: no vector of one short sentence is near to the
+other's. A theme has words that touch on it, and examples; a query that is near to an example is of the theme too.
+docs/research/recall.md has what it changes.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
 from embermem.store.admin.row_stream import Batch, common_rows, owner_rows, write
-from embermem.store.forgotten_key import write_key
+from embermem.store.forgotten_key import refuse_other_key, write_key
 from embermem.store.schema import COMMON, OWNED
 from embermem.store.statements import SCRUBBED, remember, setting
 from embermem.store.transactions import Transaction
@@ -175,7 +175,7 @@ class _Copying:
         with self._source.reading() as c:
             refuse_unfinished(setting(c, UNFINISHED), self._source.database.place)
             self._of = c.scalar(select(func.count()).select_from(schema.owner)) or 0
-        _refuse_other_key(self._source.database, self._target.database)
+        refuse_other_key(self._source.database.key_file, self._target.database.key_file)
         with self._target.writing() as c:
             found = _held_mark(c)
             if found is None:
@@ -416,19 +416,9 @@ def _report(made: Copied, now: datetime) -> str:
 # ------------------------------------------------------------------------------------------------------------ the key
 
 
-def _refuse_other_key(source: Database, target: Database) -> None:
-    """Raises StoreError where the target has a key of forgotten values that is not the source's."""
-    mine, theirs = source.key_file, target.key_file
-    try:
-        if mine.exists() and theirs.exists() and mine.read_bytes() != theirs.read_bytes():
-            raise StoreError(f"{theirs} is the key of another store; move it away, or name another forgotten_key_file")
-    except OSError as error:
-        raise StoreError(f"the key of forgotten values cannot be read: {error}") from error
-
-
 def _bring_key(source: Database, target: Database) -> None:
     """Without it the copy would not know what was forgotten."""
-    _refuse_other_key(source, target)
+    refuse_other_key(source.key_file, target.key_file)
     try:
         if source.key_file.exists() and not target.key_file.exists():
             write_key(target.key_file, source.key_file.read_bytes())

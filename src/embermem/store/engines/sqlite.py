@@ -37,6 +37,7 @@ from embermem.store.engines.sqlite_file import (
     make_engine,
     refuse_moved,
 )
+from embermem.store.forgotten_key import refuse_other_key
 
 _DAMAGES = (100, 10, 1)
 """So many damages of a file are named, or fewer where the check cannot get on."""
@@ -232,15 +233,17 @@ class Sqlite(Database):
 
     def copy(self, place: Path) -> None:
         """By VACUUM INTO, which takes over rows and nothing that is left of deleted ones; a reader among others. Raises
-        StoreError."""
+        StoreError, also where the key of another store lies beside the place."""
+        key_file = Path(f"{place}.key")
+        refuse_other_key(self.key_file, key_file)
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
         except OSError as error:
             raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
         with self.errors(), closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
             copy_rows(connection, place)
-        if self.key_file.exists():  # without it the copy would not know what was forgotten
-            with open(os.open(f"{place}.key", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+        if self.key_file.exists() and not key_file.exists():  # without it the copy would not know what was forgotten
+            with open(os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
                 file.write(self.key_file.read_bytes())
 
     def in_memory(self) -> InMemory:
