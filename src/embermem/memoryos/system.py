@@ -39,7 +39,7 @@ from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
-from embermem.memoryos.people import People, people_of, shown
+from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors
@@ -297,7 +297,7 @@ class MemoryOS:
         """Whom a persona knows: worked out once for each that is read."""
         known = self._people.get(owner.id)
         if known is None or known[0] is not persona:
-            known = persona, people_of(owner, persona)
+            known = persona, People(owner, persona)
             self._people[owner.id] = known
             while len(self._people) > _PEOPLE:
                 self._people.pop(next(iter(self._people)), None)
