@@ -217,8 +217,8 @@ class Knowledge:
 
     def _is_ruled_out(self, proposal: FactProposal) -> bool:
         """Whether a caller has ruled out a value, told of the person by whatever name."""
-        seq = newest(proposal)
-        for name in self.people.names_for(proposal):
+        seq, known = newest(proposal), self._rulings.denied or self._rulings.barred
+        for name in self.people.names_for(proposal) if known else ():
             named = replace(proposal, subject=name)
             if self._rulings.forbids(named, seq) or any(
                 seq <= upto and same_value(proposal.value, value, proposal.attribute)
