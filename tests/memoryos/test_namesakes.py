@@ -267,6 +267,7 @@ def test_an_analyst_is_shown_whom_the_name_means() -> None:
 # ------------------------------------------------------------------------------------------------- rulings, forgetting
 
 
+@pytest.mark.engines
 def test_merging_them_makes_them_one_until_it_is_undone(opened: Opener, clock: Clock, place: Place) -> None:
     memory = opened()
     mine = memory.of("alice")
@@ -325,6 +326,7 @@ def test_when_all_of_one_is_forgotten_the_name_is_the_other_s(opened: Opener, pl
     assert not [one for one in memory.check(deep=True) if one.level == "error"]
 
 
+@pytest.mark.engines
 def test_two_of_one_name_travel_and_are_derived_anew(opened: Opener, place: Place) -> None:
     memory = opened()
     mine = memory.of("alice")

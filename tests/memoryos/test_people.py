@@ -139,6 +139,7 @@ def test_messages_without_a_name_are_of_the_only_speaker_who_has_one(opened: Ope
     assert_sound(place())
 
 
+@pytest.mark.engines
 def test_in_a_group_messages_without_a_name_are_nobody_s_until_the_caller_says_so(
     opened: Opener, clock: Clock, place: Place
 ) -> None:
@@ -297,6 +298,7 @@ def homes(mine: OwnerMemory, person: str | None = None, *, past: bool = False, *
     return [fact.value for fact in facts if fact.attribute == "lives_in"]
 
 
+@pytest.mark.engines
 def test_of_two_homes_of_a_merged_person_the_newer_holds_until_it_is_undone(
     opened: Opener, clock: Clock, place: Place
 ) -> None:
