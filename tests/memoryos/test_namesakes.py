@@ -257,13 +257,6 @@ def test_what_replaces_a_fact_is_of_the_same_person() -> None:
     assert talk.known() == {BROTHER: {"Lyon"}, COLLEAGUE: {"Porto"}}
 
 
-def test_an_analyst_is_shown_whom_the_name_means() -> None:
-    talk = Talk()
-    talk.both()
-    subjects = {fact.value: fact.subject for fact in talk.knowledge.current_in_full()}
-    assert (subjects["Ghent"], subjects["Porto"]) == (BROTHER, COLLEAGUE)
-
-
 # ------------------------------------------------------------------------------------------------- rulings, forgetting
 
 

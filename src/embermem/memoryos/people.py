@@ -115,11 +115,6 @@ class People:
         told = called(subject)
         return subject if self._namesakes.needs_kin(told) else told.name
 
-    def subject_of(self, fact: Fact) -> str:
-        """The subject of a fact, in full where the name alone could be another one's."""
-        first = self._namesakes.alone(fact)
-        return fact.subject if first is None else self._best_name(self._names.root(first.node))
-
     def namesake_in(self, fact: Fact, name: str) -> str | None:
         """Which of the people of a name a fact is about or names as somebody's relative, in full; None for neither."""
         told, node = self._namesakes.telling(fact), folded(name)

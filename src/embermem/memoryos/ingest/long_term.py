@@ -495,11 +495,6 @@ class Knowledge:
         """The facts held, oldest confirmation first."""
         return tuple(self._held.values())
 
-    def current_in_full(self) -> tuple[Fact, ...]:
-        """As `current`, each subject in full where a name is several people's: as an analyst is shown them."""
-        subjects = ((fact, self.people.subject_of(fact)) for fact in self._held.values())
-        return tuple(fact if fact.subject == subject else replace(fact, subject=subject) for fact, subject in subjects)
-
 
 def known_first(fact: Fact) -> tuple[int, str]:
     """By which of two facts the one that was known first is told."""

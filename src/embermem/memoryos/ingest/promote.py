@@ -59,7 +59,7 @@ def _analyse_pages(claim: Claim, segment: SegmentState, notes: Sequence[NotedPag
         segment=_as_segment(segment, notes),
         pages=views,
         persona=persona,
-        nearest=claim.knowledge.current_in_full(),
+        nearest=claim.knowledge.current(),
         neighbours=tuple(_as_segment(one, ()) for one in near),
     )
     analyst = claim.parts.analyst
