@@ -84,10 +84,10 @@ def test_a_script_that_acts_on_a_fact_which_is_not_there_fails(tmp_path: Path) -
         year.play(memory, clock, [SAID[0], pin])
 
 
-def test_without_a_model_all_that_needs_none_is_answered_right_but_for_two_of_one_name(tmp_path: Path) -> None:
+def test_without_a_model_all_that_needs_none_is_answered_right(tmp_path: Path) -> None:
     done = run_command(tmp_path / "none.db", "bench", "year", "--embedder", "hashed", "--json")
     told = json.loads(done.out)
-    assert [one["id"] for one in told["failed"]] == ["q51"]  # a brother and a colleague of one name are one person
+    assert told["failed"] == []
     assert (told["analyst"], told["pages"], told["left_in_files"]) == ("extractive", len(SAID), [])
     assert told["questions"] + told["left_out"] == len(ASKING.questions)
     assert told["by_needs"].keys() == {"extractive"}
@@ -102,7 +102,7 @@ def test_with_a_good_model_everything_is_answered_right(tmp_path: Path) -> None:
             tmp_path, model="scripted", embedder="hashed", model_url=server.url, model_key="none", model_cache=""
         )
         assert server.calls > len(SAID) / 4
-    assert [one.question.id for one in report.failed] == ["q51"]
+    assert report.failed == ()
     assert report.good
     assert (report.analyst, report.left_out, report.left_in_files) == ("model", 0, ())
     assert (report.moments, report.moments_unlike, report.unsound) == (12, (), ())

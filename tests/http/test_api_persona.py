@@ -149,6 +149,21 @@ def test_people_are_listed_with_their_names_and_roles(server: Server, http: http
     assert http.get("/v1/people", params={"as_of": "2020-01-01", **GROUP}).json()["results"] == []
 
 
+def test_a_name_that_two_people_have_is_refused_and_both_are_named(server: Server, http: httpx2.Client) -> None:
+    alone = server.memory.of("vera", "tutor")
+    said = ("My brother Milo lives in Ghent.", "My neighbour Milo lives in Porto.")
+    alone.add_messages([{"role": "user", "name": "Vera", "content": text} for text in said])
+    alone.settle()
+    mine = {"user_id": "vera", "agent_id": "tutor"}
+    refused = http.get("/v1/facts", params={"person": "Milo", **mine})
+    assert refused.status_code == 422
+    assert "Vera's brother Milo" in refused.text
+    assert "Vera's neighbour Milo" in refused.text
+    (fact,) = http.get("/v1/facts", params={"person": "neighbour Milo", **mine}).json()["results"]
+    assert fact["metadata"]["value"] == "Porto"
+    assert {one["undecided"] for one in http.get("/v1/people", params=mine).json()["results"]} == {False}
+
+
 def test_facts_and_a_profile_are_asked_of_one_person(server: Server, http: httpx2.Client) -> None:
     talked(server)
     (fact,) = http.get("/v1/facts", params={"person": "Vera's sister", **GROUP}).json()["results"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from embermem import OwnerMemory
 from embermem.core import messages
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import About, Fact, FactId, Person, PersonRelation, Relation, Role
+from embermem.core.types import About, Fact, FactId, Person, Persona, PersonRelation, Relation, Role
 from embermem.memoryos.people import People
 from json_lines import exported, imported
 from proofs import bounded
@@ -125,6 +127,48 @@ def test_a_speaker_who_is_called_like_a_relative_is_a_speaker(opened: Opener) ->
     user, agent = mine.people()
     assert (user.name, agent.id, agent.name, agent.names) == ("Alice", "agent", "tutor", ("tutor",))
     assert told(mine, "tutor") == {"tutor lives in Oslo"}
+
+
+def test_messages_without_a_name_are_of_the_only_speaker_who_has_one(opened: Opener, place: Place) -> None:
+    mine = opened().of("team")
+    say(mine, ("user", "I live in Lyon."))
+    say(mine, ("Ann", "I like tea."), ("user", "I'm allergic to nuts."))
+    (user,) = [one for one in mine.people() if Role.USER in one.roles]
+    assert (user.id, user.name, user.undecided) == ("user", "Ann", False)
+    assert told(mine, "Ann") == {"Ann lives in Lyon", "Ann likes tea", "Ann is allergic to nuts"}
+    assert lines(mine) == lines(mine, "Ann") == {"home": "Lyon"}
+    assert_sound(place())
+
+
+@pytest.mark.engines
+def test_in_a_group_messages_without_a_name_are_nobody_s_until_the_caller_says_so(
+    opened: Opener, clock: Clock, place: Place
+) -> None:
+    mine = opened().of("team")
+    say(mine, ("user", "I live in Lyon."), ("Ann", "I like tea."))
+    alone = clock.now
+    clock.go(60)
+    say(mine, ("Bob", "I live in Oslo."))
+    assert {(one.id, one.name, one.undecided) for one in mine.people() if Role.USER in one.roles} == {
+        ("ann", "Ann", False),
+        ("bob", "Bob", False),
+        ("user?", "user", True),
+    }
+    assert told(mine, "user?") == {"The user lives in Lyon"}
+    assert mine.profile() == ()
+    assert told(mine, "Ann") == {"Ann likes tea"}
+    assert not any(one.undecided for one in mine.people(as_of=alone))
+    decided = mine.set_user("Ann")
+    assert not any(one.undecided for one in mine.people())
+    assert told(mine, "Ann") == {"Ann likes tea", "Ann lives in Lyon"}
+    assert lines(mine) == {"home": "Lyon"}
+    mine.undo(decided)
+    assert [one.name for one in mine.people() if one.undecided] == ["user"]
+    mine.split_people("user", "Ann")
+    mine.split_people("user", "Bob")
+    assert lines(mine) == {"home": "Lyon"}
+    assert not any(one.undecided for one in mine.people())
+    assert_sound(place())
 
 
 # -------------------------------------------------------------------------------------------------- a group of four
@@ -250,6 +294,105 @@ def test_merged_names_are_one_person_until_it_is_undone(opened: Opener, clock: C
     assert_sound(place())
 
 
+def homes(mine: OwnerMemory, person: str | None = None, *, past: bool = False, **then: Any) -> list[str]:
+    facts = mine.past_facts(person=person, **then) if past else mine.facts(person=person, **then)
+    return [fact.value for fact in facts if fact.attribute == "lives_in"]
+
+
+@pytest.mark.engines
+def test_of_two_homes_of_a_merged_person_the_newer_holds_until_it_is_undone(
+    opened: Opener, clock: Clock, place: Place
+) -> None:
+    memory = opened()
+    mine = memory.of("team")
+    say(mine, ("Ann", "I live in Lyon."), ("Bob", "I live in Rome."))
+    clock.go(86400)
+    say(mine, ("Dan", "I live in Oslo. I like tea."))
+    at = clock.now
+    clock.go(60)
+    merged = mine.merge_people("Ann", "Dan")
+    assert (homes(mine, "Ann"), homes(mine, "Ann", past=True)) == (["Oslo"], ["Lyon"])
+    assert lines(mine, "Ann")["home"] == "Oslo"
+    assert homes(mine, "Ann", valid_at=at - timedelta(hours=6)) == ["Lyon"]
+    assert (homes(mine, "Ann", as_of=at), homes(mine, as_of=at, past=True)) == (["Lyon"], [])
+    assert homes(mine, "Bob") == ["Rome"]
+    assert mine.conflicts() == ()
+    mine.undo(merged)
+    assert (homes(mine, "Ann"), homes(mine, "Dan"), homes(mine, past=True)) == (["Lyon"], ["Oslo"], [])
+    mine.merge_people("Dan", "Ann")
+    mine.split_people("Ann", "Dan")
+    assert (homes(mine, "Ann"), homes(mine, "Dan"), homes(mine, past=True)) == (["Lyon"], ["Oslo"], [])
+    assert [one.same for one in memory.rebuild()] == [True]
+    assert_sound(place())
+
+
+def test_two_homes_told_at_one_time_are_a_conflict(opened: Opener, place: Place) -> None:
+    mine = opened().of("team")
+    say(mine, ("Ann", "I live in Lyon."), ("Bob", "I live in Rome."), ("Dan", "I live in Oslo."))
+    merged = mine.merge_people("Ann", "Dan")
+    (conflict,) = mine.conflicts()
+    assert {conflict.older.value, conflict.newer.value} == {"Lyon", "Oslo"}
+    mine.undo(merged)
+    assert mine.conflicts() == ()
+    assert_sound(place())
+
+
+def test_the_user_s_profile_has_the_newer_value_of_who_is_the_user(opened: Opener, clock: Clock, place: Place) -> None:
+    mine = opened().of("ann")
+    say(mine, ("Ann", "I live in Lyon."))
+    clock.go(86400)
+    say(mine, ("Annie", "I live in Oslo."))
+    assert lines(mine) == {"home": "Lyon"}
+    merged = mine.merge_people("Ann", "Annie")
+    assert lines(mine) == {"home": "Oslo"}
+    mine.undo(merged)
+    assert (lines(mine), lines(mine, "Annie")) == ({"home": "Lyon"}, {"home": "Oslo"})
+    assert_sound(place())
+
+
+def test_forgetting_the_newer_home_of_a_merged_person_brings_the_older_back(
+    opened: Opener, clock: Clock, place: Place
+) -> None:
+    memory = opened()
+    mine = memory.of("team")
+    say(mine, ("Ann", "I live in Lyon."), ("Dan", "I like tea."))
+    clock.go(86400)
+    page = mine.add_messages(
+        [{"role": "user", "name": "Dan", "content": "I live in Oslo."}], thread="b", fresh=True
+    ).page_ids[0]
+    mine.settle()
+    mine.merge_people("Ann", "Dan")
+    mine.forget(page=page)
+    assert (homes(mine, "Ann"), homes(mine, past=True)) == (["Lyon"], [])
+    assert_sound(place())
+    assert not [one for one in memory.check(deep=True) if one.level == "error"]
+
+
+def test_what_is_ruled_out_of_a_person_is_ruled_out_by_every_name(opened: Opener, place: Place) -> None:
+    mine = opened(user_facts=20).of("alice")
+    say(mine, ("Alice", "My sister Ana is a nurse. My sister Ana lives in Porto."))
+    say(mine, ("Alice", "My sister lives in Porto."), thread="later")
+    (home,) = [fact for fact in mine.facts(person="Ana") if fact.attribute == "lives_in"]
+    mine.retire(home.id)
+    mine.understand_anew()
+    assert homes(mine) == []
+    assert lines(mine, "Ana") == {"occupation": "nurse"}
+    say(mine, ("Alice", "My sister lives in Porto."), thread="again")
+    assert homes(mine, "Ana") == ["Porto"]
+    assert_sound(place())
+
+
+def test_the_cap_is_of_a_person_by_all_names(opened: Opener, place: Place) -> None:
+    mine = opened(user_facts=2).of("team")
+    say(mine, ("Ann", "I like tea. I like soup."), ("Dan", "I like jazz. I like maps."), ("Bob", "I like rain."))
+    mine.merge_people("Ann", "Dan")
+    assert len(mine.facts(person="Ann")) == 4
+    say(mine, ("Ann", "I like chess."))
+    assert len(mine.facts(person="Ann")) == 2
+    assert len(mine.facts(person="Bob")) == 1
+    assert_sound(place())
+
+
 def test_split_names_are_two_whatever_the_talk_shows(opened: Opener) -> None:
     mine = opened(user_facts=20).of("alice")
     say(mine, ("Alice", "My sister Ana is a nurse. My sister lives in Porto."))
@@ -351,7 +494,7 @@ def test_the_subjects_of_older_stores_are_persons_too() -> None:
         fact("sister", "lives_in", "Porto", "sister lives in Porto"),
         fact("妹妹小红", "works_as", "护士", "妹妹小红职业是护士"),
     ]
-    people = People(OWNER, (speaks("Alice"),), old)
+    people = People(OWNER, Persona(relations=(speaks("Alice"),), facts=tuple(old)))
     assert [people.of(one) for one in old] == ["user", "ana", "ana", "小红"]
     assert [people.shown(one).text for one in old] == [
         "Alice lives in Lyon",
@@ -375,7 +518,7 @@ def test_the_subjects_of_older_stores_are_persons_too() -> None:
 )
 def test_a_text_that_names_nobody_is_read_with_the_name(subject: str, text: str, read: str) -> None:
     one = fact(subject, "says", "x", text)
-    assert People(OWNER, (speaks("Al"),), [one]).shown(one).text == read
+    assert People(OWNER, Persona(relations=(speaks("Al"),), facts=(one,))).shown(one).text == read
 
 
 # ----------------------------------------------------------------------------------------------------------- properties
@@ -384,7 +527,10 @@ NAMES = ("Ann", "Bob", "Cleo", "Dan", "user", "Bob's sister", "Eva", "姐姐")
 names = st.sampled_from(NAMES)
 rulings = st.lists(st.tuples(names, names, st.booleans()).filter(lambda one: one[0] != one[1]), max_size=6)
 speakers = st.lists(st.sampled_from(NAMES[:5]), max_size=4)
-relatives = st.lists(st.tuples(st.sampled_from(NAMES[:4]), st.sampled_from(("sister Eva", "sister Ida"))), max_size=3)
+relatives = st.lists(
+    st.tuples(st.sampled_from(NAMES[:4]), st.sampled_from(("sister Eva", "sister Ida", "colleague Eva", "boss Eva"))),
+    max_size=3,
+)
 
 
 def known(speaking: Iterable[str], ruled: Iterable[tuple[str, str, bool]], told: Iterable[tuple[str, str]]) -> People:
@@ -392,7 +538,7 @@ def known(speaking: Iterable[str], ruled: Iterable[tuple[str, str, bool]], told:
     facts += [fact(whose, "has_relative", value, f"has {value}") for whose, value in told]
     relations = [speaks(name) for name in speaking]
     relations += [PersonRelation(relation=Relation.IS, one=a, other=b, holds=holds) for a, b, holds in ruled]
-    return People(OWNER, relations, facts)
+    return People(OWNER, Persona(relations=tuple(relations), facts=tuple(facts)))
 
 
 @settings(max_examples=bounded(60, proofs=2000), deadline=None)
@@ -430,3 +576,16 @@ def test_merging_is_symmetric_and_transitive_and_what_is_split_first_stays_apart
     for a, b, holds in ruled:
         if not holds:
             assert known(speaking, ruled, ()).id_of(a) != known(speaking, ruled, ()).id_of(b)
+
+
+def test_several_threads_may_ask_one_memory_s_people_at_once() -> None:
+    people = People(OWNER, Persona())
+    names = [f"Bob's {kin} {name}" for kin in ("sister", "brother", "aunt") for name in ("Ana", "Kit", "Zoe", "Ida")]
+
+    def ask(number: int) -> list[str]:
+        turned = names[number:] + names[:number]
+        return sorted(people.id_of(name) for _ in range(20) for name in turned)
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(ask, range(8)))
+    assert all(one == told[0] for one in told)

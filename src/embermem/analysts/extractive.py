@@ -162,7 +162,7 @@ def _proposal(finding: Finding, language: Language, utterance: Utterance, about:
     subject = speaker_of(utterance.speaker, utterance.role)
     if finding.subject != USER:
         who = called(finding.subject)
-        subject = who.name or whose(subject, who.kin, language)
+        subject = who.name or whose(subject, who.kin)
     entry = attribute(finding.attribute)
     told = language.no_longer if finding.retracts else language.statement
     text = told(finding.attribute, finding.value)

@@ -415,7 +415,7 @@ def _subject(subject: str, about: About, said: Sequence[Utterance]) -> str:
     if own is not None:
         return own
     told = called(subject)
-    return told.name or whose(speaker if told.of == USER else told.of, told.kin, languages.by_signs(subject))
+    return told.name or whose(speaker if told.of == USER else told.of, told.kin)
 
 
 def _with_relative(note: FactNote, fact: FactProposal | None, evidence: _Evidence) -> Iterator[FactProposal]:

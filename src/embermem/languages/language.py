@@ -14,6 +14,7 @@ from embermem.core.text import bare, fold
 from embermem.core.traits import dimensions_by_name
 from embermem.languages.dates.rules import ISO, DateTables
 from embermem.languages.facts.finding import Finding
+from embermem.languages.kinship import RELATIONS, Kin
 from embermem.languages.parts import Guards, PeopleWords, Questions, Screening, Talk, ThemeWords, Values
 
 __all__ = ["Language"]
@@ -175,6 +176,18 @@ def words_of(code: str, name: str) -> frozenset[str]:
     a comment."""
     lines = file_of(code, f"{name}.txt").splitlines()
     return frozenset(w.replace("_", " ") for line in lines for w in line.partition("#")[0].split())
+
+
+def kin_of(code: str) -> dict[str, Kin]:
+    """The words of kin.csv in a language's folder, each with what it says; `_` for a space within one. Raises
+    ValueError for an unknown relation."""
+    found: dict[str, Kin] = {}
+    for row in csv.DictReader(file_of(code, "kin.csv").splitlines()):
+        if row["relation"] not in RELATIONS:
+            raise ValueError(f"{code}/kin.csv names an unknown relation: {row['relation']}")
+        kin = Kin(row["relation"], row["sex"], row["age"])
+        found |= {word.replace("_", " "): kin for word in row["words"].split()}
+    return found
 
 
 def interests_of(language: Language) -> dict[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from embermem.core.types import Role
+from embermem.languages.kinship import Kin
 
 NEVER: Final = r"(?!)"
 
@@ -128,10 +129,10 @@ class Values:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PeopleWords:
     """How persons are named who are told of: `kin` are words such as sister, friend and boss, each before a name or
-    alone; `possessive` joins whose they are to them; `user` and `agent` stand for a speaker without a name at the
-    beginning of a sentence."""
+    alone, with what they say; `possessive` joins whose they are to them; `user` and `agent` stand for a speaker without
+    a name at the beginning of a sentence."""
 
-    kin: frozenset[str] = frozenset()
+    kin: Mapping[str, Kin] = field(default_factory=dict)
     possessive: str = "'s "
     user: str = "The user"
     agent: str = "The assistant"

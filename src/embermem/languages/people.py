@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from embermem import languages
 from embermem.core.text import fold
+from embermem.languages.kinship import Kin, exclude
 from embermem.languages.language import Language
 from embermem.languages.words import unspaced
 
-__all__ = ["AGENT", "USER", "Called", "called", "label", "mentions", "no_name", "told_in", "whose"]
+__all__ = ["AGENT", "USER", "Called", "called", "excluded", "label", "mentions", "no_name", "told_in", "whose"]
 
 USER, AGENT = "user", "agent"
 """The subjects of facts about a speaker without a name, on the user's and on the agent's side."""
@@ -34,9 +35,16 @@ def called(subject: str) -> Called:
     return Called("", "", subject.strip())
 
 
-def whose(of: str, kin: str, language: Language) -> str:
-    """The subject for somebody's relative without a name: "Bob's sister", "Bob的妹妹"."""
-    return f"{of}{language.people.possessive}{kin}"
+def whose(of: str, kin: str, name: str = "") -> str:
+    """The subject for somebody's relative: "Bob's sister", "Bob的妹妹"; with a name "Bob's sister Ana"."""
+    language = languages.by_signs(kin)
+    return f"{of}{language.people.possessive}{kin}{' ' if name and language.spaced else ''}{name}"
+
+
+def excluded(kin: str, other: str) -> bool:
+    """Whether nobody is both to the same person: a brother and a colleague, a sister and a mother."""
+    one, another = _kin().get(fold(kin)), _kin().get(fold(other))
+    return one is not None and another is not None and exclude(one, another)
 
 
 def label(subject: str, language: Language) -> str:
@@ -79,6 +87,11 @@ def no_name(speaker: str) -> bool:
 @cache
 def _roles() -> frozenset[str]:
     return frozenset({"", *(fold(word) for one in languages.all() for word in one.talk.nobody)})
+
+
+@cache
+def _kin() -> dict[str, Kin]:
+    return {fold(word): kin for language in languages.all() for word, kin in language.people.kin.items()}
 
 
 @cache

@@ -116,13 +116,15 @@ class TraitShown:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonShown:
-    """Somebody whom the memory knows: a speaker, or somebody mentioned; `facts` counts what is known of them."""
+    """Somebody whom the memory knows: a speaker, or somebody mentioned; `facts` counts what is known of them, and
+    `undecided` says that nothing shows who of several people is meant."""
 
     id: str
     name: str
     names: Ids
     roles: Ids
     facts: int
+    undecided: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,15 +3,19 @@
 A pure function of what memory holds at a moment: who spoke in which role, what facts say of names and relatives, and
 what callers ruled. Nothing of it is stored, so an undoing, a forgetting or a past moment needs nothing of its own.
 
-The user is the speaker that the caller named; else the one who is called as the owner; else the only speaker in the
-role user. With several and none of these, nobody is: then no profile line and no trait is learnt.
+The user is the speaker that the caller named; else the one who is called as the owner; else the only speaker with a
+name in the role user, or one without a name. With several and none of these, nobody is: then no profile line and no
+trait is learnt.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from embermem import languages
 from embermem.core.attributes import attributes
@@ -23,20 +27,20 @@ from embermem.core.types import (
     Owner,
     Person,
     Persona,
-    PersonRelation,
     ProfileField,
-    Relation,
     Role,
 )
-from embermem.languages.people import AGENT, USER, Called, called, label, mentions, no_name, told_in, whose
+from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
+from embermem.memoryos.names import Names, folded
+from embermem.memoryos.namesakes import NAMES, RELATIVES, Namesakes
 
-__all__ = ["People", "people_of", "profile_from", "profile_value", "shown", "speaker_of"]
+__all__ = ["People", "profile_from", "profile_value", "shown", "speaker_of"]
 
 _NAME_CHARS = 60
 """Characters of a speaker's name by which the speaker is known."""
 _BORN = re.compile(r"(?:19|20)\d\d$")
-_NAMES = ("name", "nickname")
-_RELATIVES = ("has_relative", "knows")
+_UNDECIDED = "?"
+"""The end of an id of what was told of a name that may be several persons'."""
 _SIDES = {Role.USER: USER, Role.ASSISTANT: AGENT}
 
 
@@ -46,43 +50,43 @@ def speaker_of(speaker: str, role: Role) -> str:
     return _SIDES.get(role, USER) if no_name(name) else name
 
 
-def people_of(owner: Owner, persona: Persona, more: Iterable[Fact] = ()) -> People:
-    """Everybody whom a persona knows; `more` are facts beside those that it holds, such as archived ones."""
-    return People(owner, persona.relations, (*persona.facts, *persona.agent_facts, *more), persona.profile)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _one_at_a_time(
+    method: Callable[Concatenate[People, _P], _T],
+) -> Callable[Concatenate[People, _P], _T]:
+    """A name that is asked for and not known yet becomes known: recalls of several threads ask one after the other."""
+
+    @wraps(method)
+    def held(self: People, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        with self.lock:
+            return method(self, *args, **kwargs)
+
+    return held
 
 
 class People:
-    """The persons of one owner's memory at a moment."""
+    """The persons of one owner's memory at a moment: everybody whom a persona knows. Safe to call from several
+    threads."""
 
-    def __init__(
-        self,
-        owner: Owner,
-        relations: Sequence[PersonRelation],
-        facts: Sequence[Fact],
-        profile: Sequence[ProfileField] = (),
-    ) -> None:
-        self._written: dict[str, str] = {}
-        self._roles: dict[str, dict[Role, None]] = {}
-        self._above: dict[str, str] = {}
+    def __init__(self, owner: Owner, persona: Persona) -> None:
+        self.lock = threading.RLock()
+        names = self._names = Names(persona.relations)
         self._ids: dict[str, str] = {}
-        self._members: dict[str, list[str]] | None = None
+        self._nodes: dict[str, str] = {}
+        self._worked_out_at = -1
         self._shown: dict[FactId, tuple[Fact, Fact]] = {}
-        self._facts = facts
+        self._facts = (*persona.facts, *persona.agent_facts)
         self._owner = fold(owner.user)
         self._told: dict[str, str] = {}
-        for one in relations:
-            if one.relation is Relation.SPEAKS:
-                self._roles.setdefault(self._node(one.one), {})[Role(one.other)] = None
-        rulings = [one for one in relations if one.relation is Relation.IS]
-        self._apart = [(self._meant(one.one), self._meant(one.other)) for one in rulings if not one.holds]
-        for one in rulings:
-            if one.holds:
-                self._join(self._meant(one.one), self._meant(one.other))
         self._user = self._find_user(owner)
         self._find_agent(owner)
-        for fact in facts:
+        self._namesakes = Namesakes(names, self._facts)
+        for fact in self._facts:
             self._subject(fact.subject)
-        self._join_names(profile)
+        self._join_names(persona.profile)
         self._join_kin()
         self._join_relatives()
 
@@ -91,36 +95,83 @@ class People:
         """The id of the user, None while nobody is known to be."""
         return self._user
 
+    @_one_at_a_time
     def id_of(self, subject: str) -> str:
         """Whom a subject means: an id that is the same for all names of a person."""
+        if self._worked_out_at != self._names.joins:
+            self._ids.clear()
+            self._worked_out_at = self._names.joins
         if subject not in self._ids:
-            root = self._root(self._subject(subject))
-            roles = [role for role in (USER, AGENT) if root == self._root(role)]
-            role = next((role for role in roles if role != USER or self._user is not None), None)
-            self._ids[subject] = role or fold(self._best_name(root)) or root
+            node = self._subject(subject)
+            self._ids[subject] = self._id(node)
         return self._ids[subject]
 
+    @_one_at_a_time
     def of(self, fact: Fact | FactProposal) -> str:
         """The id of the person a fact is about."""
-        return self.id_of(fact.subject)
+        first = self._namesakes.alone(fact)
+        return self.id_of(fact.subject) if first is None else self._id(first.node)
 
+    @_one_at_a_time
     def find(self, name: str) -> str | None:
         """The id of the person with a name, a kin word or an id; None for nobody known."""
         told = called(name)
-        nodes = [fold(" ".join(name.split())), fold(told.name)]
-        if told.kin and not told.name and fold(told.of) in self._above:
-            of = self._written[self._root(told.of)]
-            nodes.append(fold(whose(of, told.kin, languages.by_signs(told.kin))))
-        known = next((node for node in nodes if node in self._above), None)
-        return None if known is None else self.id_of(self._written[known])
+        if told.kin and folded(told.of) in self._names and (one := self._namesakes.of(told)) is not None:
+            return self._id(one.node)
+        nodes = [folded(name), folded(told.name)]
+        nodes += [folded(name).removesuffix(_UNDECIDED)] if folded(name) in self._undecided() else []
+        if told.kin and not told.name and fold(told.of) in self._names:
+            nodes.append(fold(whose(self._names.written[self._names.root(told.of)], told.kin)))
+        known = next((node for node in nodes if node in self._names), None)
+        return None if known is None else self.id_of(self._names.written[known])
 
+    @_one_at_a_time
+    def namesakes(self, name: str) -> tuple[str, ...]:
+        """What those are called whom a name may mean, where nothing says which; nothing for a name that is one
+        person's."""
+        told = called(name)
+        if not self._namesakes.is_open(folded(told.name)) or (told.kin and self._namesakes.of(told) is not None):
+            return ()
+        all_of = self._namesakes.all_of(folded(told.name))
+        return tuple(dict.fromkeys(self._best_name(self._names.root(one.node)) for one in all_of))
+
+    @_one_at_a_time
+    def in_full(self, subject: str) -> str:
+        """A subject with the relation, where the name alone could be another one's: "Ann's brother Jonas". `subject`
+        has the kin word. Else the name alone."""
+        told = called(subject)
+        return subject if self._namesakes.needs_kin(told) else told.name
+
+    @_one_at_a_time
+    def namesake_in(self, fact: Fact, name: str) -> str | None:
+        """Which of the people of a name a fact is about or names as somebody's relative, in full; None for neither."""
+        told, node = self._namesakes.telling(fact), folded(name)
+        if told is not None and folded(told.name) == node:
+            one = self._namesakes.of(told)
+        else:
+            one = next((one for one in self._namesakes.all_of(node) if self._id(one.node) == self.of(fact)), None)
+        return None if one is None else self._best_name(self._names.root(one.node))
+
+    @_one_at_a_time
+    def names_for(self, fact: FactProposal) -> frozenset[str]:
+        """All subjects by which a person may have been told of."""
+        person = self.of(fact)
+        nodes = self._names.nodes_of(self._names.root(self._nodes.get(person, person)))
+        alone = (name for name in self._namesakes if self._id(self._namesakes.all_of(name)[0].node) == person)
+        return frozenset({fact.subject, *(self._names.written[node] for node in nodes), *alone})
+
+    @_one_at_a_time
     def named_in(self, text: str) -> frozenset[str]:
         """The ids of everybody whom a text names: by a name, or as "my sister"."""
         folded = fold(text)
         said = {*re.findall(r"[^\W_]+(?:-[^\W_]+)*", folded)}
         found = set()
-        for node, written in tuple(self._written.items()):
+        for node, written in tuple(self._names.written.items()):
             if node in (USER, AGENT):
+                continue
+            if self._namesakes.is_open(node):
+                if mentions(folded, node):
+                    found |= self._meant_by(node, folded)
                 continue
             told = called(written)
             word, of = (fold(told.kin), fold(told.of)) if told.kin and not told.name else (node, "")
@@ -130,20 +181,31 @@ class People:
                 found.add(self.id_of(written))
         return frozenset(found)
 
+    @_one_at_a_time
     def words_for(self, person_id: str) -> tuple[str, ...]:
         """The names of a person, and the kin words by which the user's relatives are named: "Ana", "sister"."""
-        nodes = self._nodes_of(self._root(person_id)) if person_id in self._above else []
-        written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
-        return tuple(told.name or told.kin for name in written if (told := self._called(name)))
+        nodes = self._names.nodes_of(self._names.root(self._nodes.get(person_id, person_id)))
+        written = (self._names.written[node] for node in nodes if node not in (USER, AGENT))
+        parts = (self._names.called(name) for name in written)
+        return tuple(dict.fromkeys(word for told in parts for word in (told.name, told.kin) if word))
+
+    def _meant_by(self, name: str, text: str) -> set[str]:
+        """Whom a text means by a name of several people: those whose kin words stand in it, else all."""
+        all_of = self._namesakes.all_of(name)
+        fits = [one for one in all_of if any(mentions(text, kin) for kin in one.kins)]
+        return {self._id(one.node) for one in fits} or {self._id(name), *(self._id(one.node) for one in all_of)}
 
     def is_user(self, subject: str) -> bool:
         """Whether a subject means the user."""
         return self._user is not None and self.id_of(subject) == USER
 
+    @_one_at_a_time
     def name_of(self, person_id: str) -> str:
         """What a person is called: the name; of the user and the agent without one, the role."""
-        return self._best_name(self._root(person_id)) or person_id
+        root = self._names.root(self._nodes.get(person_id, person_id))
+        return self._best_name(root) or self._names.written[root]
 
+    @_one_at_a_time
     def named(self, fact: Fact) -> str:
         """A fact's text with its subject by name, wherever it is read: a text of an older store has none, nor may one
         of a caller's own ("alice: The door is locked"); and where a name became known later it stands in place of "The
@@ -152,15 +214,19 @@ class People:
         name = self.name_of(self.of(fact))
         said = label(fact.subject, language)
         wanted = label(name, language)
-        of = self._called(fact.subject).of or fold(fact.subject)
+        alone = called(fact.subject).name
+        if folded(alone) in self._namesakes and fold(alone) != fold(name):
+            return _in_place(alone, wanted, fact.text)
+        of = self._names.called(fact.subject).of or fold(fact.subject)
         if of in (USER, AGENT, self._owner) and fact.text.startswith(said):
             return wanted + fact.text[len(said) :]
-        nodes = self._nodes_of(self._root(self._subject(fact.subject)))
-        known = [fact.subject, name, *(self._written[node] for node in nodes)]
+        nodes = self._names.nodes_of(self._names.root(self._subject(fact.subject)))
+        known = [fact.subject, name, *(self._names.written[node] for node in nodes)]
         if any(mentions(fact.text, one) for one in (said, *known) if one not in (USER, AGENT)):
             return fact.text
         return (language.said_by if fact.text[:1].isupper() else language.of_subject)(wanted, fact.text)
 
+    @_one_at_a_time
     def shown(self, fact: Fact) -> Fact:
         """A fact as it is read: with the person's name, which the text names too."""
         known = self._shown.get(fact.id)
@@ -169,26 +235,29 @@ class People:
             self._shown[fact.id] = known
         return known[1]
 
+    @_one_at_a_time
     def all(self) -> tuple[Person, ...]:
         """Everybody, the user and the agent first, then those of whom most is known."""
         members: dict[str, list[str]] = {}
-        for node in tuple(self._above):
-            members.setdefault(self.id_of(self._written[node]), []).append(node)
+        for node in self._names:
+            members.setdefault(self.id_of(self._names.written[node]), []).append(node)
         counts: dict[str, int] = {}
         for fact in self._facts:
             if fact.current:
                 counts[self.of(fact)] = counts.get(self.of(fact), 0) + 1
+        undecided = self._undecided()
         found = (
             Person(
                 id=person_id,
                 name=self.name_of(person_id),
                 names=tuple(self._names_of(nodes)),
-                roles=tuple(dict.fromkeys(role for node in nodes for role in self._roles.get(node, ()))),
+                roles=tuple(dict.fromkeys(role for node in nodes for role in self._names.roles.get(node, ()))),
                 facts=counts.get(person_id, 0),
+                undecided=person_id in undecided,
             )
             for person_id, nodes in members.items()
         )
-        known = [one for one in found if one.names or one.roles or one.facts]
+        known = [one for one in found if one.roles or one.facts or (one.names and not one.undecided)]
         first = {USER: 0, AGENT: 1}
         return tuple(sorted(known, key=lambda one: (first.get(one.id, 2), -one.facts, fold(one.name))))
 
@@ -196,153 +265,119 @@ class People:
 
     def _subject(self, subject: str) -> str:
         """The node of a subject as facts have it."""
-        told = self._called(subject)
+        told = self._names.called(subject)
         if told.name:
+            if (one := self._namesakes.of(told)) is not None:
+                return one.node
             if told.kin:
-                self._join(self._node(told.name), self._kin(told.of, told.kin))
-            return self._node(told.name)
-        return self._kin(told.of, told.kin)
-
-    def _meant(self, name: str) -> str:
-        """The node of a name in a ruling, which may be made before it is known whose names are one."""
-        told = self._called(name)
-        if told.kin and not told.name:
-            return self._node(whose(told.of, told.kin, languages.by_signs(told.kin)))
-        return self._node(told.name)
-
-    def _called(self, name: str) -> Called:
-        """The parts of a name; that of a speaker is a name, also "Tutor"."""
-        return Called("", "", name) if fold(" ".join(name.split())) in self._roles else called(name)
-
-    def _kin(self, of: str, kin: str) -> str:
-        """The node of somebody's relative, whatever the one is called whose relative it is."""
-        root, language = self._root(of), languages.by_signs(kin)
-        node = self._node(whose(self._written[root], kin, language))
-        for name in [self._written[one] for one in self._nodes_of(root)]:
-            other = fold(whose(name, kin, language))
-            if other != node and other in self._above:
-                self._join(node, other)
-        return node
-
-    def _node(self, name: str) -> str:
-        node = fold(" ".join(name.split()))
-        if node not in self._above:
-            self._above[node] = node
-            self._members = None
-            self._written[node] = " ".join(name.split())
-        return node
-
-    def _root(self, node: str) -> str:
-        if node not in self._above:
-            node = self._node(node)
-        while self._above[node] != node:
-            node = self._above[node]
-        return node
-
-    def _join(self, one: str, other: str) -> None:
-        """Both are one person, unless a caller ruled that some name of the one is not some name of the other."""
-        first, second = self._root(one), self._root(other)
-        if first == second:
-            return
-        for a, b in self._apart:
-            if {self._root(a), self._root(b)} == {first, second}:
-                return
-        if second in (USER, AGENT):
-            first, second = second, first
-        self._above[second] = first
-        self._members = None
-        self._ids.clear()
+                self._names.join(self._names.node(told.name), self._names.relative(told.of, told.kin))
+            return self._names.node(told.name)
+        return self._names.relative(told.of, told.kin)
 
     def _speakers(self, role: Role) -> list[str]:
-        return [node for node, roles in self._roles.items() if role in roles]
+        return [node for node, roles in self._names.roles.items() if role in roles]
 
     def _find_user(self, owner: Owner) -> str | None:
         """The user's id, joined to the speaker who is the user."""
-        self._node(USER)
-        if any(node in self._roles for node in self._nodes_of(self._root(USER)) if node != USER):
+        self._names.node(USER)
+        if any(node in self._names.roles for node in self._names.nodes_of(self._names.root(USER)) if node != USER):
             return USER  # as a caller ruled
         speakers = self._speakers(Role.USER)
-        named = [node for node in speakers if _goes_by(self._written[node], owner.user) and not self._is_apart(node)]
+        named = [
+            node for node in speakers if _goes_by(self._names.written[node], owner.user) and not self._is_apart(node)
+        ]
         if len(named) == 1:
-            self._join(USER, named[0])
+            self._names.join(USER, named[0])
             return USER
         others = [node for node in speakers if node != USER and not self._is_apart(node)]
-        if len(others) == 1 and USER not in speakers:
-            self._join(USER, others[0])
-        return USER if len(others) <= 1 and (not others or USER not in speakers) else None
+        if len(others) == 1:
+            self._names.join(USER, others[0])
+        return USER if len(others) <= 1 else None
 
     def _is_apart(self, node: str) -> bool:
-        return any({one, other} == {node, USER} for one, other in self._apart)
+        return any({one, other} == {node, USER} for one, other in self._names.apart)
 
     def _find_agent(self, owner: Owner) -> None:
-        self._node(AGENT)
-        user = self._root(USER)
-        speakers = [node for node in self._speakers(Role.ASSISTANT) if node != AGENT and self._root(node) != user]
-        named = [node for node in speakers if _goes_by(self._written[node], owner.agent)]
+        self._names.node(AGENT)
+        user = self._names.root(USER)
+        speakers = [node for node in self._speakers(Role.ASSISTANT) if node != AGENT and self._names.root(node) != user]
+        named = [node for node in speakers if _goes_by(self._names.written[node], owner.agent)]
         for node in named or (speakers if len(speakers) == 1 else ()):
-            self._join(AGENT, node)
+            self._names.join(AGENT, node)
 
     def _join_names(self, profile: Iterable[ProfileField]) -> None:
         """A name that somebody says they have, unless it is another speaker's."""
-        told = [(fact.subject, fact.value) for fact in self._facts if fact.attribute in _NAMES and fact.current]
+        told = [(fact.subject, fact.value) for fact in self._facts if fact.attribute in NAMES and fact.current]
         if self._user is not None:
             told += [(USER, line.value) for line in profile if line.name == "name"]
         for subject, name in told:
-            node = self._node(name)
+            node = self._names.node(name)
             self._told[node] = " ".join(name.split())
-            if node not in self._roles and called(name).kin == "":
-                self._join(self._subject(subject), node)
+            if (one := self._namesakes.of(called(subject)._replace(name=name))) is not None:
+                self._names.join(self._subject(subject), one.node)
+            elif node not in self._names.roles and called(name).kin == "":
+                self._names.join(self._subject(subject), node)
 
     def _join_kin(self) -> None:
         """What is said of somebody's relative is said of one, though it became known later whose names are one."""
-        for name in tuple(self._written.values()):
-            told = self._called(name)
+        for name in tuple(self._names.written.values()):
+            told = self._names.called(name)
             if told.kin and not told.name:
-                self._join(self._node(name), self._kin(told.of, told.kin))
+                self._names.join(self._names.node(name), self._names.relative(told.of, told.kin))
 
     def _join_relatives(self) -> None:
         """ "Bob's sister" is Ana where Bob has one sister with a name."""
         named: dict[str, list[str]] = {}
         for fact in self._facts:
-            told = called(fact.value) if fact.attribute in _RELATIVES and fact.current else None
+            told = called(fact.value) if fact.attribute in RELATIVES and fact.current else None
             if told is not None and told.kin and told.name:
-                named.setdefault(self._kin(fact.subject, told.kin), []).append(self._node(told.name))
+                one = self._namesakes.of(told._replace(of=fact.subject))
+                node = self._names.node(told.name) if one is None else one.node
+                named.setdefault(self._names.relative(fact.subject, told.kin), []).append(node)
         for kin, names in named.items():
-            if len({self._root(name) for name in names}) == 1:
-                self._join(names[0], kin)
+            if len({self._names.root(name) for name in names}) == 1:
+                self._names.join(names[0], kin)
+
+    def _undecided(self) -> frozenset[str]:
+        """The ids of those of whom nobody knows who they are."""
+        user = {USER + _UNDECIDED} if self._user is None else set()
+        return frozenset(user | {name + _UNDECIDED for name in self._namesakes if self._namesakes.is_open(name)})
 
     # ---------------------------------------------------------------------------------------------------------- names
 
-    def _nodes_of(self, root: str) -> list[str]:
-        """The nodes of a person, in the order in which they became known."""
-        if self._members is None:
-            members: dict[str, list[str]] = {}
-            for node in tuple(self._above):
-                members.setdefault(self._root(node), []).append(node)
-            self._members = members
-        return self._members.get(root, [])
+    def _id(self, node: str) -> str:
+        root = self._names.root(node)
+        roles = [role for role in (USER, AGENT) if root == self._names.root(role)]
+        role = next((role for role in roles if role != USER or self._user is not None), None)
+        known = role or fold(self._best_name(root)) or root
+        if known == USER != role or self._namesakes.is_open(known):
+            known += _UNDECIDED
+        self._nodes[known] = root
+        return known
 
     def _names_of(self, nodes: Iterable[str]) -> list[str]:
         """Names first, then kin words, with the name of the one whose relative it is; a role is no name."""
-        written = [self._written[node] for node in nodes if node not in (USER, AGENT)]
-        relatives = {name: told for name in written if (told := self._called(name)).kin}
-        kin = (
-            whose(self._own_name(self._root(told.of)) or told.of, told.kin, languages.by_signs(told.kin))
+        written = [self._names.written[node] for node in nodes if node not in (USER, AGENT)]
+        relatives = {name: told for name in written if (told := self._names.called(name)).kin}
+        names = [name for name in written if name not in relatives]
+        kin = [
+            (whose(self._own_name(self._names.root(told.of)) or told.of, told.kin, told.name), bool(told.name))
             for told in relatives.values()
-        )
-        return list(dict.fromkeys((*(name for name in written if name not in relatives), *kin)))
+        ]
+        in_full = [] if names else [name for name, is_full in kin if is_full]
+        return list(dict.fromkeys((*names, *in_full, *(name for name, is_full in kin if not is_full))))
 
     def _best_name(self, root: str) -> str:
         """A name of a person's own, else a kin word; nothing for a role without a name."""
-        return self._own_name(root) or next(iter(self._names_of(self._nodes_of(root))), "")
+        return self._own_name(root) or next(iter(self._names_of(self._names.nodes_of(root))), "")
 
     def _own_name(self, root: str) -> str:
         """The name that a speaker goes by, else the first name known. A speaker who goes by the owner's id is called by
         the name that was told, if one was."""
-        nodes = [node for node in self._nodes_of(root) if node not in (USER, AGENT)]
-        names = [self._written[node] for node in nodes if not self._called(self._written[node]).kin]
-        speaks = [name for name in names if fold(name) in self._roles and fold(name) != self._owner]
-        told = [name for node, name in reversed(self._told.items()) if self._root(node) == root]
+        nodes = [node for node in self._names.nodes_of(root) if node not in (USER, AGENT)]
+        names = [self._names.written[node] for node in nodes if not self._names.called(self._names.written[node]).kin]
+        speaks = [name for name in names if fold(name) in self._names.roles and fold(name) != self._owner]
+        told = [name for node, name in reversed(self._told.items()) if self._names.root(node) == root]
         return next(iter((*speaks, *told, *names)), "")
 
 
@@ -386,3 +421,10 @@ def _goes_by(speaker: str, owner: str) -> bool:
     """Whether a speaker is called as an owner: the same name, or its first part."""
     name, known = fold(speaker), fold(owner)
     return name == known or name.split()[:1] == [known]
+
+
+def _in_place(name: str, wanted: str, text: str) -> str:
+    """A text with somebody in full where the name alone stands."""
+    if mentions(text, wanted) or not mentions(text, name):
+        return text
+    return re.sub(rf"(?i)\b{re.escape(name)}\b" if name.isascii() else re.escape(name), lambda _: wanted, text, count=1)

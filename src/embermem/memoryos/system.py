@@ -48,7 +48,7 @@ from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
-from embermem.memoryos.people import People, people_of, shown
+from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
@@ -96,6 +96,7 @@ class MemoryOS:
         self._queries_lock = threading.Lock()
         self._examples: tuple[tuple[str, ...], Vectors] | None = None
         self._people: dict[OwnerId, tuple[Persona, People]] = {}
+        self._people_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
         self._placed = 0
@@ -328,12 +329,14 @@ class MemoryOS:
 
     def _people_of(self, owner: Owner, persona: Persona) -> People:
         """Whom a persona knows: worked out once for each that is read."""
-        known = self._people.get(owner.id)
+        with self._people_lock:
+            known = self._people.get(owner.id)
         if known is None or known[0] is not persona:
-            known = persona, people_of(owner, persona)
-            self._people[owner.id] = known
-            while len(self._people) > _PEOPLE:
-                self._people.pop(next(iter(self._people)), None)
+            known = persona, People(owner, persona)
+            with self._people_lock:
+                self._people[owner.id] = known
+                while len(self._people) > _PEOPLE:
+                    self._people.pop(next(iter(self._people)))
         return known[1]
 
     def search(

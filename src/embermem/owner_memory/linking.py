@@ -83,7 +83,7 @@ class Linking(Reading):
         """
         from embermem.memoryos.history import provenance
 
-        people = self._people(self._persona_then())
+        people = self._people()
         found = provenance.why(self._store, self.owner.id, item_id, self._parts.clock(), people)
         if found is None:
             raise self._none_such("fact, segment, chain, link, trait or profile line", item_id)

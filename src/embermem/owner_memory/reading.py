@@ -241,16 +241,16 @@ class Reading(Handle):
             now = self._store.persona(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
             found = replace(found, profile=tuple(lines))
-        from embermem.memoryos.people import shown
+        from embermem.memoryos.people import People, shown
 
         known = self._hidden(as_of, valid_at).shown(found)
-        people = self._people(known)
+        people = People(self.owner, known)
         return replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
 
     def people(self, *, as_of: At = None) -> tuple[Person, ...]:
         """Return everybody whom this memory knows, the user and the agent first: speakers, and those told of by name or
         as somebody's relative, each with their names and how many current facts there are. As known `as_of` a time."""
-        return self._people(self._persona_then(as_of)).all()
+        return self._people(as_of).all()
 
     def facts(
         self,
@@ -307,8 +307,7 @@ class Reading(Handle):
         from embermem.languages.people import AGENT, USER
         from embermem.memoryos.people import profile_from
 
-        known = self._people(self._persona_then(as_of))
-        found = self._found_person(known, person)
+        found = self._found_person(self._people(as_of), person)
         if found in (USER, AGENT):
             persona = self.persona(as_of=as_of, valid_at=valid_at)
             own = persona.profile if found == USER else persona.agent_profile
@@ -388,13 +387,13 @@ class Reading(Handle):
             self._store.segments(self.owner.id, moment=moment, archived=archived, only=only)
         )
 
-    def _people(self, persona: Persona, more: Iterable[Fact] = ()) -> People:
-        from embermem.memoryos.people import people_of
+    def _people(self, as_of: At = None) -> People:
+        """Whom this memory knew, from the persona as stored: facts with their subjects as they were said."""
+        from embermem.memoryos.people import People
 
-        return people_of(self.owner, persona, more)
+        return People(self.owner, self._persona_then(as_of))
 
     def _persona_then(self, as_of: At = None) -> Persona:
-        """The persona as stored: facts with their subjects as they were said."""
         return self._store.persona(self.owner.id, self._moment(as_of))
 
     def _of_person(self, facts: Iterable[Fact], person: str | None, as_of: At) -> tuple[Fact, ...]:
@@ -404,14 +403,20 @@ class Reading(Handle):
         facts = tuple(facts)
         if not facts and person is None:
             return ()
-        people = self._people(self._persona_then(as_of), facts)
+        people = self._people(as_of)
         if person is not None:
+            about = {fact.id: people.of(fact) for fact in facts}  # who is known from these alone is known then
             wanted = self._found_person(people, person)
-            facts = tuple(fact for fact in facts if people.of(fact) == wanted)
+            facts = tuple(fact for fact in facts if about[fact.id] == wanted)
         return shown(facts, people)
 
     def _found_person(self, people: People, person: str) -> str:
-        found = people.find(messages.name(person, "person"))
+        from embermem.memoryos.namesakes import ambiguous
+
+        name = messages.name(person, "person")
+        if namesakes := people.namesakes(name):
+            raise InputError(ambiguous(name, namesakes))
+        found = people.find(name)
         if found is None:
             raise NotFound(f"there is no person {person!r}; `people()` lists those known")
         return found

@@ -15,6 +15,7 @@ from embermem.core.messages import At
 from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.reading import AsyncReading, Reading
+from embermem.protocols import ENDED
 
 if TYPE_CHECKING:
     from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
@@ -135,8 +136,9 @@ class Ruling(Reading):
 
     def merge_people(self, one: str, other: str) -> int:
         """Say that two names are one person's: "Ana" and "Bob's sister". What is known of both is known of one from now
-        on. Returns the number of the change, which `undo` takes back. Raises NotFound for an unknown name, InputError
-        if they are one person already."""
+        on; of an attribute with one value the newest value holds, the others are past. Returns the number of the
+        change, which `undo` takes back. Raises NotFound for an unknown name, InputError if they are one person
+        already."""
         return self._rule_people(one, other, holds=True)
 
     def split_people(self, one: str, other: str) -> int:
@@ -149,7 +151,12 @@ class Ruling(Reading):
         from embermem.memoryos.correct.people_rulings import ruling
 
         pair = messages.name(one, "one"), messages.name(other, "other")
-        return self._changing(Cause.CORRECTION, lambda no, seq: ruling(pair, holds, self.owner, self._persona_then()))
+
+        def decided(no: int, seq: int) -> Sequence[Decision]:
+            ended = self._store.facts(self.owner.id, ENDED)
+            return ruling(pair, holds, self.owner, self._persona_then(), ended)
+
+        return self._changing(Cause.CORRECTION, decided)
 
     def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
         """Return pairs of current facts that cannot both be true, in the order of detection; also as of a time.

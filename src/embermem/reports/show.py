@@ -89,7 +89,7 @@ def people(owner: OwnerMemory, as_json: bool, then: LookBack = NOW) -> None:
         (
             render.cut(one.name, 40),
             render.cut(", ".join(one.names), SUMMARY_CHARS),
-            one.id if one.id in ("user", "agent") else "",
+            "undecided" if one.undecided else one.id if one.id in ("user", "agent") else "",
             ", ".join(one.roles),
             one.facts,
         )
@@ -109,7 +109,7 @@ def undecided(found: Iterable[Person]) -> tuple[Person, ...]:
     found = tuple(found)
     if any(one.id == "user" for one in found):
         return ()
-    return tuple(one for one in found if Role.USER in one.roles)
+    return tuple(one for one in found if Role.USER in one.roles and not one.undecided)
 
 
 def everything(owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:

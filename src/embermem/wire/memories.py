@@ -360,11 +360,12 @@ def lines_of(values: Mapping[str, ProfileValue], whose: About) -> tuple[ProfileF
 class PersonItem:
     """Somebody whom the memory knows: a speaker, or somebody mentioned by name or as a relative."""
 
-    id: Annotated[str, Doc("`user`, `agent`, or the name in lower case.")]
+    id: Annotated[str, Doc("`user`, `agent`, or the name in lower case, with a `?` if it is undecided whose it is.")]
     name: str
     names: Annotated[tuple[str, ...], Doc('All names and kin words, such as "Ana" and "Bob\'s sister".')]
     roles: Annotated[tuple[Role, ...], Doc("The roles that the person speaks in; none if only mentioned.")]
     facts: Annotated[int, Doc("Number of current facts about the person.")]
+    undecided: Annotated[bool, Doc("Whether it is undecided who of several people is meant.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import OwnerId, Persona, ThreadId, Tier
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
-from embermem.memoryos.people import people_of
+from embermem.memoryos.people import People
 from embermem.memoryos.recall.retrieval import Query, Ranking, rank, recall
 from embermem.protocols import Scope
 
@@ -173,7 +173,5 @@ def test_a_query_vector_of_another_length_is_refused() -> None:
 def test_facts_are_told_where_their_source_likely_answers_or_the_caller_says_it() -> None:
     facts = (fact("a", "likes tea", 1), fact("b", "saw a heron", 21), fact("c", "has a heron"), fact("d", "has a cat"))
     memory = snapshot([*SMALL_TALK, Line("A heron!", thread="x")], persona=Persona(facts=facts))
-    ranked = rank(memory, Query(text="heron"), DEFAULT).facts(
-        people_of(messages.owner("ann", "default"), memory.persona)
-    )
+    ranked = rank(memory, Query(text="heron"), DEFAULT).facts(People(messages.owner("ann", "default"), memory.persona))
     assert [f.id for f, _ in ranked] == ["b", "c"]

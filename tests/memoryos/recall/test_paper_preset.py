@@ -15,7 +15,7 @@ from embermem.core import messages
 from embermem.core.config import load
 from embermem.core.types import About, Persona, Tier
 from embermem.index.tokens import counter
-from embermem.memoryos.people import people_of
+from embermem.memoryos.people import People
 from embermem.memoryos.recall.retrieval import Query, rank, recall
 from embermem.protocols import Scope
 
@@ -75,9 +75,10 @@ def test_short_term_memory_is_whole_even_where_it_is_placed() -> None:
 
 
 def test_the_best_facts_of_each_kind_are_told() -> None:
-    assert [
-        f.id for f, _ in rank(MEMORY, ASKED, PAPER).facts(people_of(messages.owner("ann", "default"), PERSONA))
-    ] == ["g", "h"]
+    assert [f.id for f, _ in rank(MEMORY, ASKED, PAPER).facts(People(messages.owner("ann", "default"), PERSONA))] == [
+        "g",
+        "h",
+    ]
 
 
 def test_the_budget_is_ignored_and_the_text_is_in_time_order() -> None:

@@ -19,7 +19,7 @@ from embermem.core.types import About, Context, Fact, Persona, ThreadId
 from embermem.index.query_context import View
 from embermem.index.tokens import counter
 from embermem.languages.questions import asks_of_the_past
-from embermem.memoryos.people import people_of
+from embermem.memoryos.people import People
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.protocols import Scope
@@ -52,7 +52,7 @@ def stands(
     said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(lines)]
     asked = Query(text=query, at=at, scope=scope)
     view = View(snapshot(said, persona=Persona(facts=tuple(facts))), asked, load(**chosen))
-    return [one.text for one in standing(view, people_of(OWNER, view.snapshot.persona))]
+    return [one.text for one in standing(view, People(OWNER, view.snapshot.persona))]
 
 
 def recalled(facts: Sequence[Fact], query: str = BURGER, *, budget: int = 600, preset: str | None = None) -> Context:
@@ -118,7 +118,7 @@ def test_an_example_of_a_theme_that_is_near_makes_its_limits_stand() -> None:
     said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(8)]
     asked = Query(text="Any ideas for tonight's table?", at=LATER, themes=frozenset({"food"}))
     view = View(snapshot(said, persona=Persona(facts=(PEANUTS,))), asked, load())
-    assert standing(view, people_of(OWNER, view.snapshot.persona)) == (PEANUTS,)
+    assert standing(view, People(OWNER, view.snapshot.persona)) == (PEANUTS,)
 
 
 def test_goals_and_limits_stand_and_other_facts_do_not() -> None:
@@ -185,7 +185,7 @@ def test_of_equally_near_ones_the_newest_comes_first() -> None:
         Query(text="Which laptop?", at=START + timedelta(300)),
         load(),
     )
-    assert [one.text for one in standing(view, people_of(OWNER, view.snapshot.persona))] == [
+    assert [one.text for one in standing(view, People(OWNER, view.snapshot.persona))] == [
         "is on a budget of 300 euros",
         "is on a budget of 500 euros",
     ]

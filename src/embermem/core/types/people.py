@@ -35,6 +35,9 @@ class Person:
     `id` is "user", "agent", or the folded name by which the person is found; `name` is as it was written, and what the
     person is called in facts. `names` are all names and kin words ("Ana", "Bob's sister") of the person, `roles` those
     they speak in: none for somebody who is only told of. `facts` counts the current facts about them.
+
+    `undecided`: what was told of a name that several people have, or by messages without a name where nobody knows who
+    of several is the user. The id ends in "?". `merge_people` and `set_user` decide it.
     """
 
     id: str
@@ -42,6 +45,7 @@ class Person:
     names: tuple[str, ...] = ()
     roles: tuple[Role, ...] = ()
     facts: int = 0
+    undecided: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,7 +15,7 @@ from embermem.languages.en.statements import statement
 from embermem.languages.en.vocabulary import MONTH_NAMES
 from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
-from embermem.languages.language import Language, interests_of, words_of
+from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 
@@ -38,7 +38,7 @@ class English(Language):
     values = patterns.VALUES
     asks = ASKS
     theme_examples = THEME_EXAMPLES
-    people = PeopleWords(kin=words_of("en", "kin"))
+    people = PeopleWords(kin=kin_of("en"))
     interests = cached_property(interests_of)
 
     terms_of = staticmethod(words.terms_of)

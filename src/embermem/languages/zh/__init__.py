@@ -9,7 +9,7 @@ from typing import Final
 
 from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
-from embermem.languages.language import Language, interests_of, words_of
+from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 from embermem.languages.zh import patterns, words
 from embermem.languages.zh.asks import ASKS
@@ -39,7 +39,7 @@ class Chinese(Language):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    people = PeopleWords(kin=words_of("zh", "kin"), possessive="的", user="用户", agent="助手")
+    people = PeopleWords(kin=kin_of("zh"), possessive="的", user="用户", agent="助手")
     interests = cached_property(interests_of)
     full_stop = "。"
     assistant = "助手"

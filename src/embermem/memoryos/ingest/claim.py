@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from embermem.core.changes import Cause, Change, Decision
 from embermem.core.config import Settings
 from embermem.core.errors import EmberError, ModelWait, RevisionMoved
-from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaChange, SegmentId, Utterance
+from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaChange, SegmentId, ThreadId, Utterance
 from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
@@ -137,13 +137,23 @@ class Claim:
         """Long-term memory, read once a claim, when it is first needed."""
         if self.held.knowledge is None:
             rulings = rulings_of(self.store.changes(self.owner.id, causes=RULING), self.store.secret)
-            self.held.knowledge = Knowledge(self.owner, self.store.persona(self.owner.id), rulings, self._said_at)
+            persona = self.store.persona(self.owner.id)
+            self.held.knowledge = Knowledge(self.owner, persona, rulings, self._said_at, self._thread_of)
         return self.held.knowledge
 
     def _said_at(self, seq: int) -> datetime | None:
         """When an utterance was said; None if it is gone."""
+        found = self._utterance(seq)
+        return None if found is None else found.said_at
+
+    def _thread_of(self, seq: int) -> ThreadId | None:
+        """In which thread an utterance was said; None if it is gone."""
+        found = self._utterance(seq)
+        return None if found is None else found.thread
+
+    def _utterance(self, seq: int) -> Utterance | None:
         found = self.store.utterances(self.owner.id, seq - 1, 1)
-        return found[0].said_at if found and found[0].seq == seq else None
+        return found[0] if found and found[0].seq == seq else None
 
     @property
     def to_redo(self) -> set[SegmentId]:

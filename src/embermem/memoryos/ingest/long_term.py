@@ -30,6 +30,7 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.equations import evidence_confidence, evidence_level
+from embermem.core.errors import InputError
 from embermem.core.text import fold
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
@@ -47,11 +48,12 @@ from embermem.core.types import (
     Relation,
     Role,
     Source,
+    ThreadId,
     Trait,
     TraitProposal,
 )
 from embermem.core.user_overrides import Rulings
-from embermem.memoryos.ingest.knowledge_cap import over_cap
+from embermem.memoryos.ingest.knowledge_cap import as_written, over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.proposal_times import (
     compared_at,
@@ -62,15 +64,17 @@ from embermem.memoryos.ingest.proposal_times import (
     resting,
     said_after,
 )
+from embermem.memoryos.ingest.same_name import in_full
 from embermem.memoryos.ingest.user_profile import follows, moved
 from embermem.memoryos.ingest.value_equality import same_value
+from embermem.memoryos.namesakes import NAMES, RELATIVES, ambiguous
 from embermem.memoryos.people import People, speaker_of
 
 _Made = FactAdded | FactStrengthened | FactExpires | FactRetired | FactsConflict
 
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
-_NAMING = frozenset({"name", "nickname", "has_relative", "knows"})
+_NAMING = NAMES | RELATIVES
 """The attributes that say who is called what."""
 
 
@@ -84,13 +88,16 @@ class Knowledge:
         persona: Persona,
         rulings: Rulings | None = None,
         said_at: Callable[[int], datetime | None] = lambda seq: None,
+        thread_of: Callable[[int], ThreadId | None] = lambda seq: None,
     ) -> None:
-        """`said_at` says when the utterance of a seq was said; asked only where two facts are told of one day."""
+        """`said_at` says when the utterance of a seq was said; asked only where two facts are told of one day.
+        `thread_of` says in which thread; asked only where a name is several people's."""
         self._owner = owner
         self._relations = persona.relations
         self._people: People | None = None
         self._rulings = rulings or Rulings()
         self._said_at = said_at
+        self._thread_of = thread_of
         self._refused: list[FactProposal] = []
         self._held: dict[FactId, Fact] = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
         self._others: dict[FactId, Fact] = {}
@@ -104,9 +111,8 @@ class Knowledge:
     def people(self) -> People:
         """Who is meant by the subjects of facts, as is known by now."""
         if self._people is None:
-            self._people = People(
-                self._owner, self._relations, tuple(self._held.values()), tuple(self._profile.values())
-            )
+            held, lines = tuple(self._held.values()), tuple(self._profile.values())
+            self._people = People(self._owner, Persona(profile=lines, facts=held, relations=self._relations))
         return self._people
 
     def meet(self, pages: Iterable[Page]) -> list[Decision]:
@@ -155,9 +161,14 @@ class Knowledge:
             if fact.id not in self._held:
                 self._others.setdefault(fact.id, fact)
         decisions: list[Decision] = []
-        told, self._refused = self._ruled(resting(change.facts, said))
-        for fact_told in sorted(told, key=lambda p: p.sources[0].seq):
-            decisions += self._structural(self._fact(fact_told, said, no, at))
+        self._refused = []
+        told = resting(change.facts, said)
+        for one in sorted(told, key=lambda p: p.sources[0].seq):
+            proposal = in_full(one, told, self.people, (*self._held.values(), *self._others.values()), self._thread_of)
+            if not proposal.retracts and self._is_ruled_out(proposal):
+                self._refused.append(proposal)
+            else:
+                decisions += self._structural(self._fact(proposal, said, no, at))
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         decisions += self._over_cap(settings)
         traits = [one for one in resting(change.traits, said) if self.people.is_user(one.subject)]
@@ -186,7 +197,9 @@ class Knowledge:
         """
         decisions: list[Decision] = []
         became: list[FactId] = []
-        for proposal, expires_at in brought:
+        for place, (proposal, expires_at) in enumerate(brought):
+            if namesakes := self.people.namesakes(proposal.subject):
+                raise InputError(f"facts[{place}]: {ambiguous(proposal.subject, namesakes)}")
             made: list[Decision] = [*self._structural(self._fact(proposal, {}, no, at))]
             first = made[0]
             if isinstance(first, FactAdded):
@@ -202,17 +215,17 @@ class Knowledge:
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         return [*decisions, *self._over_cap(settings), *self._ended(retired)], tuple(became)
 
-    def _ruled(self, proposals: Iterable[FactProposal]) -> tuple[list[FactProposal], list[FactProposal]]:
-        """The proposals that may be believed, and those that a caller has ruled out."""
-        told: list[FactProposal] = []
-        refused: list[FactProposal] = []
-        for p in proposals:
-            forbidden = self._rulings.forbids(p, newest(p)) or any(
-                newest(p) <= upto and same_value(p.value, value, p.attribute)
-                for value, upto in self._rulings.denied_of(p)
-            )
-            (refused if forbidden and not p.retracts else told).append(p)
-        return told, refused
+    def _is_ruled_out(self, proposal: FactProposal) -> bool:
+        """Whether a caller has ruled out a value, told of the person by whatever name."""
+        seq, known = newest(proposal), self._rulings.denied or self._rulings.barred
+        for name in self.people.names_for(proposal) if known else ():
+            named = replace(proposal, subject=name)
+            if self._rulings.forbids(named, seq) or any(
+                seq <= upto and same_value(proposal.value, value, proposal.attribute)
+                for value, upto in self._rulings.denied_of(named)
+            ):
+                return True
+        return False
 
     # ------------------------------------------------------------------------------------------------------- facts
 
@@ -340,7 +353,7 @@ class Knowledge:
         """Whether both are about one person, by whatever name, and one attribute of theirs."""
         if fact.attribute != proposal.attribute or fact.about is not proposal.about:
             return False
-        return fold(fact.subject) == fold(proposal.subject) or self.people.of(fact) == self.people.of(proposal)
+        return self.people.of(fact) == self.people.of(proposal)
 
     def _takes_back(self, proposal: FactProposal, old: Fact) -> bool:
         """Whether who says the one takes back the other: likes and dislikes of one thing."""
@@ -391,9 +404,13 @@ class Knowledge:
         return FactRetired(fact_id=fact.id, superseded_by=by, valid_to=when)
 
     def _over_cap(self, settings: Settings) -> list[FactArchived]:
-        archived = over_cap(self._held.values(), settings)
-        for d in archived:
-            self._others[d.fact_id] = replace(self._held.pop(d.fact_id), archived=True)
+        """What is above the cap of a person, by all names; and of a subject as written, which several may share."""
+        archived: list[FactArchived] = []
+        for whose in (self.people.of, as_written):
+            above = over_cap(self._held.values(), settings, whose)
+            for d in above:
+                self._others[d.fact_id] = replace(self._held.pop(d.fact_id), archived=True)
+            archived += above
         return archived
 
     # ------------------------------------------------------------------------------------------ traits and profile

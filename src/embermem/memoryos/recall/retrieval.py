@@ -23,7 +23,7 @@ from embermem.index.fusion import fuse
 from embermem.index.linking import Followed
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
-from embermem.memoryos.people import People, people_of, shown
+from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.confidence import confidence
@@ -130,7 +130,7 @@ def recall(
     name whom they are about as `people` knows them, by default as the snapshot's facts alone say."""
     view = View(snapshot, query, _ablated(settings))
     ranking = _ranked(view)
-    packing = _packed(view, ranking, counter, people or people_of(_NOBODY, snapshot.persona))
+    packing = _packed(view, ranking, counter, people or People(_NOBODY, snapshot.persona))
     packed = ranking.hits_at(packing.places)
     told = (source.utterance_id for fact in packing.facts for source in fact.sources)
     return Context(
