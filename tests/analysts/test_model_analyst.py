@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem.analysts import keywords
+from embermem.analysts.answers import attribute_of
 from embermem.analysts.guards import no_summary, orders, stated
 from embermem.analysts.model import ModelAnalyst, nearest
 from embermem.analysts.showing import language
@@ -313,6 +314,13 @@ def test_what_a_model_says_is_resolved_to_the_utterances_it_rests_on() -> None:
     assert [s.seq for s in made.sources] == [2, 4]
     assert made.single
     assert {s.seq for s in change.summary_sources} == {2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"), [("Job", "works_as"), ("family member", "has_relative"), ("shoe size", "shoe_size")]
+)
+def test_an_attribute_is_stored_under_its_name_in_the_table(said: str, stored: str) -> None:
+    assert attribute_of(said) == stored
 
 
 def test_known_facts_are_superseded_retired_and_said_again_by_name_and_never_deleted() -> None:

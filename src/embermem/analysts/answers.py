@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from embermem.analysts.guards import no_summary
+from embermem.core.attributes import canonical
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import Fact, PageView, Utterance
 
@@ -141,5 +142,5 @@ def local_id(name: str) -> str:
 
 
 def attribute_of(name: str) -> str:
-    """An attribute as it is stored: words in snake_case."""
-    return "_".join(re.findall(r"[a-z0-9]+", name.lower()))
+    """An attribute as it is stored: words in snake_case, under the name of the table where it has another there."""
+    return canonical("_".join(re.findall(r"[a-z0-9]+", name.lower())))

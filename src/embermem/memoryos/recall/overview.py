@@ -19,7 +19,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from embermem.core.attributes import Kind, attributes
+from embermem.core.attributes import Kind, attributes, kind
 from embermem.core.types import Fact
 from embermem.index.dating import falls_on
 from embermem.index.query_context import View
@@ -120,8 +120,7 @@ class _Told:
         self.person = people.of(fact)
         self.language = told_in(fact.text)
         self.name = label(fact.person or fact.subject, self.language)
-        known = attributes().get(fact.attribute)
-        self.kind = Kind.HABIT if known is None else known.kind
+        self.kind = kind(fact.attribute)
         self.at = _time(fact, view)
         text = one_line(fact.text)
         about = text.startswith(self.name)
