@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.attributes import is_instruction
 from embermem.core.types import Fact
 from embermem.index.dating import met
 from embermem.index.facts import FactTable
@@ -68,6 +69,8 @@ def _from(
     found = []
     for place in np.flatnonzero((likely >= view.settings.facts_least) | _may_be_asked(table, asked, likely, says)):
         fact = table.rows[place]
+        if is_instruction(fact.attribute):  # told with every query, or to nobody
+            continue
         of_them = people.of(fact) in of
         by_name = of_them and fact.attribute in asked
         bears = says[place] >= _SAYS or near[place] >= _NEAR

@@ -11,7 +11,8 @@ thread. `#12` is the utterance's seq: the same in every recall. prompts/renderin
 
 What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits, and until what is
 left is unlikely to help. Then exchanges are completed: the question before an answer, the answer to a question.
-Reserved are only the profile line, a few goals and limits of the user (active_goals.py), and the open page.
+Reserved are only the profile line, the user's standing instructions (instructions.py), a few goals and limits of the
+user (active_goals.py), and the open page.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.attributes import is_instruction
 from embermem.core.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.prompts.rendering import (
+    WISHES,
     cut,
     day,
     fact_line,
@@ -81,14 +84,17 @@ def pack(
     persona: Persona,
     counter: TokenCounter,
     standing: Sequence[Fact] = (),
+    instructions: Sequence[Fact] = (),
 ) -> Packing:
     """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
 
-    `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them.
+    `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them;
+    `instructions` are told whatever is asked, before all other facts, the newest first while there is room.
     """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
     filling.reserve_profile(persona)
+    filling.reserve_instructions(instructions)
     filling.reserve_standing(standing)
     filling.reserve_facts(facts)
     filling.reserve_open_page(dict(zip(rows, scores, strict=True)))
@@ -209,6 +215,24 @@ class _Filling:
             if line:
                 self.profile.append(line)
 
+    def reserve_instructions(self, facts: Sequence[Fact]) -> None:
+        """What the user wants of the agent, within its share of the budget: the newest that fit, in the order in which
+        they were said."""
+        left = int(self.settings.instruction_share * self.budget) - self._cost(WISHES)
+        chosen: list[_Packed] = []
+        for fact in facts:
+            line = fact_line(fact)
+            cost = self._cost(line)
+            if one_line(fact.text) in self.told or cost > left:
+                self._leave_out(line, 0.0, "over the instructions' share of the budget")
+                continue
+            self.told.add(one_line(fact.text))
+            chosen.append(_Packed(line=line, cost=cost, fact=fact))
+            left -= cost
+        if chosen:
+            self.used += self._cost(WISHES) + sum(one.cost for one in chosen)
+            self.packed += reversed(chosen)
+
     def reserve_standing(self, facts: Sequence[Fact]) -> None:
         """The facts that stand, best first, within their share; the first may take twice that."""
         share = self.settings.standing_share * self.budget
@@ -283,13 +307,16 @@ class _Filling:
             places=tuple(places[row] for row in self._rows()),
             facts=tuple(facts),
             left_out=tuple(self.left_out),
-            standing=tuple(fact for fact in facts if fact.id in self.standing),
+            standing=tuple(fact for fact in facts if fact.id in self.standing or is_instruction(fact.attribute)),
         )
 
     def _text(self) -> str:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
         heads = ((header(self.snapshot.utterances[row]), lines[row]) for row in self._rows())
-        return _render(self.profile, [item.line for item in self.packed if item.fact is not None], heads)
+        facts = [item for item in self.packed if item.fact is not None]
+        wishes = [item.line for item in facts if item.fact is not None and is_instruction(item.fact.attribute)]
+        told = [*([WISHES] if wishes else []), *(item.line for item in facts)]
+        return _render(self.profile, told, heads)
 
     def _rows(self) -> list[int]:
         return _in_time_order({i.row: self.snapshot.utterances[i.row] for i in self.packed if i.row is not None})
