@@ -31,11 +31,11 @@ _HIDDEN = "\ue000"
 # ------------------------------------------------------------------------------------------------------- the guards
 
 _NOT_OWN = re.compile(
-    r"\b(?:said|says|saying|told|tells|wrote|writes|texted|replied|reads|according to|quote[sd]?|quoting|motto|slogan|proverb|saying|lyrics?|forwarded|pasted|copied|screenshot|transcript|prompt|system message|developer|assistant:|user:|jailbreak|you(?: are|'re) an? |your (?:task|role|job|goal) is|act as"
+    r"\b(?:said|says|saying|told|tells|wrote|writes|texted|replied|reads|according to|quote[sd]?|quoting|motto|slogan|proverb|saying|lyrics?|forwarded|pasted|copied|screenshot|transcript|prompt|system message|developer|assistant:|user:|jailbreak|you(?: are|'re) (?:an? |now )|your (?:task|role|job|goal) is|act as"
     r"|ignore (?:all|any|the|your|previous|prior)|my (?:boss|manager|teacher|coach|doctor|therapist|mom|mum|mother|dad|father|wife|husband|sister|brother|friend|client|customer)s?(?:'s)? (?:rule|advice|always|never|wants?|likes?|insists?|asks?|asked)"
     r"|(?:got|received|found|read|saw|here(?:'s| is| are)|this|the following|from (?:my|the|our|a)|(?:the|an?|my|our|their|his|her) (?:new |old |company |school )?(?=(?:policy|handbook|manual|guidelines?|rulebook|sign|poster|notice)\b)) ?(?:[\w'-]+ ){0,3}?(?:e-?mails?|mail|letter|messages?|memo|notes?|notice|text|articles?|posts?|docs?|documents?|pages?|manual|handbook|rules?|rulebook|policy|policies|guidelines?|instructions|poster|sign|recipe|song|poem|book|quote|template|brief|review|description|tips|advice)"
     r"|rules? (?:of|for|at|says?|is|are)\b|role-?play|story|stories|novel|character|fictional|in (?:the|this|a|an|my) (?:game|scene|play|dream|movie|film|book|show|script)|imagine|pretend|hypothetical\w*|suppose\b|what if|just kidding|kidding|joking|jk|sarcas\w+)\b"
-    r"|^\s*(?:>|[-*•]\s|\d+[.)]\s)|https?://|\b(?:dear|hi|hello) [A-Z][a-z]+,\s*\n|\{|\}|</?\w",
+    r"|\A\W*(?:hi |hello )?you(?: are|'re) (?!right|welcome|so|very|too|not|always|kind|sweet|the best)|^\s*(?:>|[-*•]\s|\d+[.)]\s)|https?://|\b(?:dear|hi|hello) [A-Z][a-z]+,\s*\n|\{|\}|</?\w",
     re.IGNORECASE | re.MULTILINE,
 )
 """A message that says any of this may hold words that are not the speaker's own wish."""
@@ -188,7 +188,7 @@ def instruction(phrase: str) -> tuple[str, str]:
     adverb = (head["adverb"] or "").strip(" ,").lower() if head else ""
     rest = _SPARE_END.sub("", phrase[head.end() if head else 0 :].strip(" .!"))
     order = _order(_kept(adverb), _AGAIN.sub("", _LASTING.sub("", rest).strip(" ,")), known=True)
-    return order if order is not None else ("instruction", _of_them(phrase.strip(" .!")))
+    return order if order is not None else ("instruction", _with("", _of_them(phrase.strip(" .!"))))
 
 
 def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding]:
@@ -367,7 +367,8 @@ def _topic(rest: str) -> str | None:
 
 
 def _with(adverb: str, value: str, spare: str = "") -> str:
-    return value if adverb in ("", spare) else f"{adverb} {value}"
+    order = re.sub(r"^[A-Z](?=[a-z])", lambda m: m.group().lower(), value)
+    return order if adverb in ("", spare) else f"{adverb} {order}"
 
 
 def _base(phrase: str) -> str | None:
