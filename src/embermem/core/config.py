@@ -227,7 +227,7 @@ class Settings:
     pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget allows", low=1)
     instruction_share: float = _number(
         0.15,
-        "share of the budget for the user's standing instructions; 0: none; docs/concepts/instructions.md",
+        "share of the budget for the user's standing instructions; the first may take twice that; 0: none",
         low=0.0,
         high=0.5,
     )

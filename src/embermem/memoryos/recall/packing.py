@@ -216,21 +216,22 @@ class _Filling:
                 self.profile.append(line)
 
     def reserve_instructions(self, facts: Sequence[Fact]) -> None:
-        """What the user wants of the agent, within its share of the budget: the newest that fit, in the order in which
-        they were said."""
-        left = int(self.settings.instruction_share * self.budget) - self._cost(WISHES)
+        """What the user wants of the agent, within its share of the budget, of which the first may take twice as much:
+        the newest that fit, in the order in which they were said."""
+        share, spent = self.settings.instruction_share * self.budget, self._cost(WISHES)
         chosen: list[_Packed] = []
         for fact in facts:
             line = fact_line(fact)
             cost = self._cost(line)
-            if one_line(fact.text) in self.told or cost > left:
+            limit = share if chosen else min(2 * share, self.budget - self.used)
+            if one_line(fact.text) in self.told or spent + cost > limit:
                 self._leave_out(line, 0.0, "over the instructions' share of the budget")
                 continue
             self.told.add(one_line(fact.text))
             chosen.append(_Packed(line=line, cost=cost, fact=fact))
-            left -= cost
+            spent += cost
         if chosen:
-            self.used += self._cost(WISHES) + sum(one.cost for one in chosen)
+            self.used += spent
             self.packed += reversed(chosen)
 
     def reserve_standing(self, facts: Sequence[Fact]) -> None:
