@@ -190,13 +190,13 @@ SCHEMAS: dict[str, type[Any]] = {
 """What models are asked for, by the name that is sent with the schema and that a recording is found by."""
 
 OPERATIONS = """
-    add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get expire_fact
-    expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page get_profile
-    get_segment get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts
-    list_instructions list_links
-    list_memories list_owners list_pages list_people list_retention list_segments list_traits make_link merge_people
-    metrics_metrics_get patch_memory pin_fact plan_undo ready_ready_get remove_link retire_fact search_memories
-    set_user settle settle_conflict split_people undo_change update_memory update_profile verify_receipt
+    add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
+    expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
+    get_profile get_segment get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts
+    list_instructions list_links list_memories list_owners list_pages list_people list_retention list_segments
+    list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo ready_ready_get
+    remove_link retire_fact search_memories set_user settle settle_conflict split_people undo_change update_memory
+    update_profile verify_receipt
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """

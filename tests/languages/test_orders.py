@@ -7,10 +7,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from embermem import languages
 from embermem.analysts.screening import screen
 from embermem.languages.facts.finding import Finding
+from proofs import bounded
 
 SAID = datetime(2026, 11, 23, 9, tzinfo=UTC)
 """A Monday."""
@@ -55,6 +58,12 @@ ENGLISH = [
     ("I want you to always correct my French.", "instruction", "always correct their French"),
     ("In the future, please explain things to me step by step.", "instruction_pace", "explain things to them step by step"),
     ("When I ask for a recipe, always give quantities in grams.", "instruction", "always give quantities in grams when they ask for a recipe"),
+    ("When I ask for code, always use Python.", "instruction", "always use Python when they ask for code"),
+    ("Please always use British spelling.", "instruction_spelling", "use British spelling"),
+    ("No more emojis, please.", "instruction_emojis", "never use emojis"),
+    ("Always be honest with me.", "instruction", "always be honest with them"),
+    ("Always ask me before booking anything.", "instruction", "always ask them before booking anything"),
+    ("From now on, reply in no more than 3 sentences.", "instruction_length", "reply in no more than 3 sentences"),
     ("Don't lecture me ever again.", "instruction", "never lecture them"),
 ]  # fmt: skip
 CHINESE = [
@@ -118,6 +127,20 @@ def test_an_order_that_lasts_is_an_instruction(text: str, attribute: str, value:
         "Don't call me crazy.",
         "Never mind.",
         "Keep up the good work!",
+        "Never talk to me again!",
+        "Always answer my calls.",
+        "Never include sugar in a diet.",
+        "Always end your day with gratitude.",
+        "Never mention politics at dinner.",
+        "Never assume the worst.",
+        "Always give me a hug when we meet.",
+        "Never use emojis in work emails.",
+        "Always speak English at home.",
+        "From now on I'll answer in French.",
+        "From now on, let's meet on Fridays.",
+        "Always tell me about the day.",
+        "以后给我打电话。",
+        "每次都给我买礼物。",
         "永远不要放弃。",
         "以后再说吧。",
         "别再说了。",
@@ -218,3 +241,24 @@ def test_positions_are_those_of_the_text() -> None:
 )
 def test_a_callers_words_have_a_matter_too(text: str, attribute: str, value: str) -> None:
     assert languages.by_signs(text).instruction(text) == (attribute, value)
+
+
+WORDS = (
+    "and please always never from now on again stop you can don't have to answer in French my me the emojis unless when "
+    "I ask , - metric until next week 5 June keep it short speak with use no more Bob ( call me ) . ; any more \n "
+    "以后 请 用 中文 回答 我 别再 提 叫 可以 了 不用再 每次 ， 。 12月5日 之前"
+).split(" ")
+
+
+@settings(deadline=None, max_examples=bounded(150, proofs=3000))
+@given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
+def test_whatever_is_said_an_instruction_is_one_line_that_stands_in_the_text(text: str) -> None:
+    for language in languages.all():
+        for one in language.instructions(text, SAID):
+            assert 0 <= one.start < one.end <= len(text)
+            assert one.value or one.retracts
+            assert one.value == " ".join(one.value.split())
+            assert len(one.value) <= 300
+            assert one.until is None or one.until > SAID
+        attribute, _ = language.instruction(text)
+        assert attribute.startswith("instruction")

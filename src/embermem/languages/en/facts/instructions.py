@@ -115,14 +115,15 @@ _MATTERS: Final = (
     ("currency", rf"{_SAY}\b.{{0,30}}\b(?:prices?|costs?|amounts?|money)\b.{{0,10}} in [\w ]{{3,20}}"),
     ("length", rf"(?:keep|make) (?:(?:your|the|all|my) )*(?:{_ANSWERS}|it|things) {_SHORT}|(?:be|keep) (?:more |very )?(?:brief|concise|succinct|terse|short|detailed|thorough|to the point)|{_ANSWER} {_IN_SHORT}|(?:give|write|send|keep to|prefer)(?: me)? {_SHORT} {_ANSWERS}|keep (?:it|things) {_SHORT}"),
     ("formality", rf"(?:be|{_ANSWER}|keep (?:your )?(?:tone|{_ANSWERS})|use)\b.{{0,30}}\b(?:in)?(?:formal|casual)(?:ly)?(?: tone| language| register)?"),
-    ("emojis", r"(?:use|add|include|send|put|avoid|write with|skip|drop)\b.{0,20}\b(?:emojis?|emoticons?|smileys?|smilies)\b.{0,30}"),
+    ("emojis", r"(?:use|add|include|send|put|avoid|write with|skip|drop)\b.{0,20}\b(?:emojis?|emoticons?|smileys?|smilies)(?: (?:in|with|to|for) (?:(?:your|the|our) )?(?:me|us|answers|replies|responses|messages))?"),
+    ("spelling", r"(?:use|write in|stick to)\b.{0,20}\b(?:British|American|Australian|Canadian|UK|US)(?: English)?(?: spelling)?"),
     ("bullets", rf"(?:use|{_ANSWER}|give|avoid|format)\b.{{0,30}}\b(?:bullets?|bullet(?:ed)?[- ](?:points?|lists?))"),
     ("markdown", rf"(?:use|{_ANSWER}|avoid|format)\b.{{0,30}}\b(?:markdown|plain text)"),
     ("pace", r"(?:explain|go|give|walk me|take me)\b.{0,30}\b(?:step by step|one step at a time)"),
 )  # fmt: skip
 """Matters on which one instruction holds at a time, beside the language: the newer ends the older."""
 _OF_MATTERS = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _MATTERS)
-_THING = r"(?P<v>(?:my|our) (?:[\w-]+(?:'s)? ?){1,4}|[A-Z][\w-]+(?: [A-Z][\w-]+)?|(?:the )?(?:politics|religion|work|sex|death|god|money|food|alcohol|weight|diets?|calories|spoilers|breakup|divorce|accident|war|news|sports?|horoscopes?|astrology|therapy))"
+_THING = r"(?P<v>(?!(?:any|some|no|every)thing|stuff|things)(?:my|our) (?:[\w-]+(?:'s)? ?){1,4}|[A-Z][\w-]+(?: [A-Z][\w-]+)?|(?:the )?(?:politics|religion|work|sex|death|god|money|food|alcohol|weight|diets?|calories|spoilers|breakup|divorce|accident|war|news|sports?|horoscopes?|astrology|therapy))"
 _MENTION = re.compile(
     rf"(?:mention|bring up|talk(?: to me)? about|remind me (?:of|about)|refer to) {_THING}", re.IGNORECASE
 )
@@ -132,18 +133,21 @@ _NOT_A_NAME = r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|M
 _CALL = re.compile(
     rf"(?i:call me) (?P<v>\"?{_NOT_A_NAME}[A-Z][\w'-]+(?: [A-Z][\w'-]+)?\"?|(?:by )?my [\w ]{{3,20}}name|{_PET_NAMES})"
 )
+_NOUNS = r"(?:sources?|examples?|links?|references?|citations?|options?|steps|numbers|quantities|measurements|units|calories|prices?|reasons?|feedback|suggestions?|details|answers?|summar(?:y|ies)|recipes?|definitions?|translations?|hints?|solutions?|code|trigger warnings?|spoilers?|disclaimers?|compliments?|unsolicited advice)"
 _GENERIC = re.compile(
-    r"(?:answer|reply|respond|apologi[sz]e|recommend|suggest|cite|quote|assume|mention|bring up|include|end (?:your|with)|begin (?:your|with)|start (?:your|with)|sign off|sign your)\b.{3,}"
-    r"|(?:tell|ask|give|show|send|remind|greet|warn|challenge|interrupt|lecture|flatter|address|flirt with|lie to|swear at|talk down to|argue with|quiz|correct|spoil) me\b.{3,}|(?:interrupt|lecture|flatter|flirt with|lie to|swear at|quiz|correct) me"
-    r"|(?:explain|say|write|speak|talk|add|point out|translate|describe)\b.{2,60}\b(?:to|with|for) me\b.{0,40}|(?:use|correct|check|remember|respect|consider|say|spell) my .{3,}"
-    r"|(?:use|add|give|show|put|keep|avoid|provide|explain|round|format)\b.{2,}\b(?:your|its) " + _ANSWERS + r"\b.{0,30}"
-    r"|(?:give|show|provide|use|add|include)(?: me)? (?:(?:an?|the|your|some|one|two|three|real|concrete|short|clear) ){0,3}(?:sources?|examples?|links?|references?|citations?|quantities|measurements|units|calories|prices|trigger warnings?|spoilers?|disclaimers?)\b.{0,60}"
-    r"|(?:swear|curse|flatter|lecture|moralize|moralise|apologi[sz]e|use (?:slang|jargon|swear words|profanity|exclamation marks|exclamation points|abbreviations|technical terms|big words|sarcasm|irony))",
+    r"(?:answer|reply|respond)(?: (?:to )?(?:me|my (?:questions|messages)))? (?:in|with|as|like|without|only|using|directly|honestly|politely|kindly|truthfully)\b.{2,}"
+    r"|(?:recommend|suggest) .{3,}"
+    r"|(?:tell|ask|remind|greet|warn|challenge|interrupt|lecture|flatter|address|flirt with|lie to|swear at|talk down to|argue with|quiz|correct|treat) me\b.{3,}|(?:interrupt|lecture|flatter|flirt with|lie to|swear at|quiz|correct) me|apologi[sz]e to me"
+    r"|(?:explain|say|write|speak|talk|add|point out|translate|describe)\b.{0,60}\b(?:to|with|for) me\b.{2,40}|(?:explain|point out|translate|describe) .{2,60}\b(?:to|for) me"
+    r"|(?:use|correct|check|remember|respect|consider|say|spell) my .{3,}|be (?:more )?(?:honest|direct|blunt|frank|gentle|patient|kind|polite|friendly|strict) (?:with|to) me"
+    r"|(?:use|add|give|show|put|keep|avoid|provide|explain|round|format|start|begin|end|finish)\b.{0,}\b(?:your|its|each|every|all) " + _ANSWERS + r"\b.{0,30}"
+    r"|(?:give|show|provide|use|add|include|cite|send)(?: me)? (?:(?:an?|the|your|some|one|two|three|real|concrete|short|clear|any) ){0,3}" + _NOUNS + r"(?: (?:for|with|in|of|to|from|when|before|after) .{2,50})?"
+    r"|use (?:slang|jargon|swear words|profanity|exclamation (?:marks|points)|abbreviations|technical terms|big words|sarcasm|irony)(?: with me)?",
     re.IGNORECASE,
 )  # fmt: skip
 """What is asked of one who answers, about matters of which several instructions may hold."""
 _IDIOM = re.compile(
-    r"(?:remember|forget|give up|stop|let|believe|trust|follow|look|dream|mind|worry|feel|know|say never|be yourself|tell me (?:about|how|what|why|where|when|who|if|more)|ask me how|ask me why|show me (?:how|what)|give me (?:up|a (?:break|hug|call|ring|shout|hand))|mention it)\b",
+    r"(?:remember|forget|give up|stop|let|believe|trust|follow|look|dream|mind|worry|feel|know|say never|be yourself|tell me (?:about|how|what|why|where|when|who|if|more)|ask me how|ask me why|(?:talk|speak|write) (?:to|with) me$|show me (?:how|what)|give me (?:up|a (?:break|hug|call|ring|shout|hand))|mention it)\b",
     re.IGNORECASE,
 )
 _PREFERS = re.compile(
@@ -156,6 +160,10 @@ _MAY = re.compile(
 )
 _NEED_NOT = re.compile(
     r"(?:and |but |also |so |ok,? |okay,? |actually,? |please )*(?:(?P<need>you (?:don't|do not|no longer) (?:have|need) to|you needn't|(?:there(?:'s| is) )?no (?:more )?need to)|you can stop|you may stop|(?:(?:can|could|would|will) you )?(?:please )?(?:stop|quit)) (?:always )?(?P<p>.+?)(?: (?:any ?more|any longer|now|again|all the time|from now on))*$",
+    re.IGNORECASE,
+)
+_NO_MORE = re.compile(
+    r"(?:and |but |so |also )*(?:please )?no more (?P<v>emojis?|emoticons|smileys|bullet points|bullets|markdown)",
     re.IGNORECASE,
 )
 _ING = re.compile(r"[A-Za-z]+ing\b")
@@ -234,6 +242,9 @@ def _end(sentence: str, pos: int) -> int:
 def _taken_back(clause: str) -> _Found | None:
     """ "You can call me Bob again", "you don't have to answer in French any more", "stop using metric units"."""
     clause = _SPARE_END.sub("", clause.strip(" ,"))
+    no_more = _NO_MORE.fullmatch(clause)
+    if no_more is not None:
+        return *(_order("never", f"use {no_more['v']}", known=True) or ("", "")), None, False
     may, need_not = _MAY.fullmatch(clause), _NEED_NOT.fullmatch(clause)
     if may is not None:
         order = _order("never", may["p"], known=False)
@@ -295,9 +306,10 @@ def _wished(clause: str, sentence: str, said_at: datetime, *, asks: bool) -> _Fo
         lasting = lasting or adverb in ("don't", "do not", "no longer", "stop", "please don't")
     lasting = lasting or marks > 0
     rest = _SPARE_END.sub("", rest)
+    known = condition is not None and lasting
     if condition is not None:
         rest += f" {condition['when'].lower().replace(' i ', ' I ')}"
-    order = _order(_kept(adverb), rest, known=False)
+    order = _order(_kept(adverb), rest, known=known)
     if order is None or not (lasting or _lasts_by_itself(adverb, rest)):
         return None
     bare = re.sub(r"\byour\b", "", rest)
