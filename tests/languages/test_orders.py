@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from embermem import languages
 from embermem.analysts.screening import screen
+from embermem.core.attributes import is_instruction
 from embermem.languages.facts.finding import Finding
 from proofs import bounded
 
@@ -27,7 +28,13 @@ def found(text: str) -> list[Finding]:
 
 
 def told(text: str) -> list[tuple[str, str]]:
-    return [("-" * one.retracts + one.attribute, one.value) for one in found(text)]
+    return [("-" * one.retracts + one.attribute, one.value) for one in found(text) if is_instruction(one.attribute)]
+
+
+@pytest.mark.parametrize(("text", "name"), [("Never call me Bob.", "Bob"), ("以后别叫我小王。", "小王")])
+def test_who_is_not_to_be_called_by_a_name_has_it_no_longer(text: str, name: str) -> None:
+    (_, taken_back) = found(text)
+    assert (taken_back.attribute, taken_back.value, taken_back.retracts) == ("nickname", name, True)
 
 
 ENGLISH = [

@@ -160,7 +160,7 @@ def kind(name: str) -> Kind:
 def is_instruction(name: str) -> bool:
     """Whether an attribute holds standing instructions: facts of it are told with every recall, if they are the
     user's."""
-    return kind(name) is Kind.INSTRUCTION
+    return name == "instruction" or name.startswith(INSTRUCTION_PREFIX)
 
 
 def _family(name: str) -> Kind | None:

@@ -82,6 +82,17 @@ def test_a_newer_one_about_the_same_matter_ends_the_older(alice: OwnerMemory) ->
     assert (ended.value, ended.superseded_by) == ("use metric units", alice.instructions()[1].id)
 
 
+def test_a_name_not_to_be_called_by_leaves_the_profile(opened: Opener) -> None:
+    memory = opened(background=False).of("alice")
+    memory.add("Call me Bob.", "Hello, Bob!")
+    memory.settle()
+    assert [line.value for line in memory.profile()] == ["Bob"]
+    memory.add("Please never call me Bob again.", "All right.")
+    memory.settle()
+    assert memory.profile() == ()
+    assert memory.recall("Hello").text.startswith(WISHES)
+
+
 def test_they_are_taken_back_in_words_retired_and_undone(alice: OwnerMemory, clock: Clock) -> None:
     clock.go(60)
     alice.add("You can call me Bob again.", "Fine.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
@@ -27,6 +28,8 @@ _LONGEST_TEXT, _LONGEST = 1200, 140
 _MOST = 4
 """A message with more instructions is a text of somebody's: a prompt, rules, a manual."""
 _HIDDEN = "\ue000"
+_NO_NAME = "never call them "
+"""Who says so has that nickname no longer."""
 
 # ------------------------------------------------------------------------------------------------------- the guards
 
@@ -186,8 +189,13 @@ def instructions(text: str, said_at: datetime) -> Iterator[Finding]:
         if _HIDDEN not in text[start:end]
         for one in _sentence(text[start:end], start, said_at)
     ]
-    if len(found) <= _MOST:
-        yield from found
+    if len(found) > _MOST:
+        return
+    for one in found:
+        yield one
+        if one.value.startswith(_NO_NAME) and not one.retracts:
+            name = one.value.removeprefix(_NO_NAME)
+            yield replace(one, attribute="nickname", value=name, when=None, until=None, retracts=True)
 
 
 def instruction(phrase: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Final
 
@@ -21,6 +22,8 @@ __all__ = ["instruction", "instructions"]
 
 _LONGEST_TEXT, _LONGEST_CLAUSE, _MOST = 400, 40, 4
 _HIDDEN = "\ue000"
+_NO_NAME = "不要叫我"
+"""Who says so has that nickname no longer."""
 _NOT_OWN = re.compile(
     r"说[：:「“\"]|[他她它](?:们)?(?:总是?|一直|经常)?(?:说|让|叫|要求|告诉|写)|(?:老板|领导|老师|医生|教练|妈|爸|同事|朋友|客户)[们]?(?:总是?|一直|经常|都)?(?:说|让|叫|要求|告诉|写)|写着|写道|据说|原文|转发|收到|邮件|短信|通知|公告|规定|规则|守则|手册|指南|文章|文件|文档|提示词|系统|扮演|角色|故事|小说|剧本|台词|假装|假如|假设|如果你是|想象|开玩笑|你是一[个名位]|翻译|这[封段篇首句]|以下|下面|上面|如下|https?://|[{}<>]",
 )
@@ -77,8 +80,13 @@ def instructions(text: str, said_at: datetime) -> Iterator[Finding]:
         if _HIDDEN not in sentence.group()
         for one in _sentence(sentence.group(), sentence.start(), said_at)
     ]
-    if len(found) <= _MOST:
-        yield from found
+    if len(found) > _MOST:
+        return
+    for one in found:
+        yield one
+        if one.value.startswith(_NO_NAME) and not one.retracts:
+            name = one.value.removeprefix(_NO_NAME)
+            yield replace(one, attribute="nickname", value=name, when=None, until=None, retracts=True)
 
 
 def instruction(phrase: str) -> tuple[str, str]:
