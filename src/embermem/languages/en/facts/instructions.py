@@ -67,9 +67,11 @@ _UNTIL = re.compile(
     re.IGNORECASE,
 )
 _ASKS = r"(?:(?:could|can|would|will) you (?:please )?|i(?:'d| would)? (?:really |also )?(?:want|need|like|love|prefer) (?:for )?you to |i(?:'d| would) (?:really )?(?:prefer|like|love|appreciate) it if you (?:would |could )?|i(?:'d| would) prefer (?:that )?you |you (?:should|must|need to|have to|are to|shall) |(?:please )?(?:make sure|be sure|remember|try)(?: that you| you| to) |let's )?"
-_NEVER = r"(?:never(?: ever)?|don't ever|do not ever|don't|do not|not to|no longer)"
+_NEVER = (
+    r"(?:never(?: ever)?|i (?:don't|do not) want you to(?: ever)?|don't ever|do not ever|don't|do not|not to|no longer)"
+)
 _HEAD = re.compile(
-    rf"{_FILLER}(?:(?P<lead>{_LASTING_LEAD})\b[\s,:]*)?(?:please[\s,]+)?(?P<asks>{_ASKS})(?:please[\s,]+)?(?P<adverb>(?:always|{_NEVER}|stop|no more)\b[\s,]*)?(?:please[\s,]+)?",
+    rf"{_FILLER}(?:(?P<lead>{_LASTING_LEAD})\b[\s,:]*(?:you (?:can|may) )?)?(?:please[\s,]+)?(?P<asks>{_ASKS})(?:please[\s,]+)?(?P<adverb>(?:always|{_NEVER}|stop|no more)\b[\s,]*)?(?:please[\s,]+)?",
     re.IGNORECASE,
 )
 _START = re.compile(
@@ -89,6 +91,12 @@ _SPARE_END = re.compile(
     r"[\s,]+(?:please|pls|thanks|okay|ok|though|too|as well|then|whenever you can|when you can|for me|at all)$",
     re.IGNORECASE,
 )
+_TO_ME = re.compile(
+    r"(?<!\bspeak) (?:with me|when(?:ever)? (?:you )?(?:talk|speak|writ|reply|answer|chat)\w*(?: (?:to|with))? me)$",
+    re.IGNORECASE,
+)
+"""What adds nothing to an order: it is meant for the agent's replies anyway."""
+_UNLESS = re.compile(r"\b(?:unless|except|when|whenever|if) I\b.*", re.IGNORECASE)
 _AGAIN = re.compile(r"[\s,]+(?:(?:ever )?again|any ?more|any longer|at all)$", re.IGNORECASE)
 
 # ------------------------------------------------------------------------------------------------------ what it says
@@ -122,6 +130,7 @@ _MATTERS: Final = (
     ("spelling", r"(?:use|write in|stick to)\b.{0,20}\b(?:British|American|Australian|Canadian|UK|US)(?: English)?(?: spelling)?"),
     ("bullets", rf"(?:use|{_ANSWER}|give|avoid|format)\b.{{0,30}}\b(?:bullets?|bullet(?:ed)?[- ](?:points?|lists?))"),
     ("markdown", rf"(?:use|{_ANSWER}|avoid|format)\b.{{0,30}}\b(?:markdown|plain text)"),
+    ("wording", rf"(?:{_ANSWER}|use)\b.{{0,20}}\b(?:simple|plain|easy|everyday|layman's) (?:terms|words|language|English)"),
     ("pace", r"(?:explain|go|give|walk me|take me)\b.{0,30}\b(?:step by step|one step at a time)"),
 )  # fmt: skip
 """Matters on which one instruction holds at a time, beside the language: the newer ends the older."""
@@ -136,7 +145,7 @@ _NOT_A_NAME = r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|M
 _CALL = re.compile(
     rf"(?i:call me) (?P<v>\"?{_NOT_A_NAME}[A-Z][\w'-]+(?: [A-Z][\w'-]+)?\"?|(?:by )?my [\w ]{{3,20}}name|{_PET_NAMES})"
 )
-_NOUNS = r"(?:sources?|examples?|links?|references?|citations?|options?|steps|numbers|quantities|measurements|units|calories|prices?|reasons?|feedback|suggestions?|details|answers?|summar(?:y|ies)|recipes?|definitions?|translations?|hints?|solutions?|code|trigger warnings?|spoilers?|disclaimers?|compliments?|unsolicited advice)"
+_NOUNS = r"(?:sources?|examples?|links?|references?|citations?|options?|steps|numbers|quantities|measurements|units|calories|prices?|reasons?|feedback|suggestions?|details|answers?|summar(?:y|ies)|recipes?|definitions?|translations?|hints?|solutions?|code|trigger warnings?|spoilers?|disclaimers?|compliments?|(?:unsolicited )?advice)"
 _GENERIC = re.compile(
     r"(?:answer|reply|respond)(?: (?:to )?(?:me|my (?:questions|messages)))? (?:in|with|as|like|without|only|using|directly|honestly|politely|kindly|truthfully)\b.{2,}"
     r"|(?:recommend|suggest) .{3,}"
@@ -144,7 +153,7 @@ _GENERIC = re.compile(
     r"|(?:explain|say|write|speak|talk|add|point out|translate|describe)\b.{0,60}\b(?:to|with|for) me\b.{2,40}|(?:explain|point out|translate|describe) .{2,60}\b(?:to|for) me"
     r"|(?:use|correct|check|remember|respect|consider|say|spell) my .{3,}|be (?:more )?(?:honest|direct|blunt|frank|gentle|patient|kind|polite|friendly|strict) (?:with|to) me"
     r"|(?:use|add|give|show|put|keep|avoid|provide|explain|round|format|start|begin|end|finish)\b.{0,}\b(?:your|its|each|every|all) " + _ANSWERS + r"\b.{0,30}"
-    r"|(?:give|show|provide|use|add|include|cite|send)(?: me)? (?:(?:an?|the|your|some|one|two|three|real|concrete|short|clear|any) ){0,3}" + _NOUNS + r"(?: (?:for|with|in|of|to|from|when|before|after) .{2,50})?"
+    r"|(?:give|show|provide|use|add|include|cite|send)(?: me)? (?:(?:an?|the|your|some|one|two|three|real|concrete|short|clear|any) ){0,3}" + _NOUNS + r"(?: (?:for|with|in|of|to|from|when|before|after|unless) .{2,50})?"
     r"|use (?:slang|jargon|swear words|profanity|exclamation (?:marks|points)|abbreviations|technical terms|big words|sarcasm|irony)(?: with me)?",
     re.IGNORECASE,
 )  # fmt: skip
@@ -154,7 +163,7 @@ _IDIOM = re.compile(
     re.IGNORECASE,
 )
 _PREFERS = re.compile(
-    rf"i(?:'d| would)? (?:always |generally |usually |really |much )?(?:prefer|want|like|need) (?:to (?:get|have|receive) |getting |having )?(?:(?:my|your|the|all) )?(?:(?P<how>{_SHORT}|{_LANGUAGES}|(?:in)?formal|metric|imperial) (?P<what>answers|replies|responses|explanations|units|measurements)|(?P<what2>answers|replies|responses|explanations|measurements|temperatures|distances|prices|recipes) (?:to be )?(?P<how2>{_SHORT}|{_IN_SHORT}|in [\w ]{{3,20}}))$",
+    rf"i(?:'d| would)? (?:always |generally |usually |really |much )?(?:prefer|want|like|need) (?:to (?:get|have|receive) |getting |having )?(?:(?:my|your|the|all) ){{0,2}}(?:(?P<how>{_SHORT}|{_LANGUAGES}|(?:in)?formal|metric|imperial) (?P<what>answers|replies|responses|explanations|units|measurements)|(?P<what2>answers|replies|responses|explanations|measurements|temperatures|distances|prices|recipes) (?:to be )?(?P<how2>{_SHORT}|{_IN_SHORT}|in [\w ]{{3,20}}))$",
     re.IGNORECASE,
 )
 _MAY = re.compile(
@@ -311,7 +320,7 @@ def _wished(clause: str, sentence: str, said_at: datetime, *, asks: bool) -> _Fo
     again = _AGAIN.search(rest)
     if again is not None:
         rest = rest[: again.start()]
-        lasting = lasting or adverb in ("don't", "do not", "no longer", "stop", "please don't")
+        lasting = lasting or _kept(adverb) == "never"
     lasting = lasting or marks > 0
     rest = _SPARE_END.sub("", rest)
     known = condition is not None and lasting
@@ -320,11 +329,11 @@ def _wished(clause: str, sentence: str, said_at: datetime, *, asks: bool) -> _Fo
     order = _order(_kept(adverb), rest, known=known)
     if order is None or not (lasting or _lasts_by_itself(adverb, rest)):
         return None
-    bare = re.sub(r"\byour\b", "", rest)
+    bare = re.sub(r"\byour\b", "", _TO_ME.sub("", _UNLESS.sub("", rest)))
     if order[0] == f"{INSTRUCTION_PREFIX}length":
         bare = re.sub(r"\b(?:it|one)\b", "", bare)
     if order[0] == f"{INSTRUCTION_PREFIX}address":
-        bare = re.sub(r"\b(?:he|she|they|him|her|them|it)(?=/)|(?<=/)\w+", "", bare)
+        bare = re.sub(r"\b(?:he|she|they|him|her|them|it)(?=/)|(?<=/)\w+|\bfirst(?= ?name)", "", bare)
     if _ONCE.search(bare) or _TASK.search(bare) or _IDIOM.match(rest):
         return None
     return *order, until, False
@@ -337,6 +346,8 @@ def _kept(adverb: str) -> str:
 
 def _lasts_by_itself(adverb: str, rest: str) -> bool:
     """Orders that are not for one answer: how to be called, a language to talk in, the length of all answers."""
+    if adverb in ("don't", "do not") and re.search(r"\byour (?:answers|replies|responses)\b", rest):
+        return True
     if _kept(adverb) == "never":
         return adverb not in ("no more", "stop") and _CALL.fullmatch(rest) is not None
     if _WITH_ME.fullmatch(rest) or _ADDRESS.fullmatch(rest):
@@ -352,6 +363,9 @@ def _order(adverb: str, rest: str, *, known: bool) -> tuple[str, str] | None:
     rest = rest.strip(" ,")
     if not (3 <= len(rest) <= _LONGEST):
         return None
+    bare = _TO_ME.sub("", rest)
+    if bare != rest and (order := _order(adverb, bare, known=False)) is not None:
+        return order
     if (named := _LANGUAGE.fullmatch(rest)) is not None:
         return f"{INSTRUCTION_PREFIX}language", _with(
             adverb, f"answer in {named['v'].capitalize()}{_of_them(named['unless'] or '')}", spare="always"
