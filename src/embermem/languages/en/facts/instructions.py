@@ -122,7 +122,7 @@ _ADDRESS = re.compile(
 _MATTERS: Final = (
     ("units", rf"(?:{_SAY}\b.{{0,40}}\b)(?:metric|imperial|SI|US customary)(?: units?| system| measurements?)?"),
     ("temperature", rf"{_SAY}\b.{{0,40}}\b(?:celsius|fahrenheit|centigrade)"),
-    ("clock", rf"{_SAY}\b.{{0,40}}\b(?:24|12)[- ]?hours?(?: clock| format| times?)?"),
+    ("clock", rf"{_SAY}\b.{{0,40}}\b(?:24|12)[- ]?(?:hours?|h) (?:clock|format|times?|notation)"),
     ("currency", rf"{_SAY}\b.{{0,30}}\b(?:prices?|costs?|amounts?|money)\b.{{0,10}} in [\w ]{{3,20}}"),
     ("length", rf"(?:keep|make) (?:(?:your|the|all|my) )*(?:{_ANSWERS}|it|things) {_SHORT}|(?:be|keep) (?:more |very )?(?:brief|concise|succinct|terse|short|detailed|thorough|to the point)|{_ANSWER} {_IN_SHORT}|(?:give|write|send|keep to|prefer)(?: me)? {_SHORT} {_ANSWERS}|keep (?:it|things) {_SHORT}"),
     ("formality", rf"(?:be|{_ANSWER}|keep (?:your )?(?:tone|{_ANSWERS})|use)\b.{{0,30}}\b(?:in)?(?:formal|casual)(?:ly)?(?: tone| language| register)?"),
@@ -148,7 +148,7 @@ _CALL = re.compile(
 _NOUNS = r"(?:sources?|examples?|links?|references?|citations?|options?|steps|numbers|quantities|measurements|units|calories|prices?|reasons?|feedback|suggestions?|details|answers?|summar(?:y|ies)|recipes?|definitions?|translations?|hints?|solutions?|code|trigger warnings?|spoilers?|disclaimers?|compliments?|(?:unsolicited )?advice)"
 _GENERIC = re.compile(
     r"(?:answer|reply|respond)(?: (?:to )?(?:me|my (?:questions|messages)))? (?:in|with|as|like|without|only|using|directly|honestly|politely|kindly|truthfully)\b.{2,}"
-    r"|(?:recommend|suggest) .{3,}"
+    r"|(?:recommend|suggest)\b.{0,50}\b(?:me|my)\b.{0,40}"
     r"|(?:tell|ask|remind|greet|warn|challenge|interrupt|lecture|flatter|address|flirt with|lie to|swear at|talk down to|argue with|quiz|correct|treat) me\b.{3,}|(?:interrupt|lecture|flatter|flirt with|lie to|swear at|quiz|correct) me|apologi[sz]e to me"
     r"|(?:explain|say|write|speak|talk|add|point out|translate|describe)\b.{0,60}\b(?:to|with|for) me\b.{2,40}|(?:explain|point out|translate|describe) .{2,60}\b(?:to|for) me"
     r"|(?:use|correct|check|remember|respect|consider|say|spell) my .{3,}|be (?:more )?(?:honest|direct|blunt|frank|gentle|patient|kind|polite|friendly|strict) (?:with|to) me"

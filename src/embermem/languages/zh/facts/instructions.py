@@ -129,7 +129,7 @@ def _clause(clause: str, said_at: datetime) -> tuple[str, str, datetime | None, 
     until = _until(clause, said_at)
     if until is not None:
         clause = re.sub(r"^.*?(?:之?前|为止|以前)(?:请|都|你|就)*", "", clause)
-    order = re.sub(rf"{_LEAD}(?:请|都|就)*", "", _FILLER.sub("", clause))
+    order = " ".join(re.sub(rf"{_LEAD}(?:请|都|就)*", "", _FILLER.sub("", clause)).split())
     topic = _TOPIC.match(order)
     if _ONCE.search(order) or not order:
         return None
