@@ -314,10 +314,13 @@ class _Filling:
     def _text(self) -> str:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
         heads = ((header(self.snapshot.utterances[row]), lines[row]) for row in self._rows())
-        facts = [item for item in self.packed if item.fact is not None]
-        wishes = [item.line for item in facts if item.fact is not None and is_instruction(item.fact.attribute)]
-        told = [*([WISHES] if wishes else []), *(item.line for item in facts)]
-        return _render(self.profile, told, heads)
+        return _render(self.profile, self._fact_lines(), heads)
+
+    def _fact_lines(self) -> list[str]:
+        """Facts as they were packed: the user's instructions, under a line of their own, before all others."""
+        facts = [(item.fact, item.line) for item in self.packed if item.fact is not None]
+        wished = any(is_instruction(fact.attribute) for fact, _ in facts)
+        return [*([WISHES] if wished else []), *(line for _, line in facts)]
 
     def _rows(self) -> list[int]:
         return _in_time_order({i.row: self.snapshot.utterances[i.row] for i in self.packed if i.row is not None})
