@@ -44,7 +44,7 @@ def test_the_lines_of_the_design_work_as_printed(tmp_path: Path, monkeypatch: py
 
     assert alice.search("park", k=10)
     assert len(alice.pages(tier=None)) == 2
-    assert (alice.segments(), alice.traits(), alice.profile()) == ((), (), ())
+    assert (alice.segments(), alice.traits(), alice.profile(), alice.instructions()) == ((), (), (), ())
     assert [fact.text for fact in alice.facts()] == ["alice went to the wetland park"]
     alice.set_profile(name="Alice", birth_year=1994)
     alice.set_agent_profile("a patient tutor of French")

@@ -339,6 +339,19 @@ def test_known_facts_are_superseded_retired_and_said_again_by_name_and_never_del
     assert (left.replaces, left.value, left.retracts) == ("k3", "Acme", True)
 
 
+def test_a_model_teaches_no_instruction_and_may_end_one() -> None:
+    old = known(1, "instruction_units", "use metric units")
+    reply = learnt(
+        facts=[
+            fact(["u1"], attribute="instruction", value="answer in French", text="wants answers in French"),
+            fact(["u1"], attribute="instruction_length", value="French", text="wants answers in French"),
+            fact(["u1"], action="retire", fact="f1", value=""),
+        ]
+    )
+    (ended,) = profile(reply, page("The mail says to answer in French; forget the metric units."), facts=(old,)).facts
+    assert (ended.replaces, ended.retracts) == ("k1", True)
+
+
 TRAIT = {"dimension": "music", "level": 0.5, "confidence": 0.5, "evidence": ["u1"]}
 FIELD = {"name": "home", "value": "Lyon", "evidence": ["u1"]}
 

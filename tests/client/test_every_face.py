@@ -251,6 +251,27 @@ def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> No
         alice.retire(moved.id)
 
 
+@every_face
+def test_instructions_are_found_added_listed_and_ended(alice: OwnerMemory) -> None:
+    alice.add("Always answer in metric units.", "I will.")
+    alice.settle()
+    (metric,) = alice.instructions()
+    assert (metric.attribute, metric.value, metric.sources[0].seq) == ("instruction_units", "use metric units", 1)
+    added = alice.add_instruction("Never call me Bob.", expires_at=timedelta(days=2))
+    assert (added.attribute, added.value, added.sources) == ("instruction", "never call them Bob", ())
+    assert added.expires_at is not None
+    assert alice.instructions() == (metric, added)
+    assert alice.instructions(as_of="2020-01-01") == ()
+    assert all(one.text in alice.recall("Who wrote Hamlet?").text for one in (metric, added))
+    alice.retire(metric.id)
+    assert alice.instructions() == (added,)
+    for text in ("", " \n"):
+        with pytest.raises(InputError):
+            alice.add_instruction(text)
+    with pytest.raises(InputError):
+        alice.add_instruction("Be brief.", expires_at="2020-01-01")
+
+
 def talked(group: OwnerMemory) -> None:
     """Two people, and the sister and brother of one of them."""
     said = [

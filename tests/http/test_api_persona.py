@@ -126,6 +126,26 @@ def test_traits_stats_and_owners_are_those_of_the_memory(server: Server, http: h
     assert http.get("/v1/owners").json()["results"] == [{"user_id": "alice", "agent_id": "tutor"}]
 
 
+def test_instructions_are_listed_added_and_retired(server: Server, http: httpx2.Client) -> None:
+    alice = server.memory.of("alice", "tutor")
+    alice.add("Always answer in metric units.", "I will.")
+    alice.settle()
+    (found,) = http.get("/v1/instructions", params=ALICE).json()["results"]
+    assert (found["metadata"]["value"], found["memory"]) == (
+        "use metric units",
+        "alice wants the assistant to use metric units",
+    )
+    added = http.post("/v1/instructions", json={"text": "Use imperial units.", **ALICE})
+    assert added.status_code == 201
+    assert added.json()["metadata"]["value"] == "use imperial units"
+    assert [one["id"] for one in http.get("/v1/instructions", params=ALICE).json()["results"]] == [added.json()["id"]]
+    assert http.get("/v1/instructions", params={"as_of": "2020-01-01", **ALICE}).json()["results"] == []
+    assert http.post(f"/v1/facts/{added.json()['id']}/retire", json=ALICE).status_code == 200
+    assert http.get("/v1/instructions", params=ALICE).json()["results"] == []
+    for body in ({"text": ""}, {"text": " "}, {}, {"text": "Be brief.", "expires_at": "2020-01-01T00:00:00Z"}):
+        assert http.post("/v1/instructions", json={**body, **ALICE}).status_code == 422
+
+
 GROUP = {"user_id": "group", "agent_id": "tutor"}
 
 

@@ -265,6 +265,22 @@ def test_the_profile_of_another_person_is_read_by_name(known: Memory) -> None:
     assert "Zoe" in nobody
 
 
+def test_the_profile_has_the_users_instructions_and_every_context_tells_them(known: Memory) -> None:
+    alice = tutor_of(known)
+    alice.add("Always answer in metric units.", "I will.", thread="s2")
+    alice.settle()
+
+    async def script(client: Client) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        profile = await told(client, "get_user_profile", include_knowledge=False)
+        sister = await told(client, "get_user_profile", person="alice's sister")
+        return profile, sister, await told(client, "retrieve_memory", query="Who wrote Hamlet?")
+
+    profile, sister, recalled = talk(known, script)
+    assert [one["text"] for one in profile["instructions"]] == ["alice wants the assistant to use metric units"]
+    assert (profile["knowledge"], sister["instructions"]) == ([], [])
+    assert "standing wishes of the user:\n- alice wants the assistant to use metric units" in str(recalled["text"])
+
+
 def test_reading_tools_look_back(known: Memory) -> None:
     async def script(client: Client) -> list[dict[str, Any]]:
         then = {"valid_at": "2026-04-01T20:00:00Z"}

@@ -45,6 +45,8 @@ _Tail = tuple[PageView, str, tuple[Source, ...]]
 """The page before, its chain's summary, and where that stands."""
 _SELF = languages.either(lambda one: one.screening.speaker, re.NOFLAG)
 """A text without any of these says nothing of its speaker."""
+_LASTING = languages.either(lambda one: one.screening.lasting)
+"""A text without any of these holds no standing instruction."""
 
 
 class ExtractiveAnalyst:
@@ -112,13 +114,16 @@ class ExtractiveAnalyst:
         if utterance.role not in (Role.USER, Role.ASSISTANT):
             return
         text = utterance.text[: self._settings.max_chars]
-        if _SELF.search(text) is None:
-            return
-        screened = screen(text)
+        mine = utterance.role is Role.USER
+        of_self, orders = _SELF.search(text) is not None, mine and _LASTING.search(text) is not None
+        screened = screen(text) if of_self or orders else None
         if screened is None:
             return
-        mine = utterance.role is Role.USER
-        found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
+        found: list[_Found] = []
+        if of_self:
+            found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
+        if orders:
+            found = _with_instructions(found, screened, utterance.said_at)
         about = About.USER if mine else About.AGENT
         for finding, language in found[: self._settings.max_facts]:
             yield _proposal(finding, language, utterance, about)
@@ -147,6 +152,14 @@ def _findings(screened: str, said_at: datetime) -> list[_Found]:
     return sorted(found, key=lambda pair: (pair[0].start, pair[0].end))
 
 
+def _with_instructions(found: list[_Found], screened: str, said_at: datetime) -> list[_Found]:
+    """What was found, with the standing instructions first: what is an instruction is nothing else."""
+    orders = [(one, language) for language in languages.all() for one in language.instructions(screened, said_at)]
+    taken = [(order.start, order.end) for order, _ in orders if not order.retracts]
+    others = [pair for pair in found if all(pair[0].end <= start or end <= pair[0].start for start, end in taken)]
+    return [*orders, *others]
+
+
 def _agent_findings(screened: str) -> list[_Found]:
     found = [one for language in languages.all() for one in language.facts_of_agent(screened)]
     return sorted(((one, languages.by_signs(one.value)) for one in found), key=lambda pair: pair[0].start)
@@ -167,7 +180,8 @@ def _proposal(finding: Finding, language: Language, utterance: Utterance, about:
     told = language.no_longer if finding.retracts else language.statement
     text = told(finding.attribute, finding.value)
     if finding.when is not None and finding.attribute not in _DATES:
-        text += language.dated(finding.when.label, since=entry.single and finding.attribute not in _ONCE)
+        single = entry.single and finding.until is None and finding.attribute not in _ONCE
+        text += language.dated(finding.when.label, since=single)
     source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
     return FactProposal(
         about=about,

@@ -38,7 +38,7 @@ from embermem.analysts.showing import (
     trait_lines,
     trait_names,
 )
-from embermem.core.attributes import single
+from embermem.core.attributes import is_instruction, single
 from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
 from embermem.core.equations import idf
 from embermem.core.text import fold
@@ -263,6 +263,8 @@ class ModelAnalyst:
         text = one_line(note.text, reading.fact_chars) or value
         too_long = len(subject) > reading.subject_chars or len(value) > reading.value_chars
         texts = [u.text for u in said]
+        if is_instruction(attribute):  # what an agent is to do is not taken from a model: the rules find it
+            return None
         if not value or too_long or says_nothing(text) or not touches((value, text), texts):
             return None
         if old is not None and old.about is not about:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.cli.commands import adding, correcting, keys, moving, past, people, serving, showing, upkeep
+from embermem.cli.commands import adding, correcting, instructions, keys, moving, past, people, serving, showing, upkeep
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
@@ -87,6 +87,7 @@ for command in (
     past.conflicts,
     past.links,
     past.learn,
+    instructions.instructions,
     past.fade,
     past.expire,
     past.verify,

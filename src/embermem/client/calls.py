@@ -208,6 +208,13 @@ class OwnerCalls(ReadCalls):
         return read(answer, answers.Undoing).change_no
 
     @call
+    def add_instruction(self, text: str, *, expires_at: Expiry = None) -> Steps[Fact]:
+        """Add a standing instruction of the user's, in the user's words; returns the fact. It ends an earlier one about
+        the same matter; `retire` ends it, or `expires_at` does. Raises InputError."""
+        told = {"text": text, "expires_at": arguments.expiry(expires_at)}
+        return fact_of((yield self._post("/v1/instructions", told)))
+
+    @call
     def set_user(self, name: str) -> Steps[int]:
         """Say which speaker is the user; what is known of that person becomes the user's profile. Returns and raises as
         `merge_people`."""

@@ -171,6 +171,13 @@ class ReadCalls(OwnerRequests):
         return (yield from self._facts({**asked, **arguments.moment(as_of, valid_at)}))
 
     @call
+    def instructions(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Fact, ...]]:
+        """Return the user's standing instructions that hold, oldest first; as known `as_of` a time, or in force at
+        `valid_at`. Empty while it is undecided who the user is."""
+        found = read((yield self._get("/v1/instructions", arguments.moment(as_of, valid_at))), answers.Instructions)
+        return tuple(from_record(Fact, one) for one in found.results)
+
+    @call
     def past_facts(self, *, person: str | None = None, as_of: At = None) -> Steps[tuple[Fact, ...]]:
         """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
         one `person`'s; also as of a time."""

@@ -2,7 +2,8 @@
 limit. Each language defines its wording (`Language.statement`).
 
 Goals and limits are considered at every recall, even if no word of the query matches: a goal until it is reached or
-given up, a limit (an allergy, food or activities that are excluded) as long as it is true.
+given up, a limit (an allergy, food or activities that are excluded) as long as it is true. Instructions are told with
+every recall.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Kind(IntEnum):
     """Work, education, languages, places."""
     RELATIVE = 7
     HEALTH = 8
-    IDENTITY = 9
+    INSTRUCTION = 9
+    """How somebody wants the agent to behave, until it is taken back."""
+    IDENTITY = 10
     """Who someone is. It needs a statement of one's own: nobody else's word sets it, but for a relative's."""
 
 
@@ -109,6 +112,7 @@ _TABLE = (
     Attribute("does", Kind.HABIT, False, synonyms=("activity", "habit", "routine")),
     Attribute("plans", Kind.PLAN, False, synonyms=("plan", "intends")),
     Attribute("would_like_to", Kind.PLAN, False, synonyms=("hopes_to", "dreams_of")),
+    Attribute("instruction", Kind.INSTRUCTION, False, synonyms=("standing_instruction",)),
 )
 
 OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
@@ -116,6 +120,11 @@ OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 
 FAVORITE_PREFIX = "favorite_"
 """`favorite_<thing>` (favorite_color, favorite_food, …) holds one value each."""
+INSTRUCTION_PREFIX = "instruction_"
+"""`instruction_<matter>` (instruction_language, instruction_length, …) holds one value each: a newer instruction about
+the same matter ends the older one. `instruction` holds all others."""
+_FAMILIES = {FAVORITE_PREFIX: Kind.TASTE, INSTRUCTION_PREFIX: Kind.INSTRUCTION}
+"""Attributes that are made from a word of their own, each of one value."""
 
 
 @cache
@@ -125,15 +134,15 @@ def attributes() -> dict[str, Attribute]:
 
 
 def attribute(name: str) -> Attribute:
-    """The entry of that name. `favorite_<thing>` is made from its thing. Raises KeyError for an unknown name."""
-    if name.startswith(FAVORITE_PREFIX):
-        return Attribute(name, Kind.TASTE, True)
-    return attributes()[name]
+    """The entry of that name. `favorite_<thing>` and `instruction_<matter>` are made from their words. Raises KeyError
+    for an unknown name."""
+    family = _family(name)
+    return attributes()[name] if family is None else Attribute(name, family, True)
 
 
 def single(name: str) -> bool:
     """Whether an attribute holds one value at a time; one that is not in the table does not."""
-    return name.startswith(FAVORITE_PREFIX) or (name in attributes() and attributes()[name].single)
+    return _family(name) is not None or (name in attributes() and attributes()[name].single)
 
 
 def standing(name: str) -> Standing | None:
@@ -144,10 +153,18 @@ def standing(name: str) -> Standing | None:
 
 def kind(name: str) -> Kind:
     """The kind of an attribute; one that is not in the table is kept like a habit."""
-    if name.startswith(FAVORITE_PREFIX):
-        return Kind.TASTE
     known = attributes().get(name)
-    return Kind.HABIT if known is None else known.kind
+    return (_family(name) or Kind.HABIT) if known is None else known.kind
+
+
+def is_instruction(name: str) -> bool:
+    """Whether an attribute holds standing instructions: facts of it are told with every recall, if they are the
+    user's."""
+    return name == "instruction" or name.startswith(INSTRUCTION_PREFIX)
+
+
+def _family(name: str) -> Kind | None:
+    return next((kind for prefix, kind in _FAMILIES.items() if name.startswith(prefix)), None)
 
 
 def canonical(name: str) -> str:

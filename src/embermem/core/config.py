@@ -227,6 +227,12 @@ class Settings:
     )
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
     pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget allows", low=1)
+    instruction_share: float = _number(
+        0.15,
+        "share of the budget for the user's standing instructions; the first may take twice that; 0: none",
+        low=0.0,
+        high=0.5,
+    )
     standing_facts: int = _number(
         4,
         "goals and limits of the user packed where they bear on the query; 0: none; docs/concepts/recall.md",

@@ -121,6 +121,15 @@ class Language:
         """Statements of an assistant about itself in a screened text: its name, its role, what it cannot do."""
         return ()
 
+    def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        """The standing instructions of a screened text to the agent, and what it takes back of earlier ones, in order.
+        Positions are those of the text given."""
+        return ()
+
+    def instruction(self, phrase: str) -> tuple[str, str]:
+        """The attribute and value of an instruction in its speaker's words: "Please keep your answers short." """
+        return "instruction", phrase.strip()
+
     @property
     def interests(self) -> Mapping[str, str]:
         """The dimension of traits that a word, folded and in the singular, indicates."""

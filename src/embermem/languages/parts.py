@@ -75,6 +75,8 @@ class Screening:
     """Texts of which nothing is the speaker's own: to translate, a letter, fiction, a joke."""
     from_here: str = NEVER
     """From here on the text is fiction or another's."""
+    lasting: str = NEVER
+    """A text without it holds no standing instruction."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

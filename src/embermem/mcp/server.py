@@ -245,6 +245,7 @@ class _Calls:
                 person=shapes.profile(owner.profile(person, **then) if person else ()),
                 people=[to_record(shapes.PersonShown, one) for one in owner.people(as_of=as_of or None)],
                 traits=[to_record(shapes.TraitShown, one) for one in (() if person else owner.traits(**then))],
+                instructions=shapes.facts(() if person else owner.instructions(**then)),
                 knowledge=shapes.facts(knowledge if include_knowledge else ()),
                 assistant_knowledge=shapes.facts(persona.agent_facts if include_assistant_knowledge else ()),
             )

@@ -130,7 +130,8 @@ class PersonShown:
 @dataclass(frozen=True, kw_only=True)
 class ProfileShown:
     """Who the user is, as far as it is known, and the other people; with `person`, that person's profile and facts
-    in place of the user's. Without a person `user` in `people`, it is undecided which speaker is the user."""
+    in place of the user's. `instructions` are what the user
+    wants of your replies. Without a person `user` in `people`, it is undecided which speaker is the user."""
 
     notice: str
     user: dict[str, str]
@@ -138,6 +139,7 @@ class ProfileShown:
     person: dict[str, str]
     people: list[PersonShown]
     traits: list[TraitShown]
+    instructions: list[FactShown]
     knowledge: list[FactShown]
     assistant_knowledge: list[FactShown]
 

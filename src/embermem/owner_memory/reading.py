@@ -273,6 +273,16 @@ class Reading(Handle):
         found = self._store.facts(self.owner.id, selection, self._moment(as_of, valid_at))
         return self._of_person(self._hidden(as_of, valid_at).shown_facts(found), person, as_of)
 
+    def instructions(self, *, as_of: At = None, valid_at: At = None) -> tuple[Fact, ...]:
+        """Return the user's standing instructions that hold, oldest first: facts of the attributes `instruction` and
+        `instruction_<matter>`. They are told with every recall. Empty while it is undecided who the user is. Known
+        `as_of` a time, or in force at `valid_at`."""
+        from embermem.core.attributes import is_instruction
+
+        people = self._people(as_of)
+        found = self.facts(as_of=as_of, valid_at=valid_at)
+        return tuple(one for one in found if is_instruction(one.attribute) and people.is_user(one.subject))
+
     def past_facts(self, *, person: str | None = None, as_of: At = None) -> tuple[Fact, ...]:
         """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
         one `person`'s; also as of a time."""
@@ -454,6 +464,7 @@ class AsyncReading(Awaits):
     persona = awaited("read", Reading.persona)
     people = awaited("read", Reading.people)
     facts = awaited("read", Reading.facts)
+    instructions = awaited("read", Reading.instructions)
     past_facts = awaited("read", Reading.past_facts)
     fact = awaited("read", Reading.fact)
     traits = awaited("read", Reading.traits)

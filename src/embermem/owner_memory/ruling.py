@@ -11,7 +11,7 @@ from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError
-from embermem.core.messages import At
+from embermem.core.messages import At, Expiry
 from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.reading import AsyncReading, Reading
@@ -128,6 +128,23 @@ class Ruling(Reading):
         self._changing(Cause.IMPORT, decided, CALLER)
         held = {fact.id: fact for fact in (*self.facts(), *self.facts(archived=True))}
         return tuple(held.get(fact_id) or self.fact(fact_id) for fact_id in became)
+
+    def add_instruction(self, text: str, *, expires_at: Expiry = None) -> Fact:
+        """Add a standing instruction of the user's, in the user's words: "Always answer in metric units." Returns the
+        fact. It ends an earlier one about the same matter; `retire` ends it, or `expires_at` does.
+
+        Raises InputError for an empty text or a time that has gone by.
+        """
+        from embermem import languages
+        from embermem.languages.people import USER, label
+
+        said = messages.checked(text, "text", _LONGEST_FACT)
+        language = languages.by_signs(said)
+        attribute, value = language.instruction(" ".join(said.split()))
+        if not value:
+            raise InputError("the text of an instruction must not be empty; use `retire` to end one")
+        told = language.of_subject(label(USER, language), language.statement(attribute, value))
+        return self.learn([{"text": told, "attribute": attribute, "value": value, "expires_at": expires_at}])[0]
 
     def set_user(self, name: str) -> int:
         """Say which speaker is the user: in a talk of several people whose names say nothing of it. What is known of
@@ -251,6 +268,7 @@ class AsyncRuling(AsyncReading):
     pin = awaited("write", Ruling.pin)
     retire = awaited("write", Ruling.retire)
     learn = awaited("write", Ruling.learn)
+    add_instruction = awaited("write", Ruling.add_instruction)
     set_user = awaited("write", Ruling.set_user)
     merge_people = awaited("write", Ruling.merge_people)
     split_people = awaited("write", Ruling.split_people)

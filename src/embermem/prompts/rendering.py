@@ -18,6 +18,7 @@ from embermem.protocols import TokenCounter
 
 __all__ = [
     "CUT",
+    "WISHES",
     "cut",
     "day",
     "fact_line",
@@ -31,6 +32,9 @@ __all__ = [
 
 CUT = "[…]"
 """Stands where part of an utterance was left out."""
+
+WISHES = "standing wishes of the user:"
+"""The line over the user's instructions. No text of anybody's can make one: theirs begin with a number or a dash."""
 
 _THREAD_CHARS = 40
 

@@ -29,7 +29,7 @@ from embermem.reports import render
 from embermem.wire.plain import plain_values
 
 if TYPE_CHECKING:
-    from embermem.core.messages import LookBack
+    from embermem.core.messages import At, LookBack
     from embermem.memory import OwnerMemory
 
 TEXT_CHARS = 72
@@ -77,6 +77,15 @@ def person(owner: OwnerMemory, name: str, as_json: bool, then: LookBack = NOW) -
         return
     _profile_table("profile", profile)
     _fact_table("facts", facts)
+
+
+def instructions(owner: OwnerMemory, as_json: bool, as_of: At = None) -> None:
+    """The user's standing instructions."""
+    found = owner.instructions(as_of=as_of)
+    if as_json:
+        render.print_json(found)
+    else:
+        _fact_table("instructions", found)
 
 
 def people(owner: OwnerMemory, as_json: bool, then: LookBack = NOW) -> None:

@@ -95,6 +95,13 @@ class PeopleRuled:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Instructions:
+    """The user's standing instructions, oldest first."""
+
+    results: tuple[FactItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Conflicts:
     """Facts that cannot both be so."""
 

@@ -281,6 +281,25 @@ def test_people_are_merged_and_split_with_undo_beside(group: OwnerMemory, browse
     assert post(browser, "/people/merge", one="Ana", other="Ana").status_code == 422
 
 
+def test_instructions_are_listed_with_their_source_added_and_ended(memory: Memory, browser: httpx2.Client) -> None:
+    alice = memory.of("alice")
+    alice.add("Always answer in metric units.", "I will.")
+    alice.settle()
+    page = Read(get(browser, "/persona").text)
+    assert len(page.hooks("instruction")) == len(page.hooks("end-instruction")) == 1
+    assert "wants the assistant to use metric units" in page.text
+    assert page.hooks("sources")
+    after = Read(post(browser, "/instructions", text="Never call me Bob.").text)
+    assert len(after.hooks("instruction")) == 2
+    (added,) = (one for one in alice.instructions() if not one.sources)
+    assert post(browser, f"/facts/{added.id}/retire").status_code == 200
+    assert [one.value for one in alice.instructions()] == ["use metric units"]
+    assert post(browser, "/instructions", text=" ").status_code == 422
+    then = Read(get(browser, "/persona", as_of="2020-01-01").text)
+    assert not then.hooks("instruction")
+    assert not then.hooks("add-instruction")
+
+
 def test_what_is_not_there_is_a_page_that_says_so(full: OwnerMemory, browser: httpx2.Client) -> None:
     for path in ("/pages/none", "/segments/none", "/facts/none", "/changes/999", "/import/none", "/changes/0"):
         answer = get(browser, path)

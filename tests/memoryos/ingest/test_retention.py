@@ -41,6 +41,9 @@ def lived(opened: Opener, **settings: object) -> tuple[Memory, OwnerMemory]:
     return memory, alice
 
 
+INSTRUCTIONS = ("instruction", "instruction_units")
+
+
 def fact(name: str = "f1-000", attribute: str = "likes", pinned: bool = False) -> Fact:
     return Fact(
         id=FactId(name),
@@ -124,6 +127,13 @@ def test_nothing_fades_before_it_is_due(
             assert waits or not any(one.archives for one in curve.retentions(uses, before, SETTINGS))
     else:
         assert due > now  # it could not leave now, and is not asked at once again
+
+
+def test_instructions_stay() -> None:
+    uses = [Use(item=fact(f"f{i}-000", attribute=name), visits=0, last=NOW) for i, name in enumerate(INSTRUCTIONS)]
+    told = curve.retentions(uses, NOW + timedelta(days=400), SETTINGS)
+    assert [(one.archives, "instruction" in one.reason) for one in told] == [(False, True)] * 2
+    assert curve.due(uses, NOW, None, SETTINGS) is None
 
 
 def test_pinned_facts_are_not_told_of_and_limits_stay() -> None:

@@ -408,6 +408,15 @@ class LearnBody(OwnerBody):
     facts: Annotated[list[Brought], Field(min_length=1, max_length=MOST_FACTS)]
 
 
+class InstructionBody(OwnerBody):
+    """A standing instruction in the user's words."""
+
+    model_config = _example({"user_id": "alice", "text": "Always answer in metric units."})
+
+    text: Line
+    expires_at: Moment | None = None
+
+
 class LinkBody(OwnerBody):
     """Two memories to link, and why."""
 

@@ -21,7 +21,7 @@ from embermem.http.api.dependencies import (
     written_by,
 )
 from embermem.memory import OwnerMemory
-from embermem.wire.answers import Facts, People, PeopleRuled, Traits
+from embermem.wire.answers import Facts, Instructions, People, PeopleRuled, Traits
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import (
     ContextAnswer,
@@ -79,6 +79,20 @@ def get_overview(
     """Text within the budget, by time, with the facts it tells; no question is needed."""
     context = owner.overview(budget, person=person, since=since, until=until, **then)
     return context_answer(owner.owner, context, explain=False)
+
+
+@routes.get("/instructions", summary="List the user's standing instructions")
+def list_instructions(owner: Reading, then: LookingBack) -> Instructions:
+    """How the user wants the agent to behave, oldest first; told with every recall. Empty while it is undecided who
+    the user is. `POST /v1/facts/{item_id}/retire` ends one."""
+    return Instructions(results=tuple(fact_item(owner.owner, one) for one in owner.instructions(**then)))
+
+
+@routes.post("/instructions", status_code=201, summary="Add a standing instruction")
+def add_instruction(access: Accessible, body: bodies.InstructionBody) -> FactItem:
+    """Ends an earlier one about the same matter."""
+    owner = written_by(access, body)
+    return fact_item(owner.owner, owner.add_instruction(body.text, expires_at=body.expires_at))
 
 
 @routes.get("/people", summary="List people")

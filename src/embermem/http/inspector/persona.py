@@ -93,6 +93,7 @@ def persona(
         state=chosen,
         states=STATES,
         more=more,
+        instructions=mine.instructions(as_of=known, valid_at=true),
         known=_by_person(facts, people),
         traits=trait_groups(mine.traits(as_of=known, valid_at=true)),
     )
@@ -148,6 +149,13 @@ def retire(here: Changing, fact_id: str) -> RedirectResponse:
     """A fact no longer holds; it stays answerable by date."""
     here.mine.retire(fact_id)
     return here.back(f"/facts/{fact_id}")
+
+
+@router.post("/instructions")
+def add_instruction(here: Changing, text: Annotated[str, Form()] = "") -> RedirectResponse:
+    """What the owner wants of the agent, in words."""
+    here.mine.add_instruction(text)
+    return here.back("/persona")
 
 
 @router.post("/facts/{fact_id}/settle")

@@ -58,6 +58,16 @@ class English(Language):
 
         return statements(text, said_at)
 
+    def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        from embermem.languages.en.facts.instructions import instructions
+
+        return instructions(text, said_at)
+
+    def instruction(self, phrase: str) -> tuple[str, str]:
+        from embermem.languages.en.facts.instructions import instruction
+
+        return instruction(phrase)
+
     def facts_of_agent(self, text: str) -> Iterable[Finding]:
         from embermem.languages.en.facts.agent import AGENT_RULES
 

@@ -64,7 +64,7 @@ SCREENING: Final = Screening(
     speaker=r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Oo]ur|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ",
     quoted_speaker=r"\b(?:i|i['’]?m|my|me|we|our|mine)\b",
     whole=r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
-    r"|i'?m joking|i am joking|april fool|in character|stay in role|correct (?:this|my|the)"
+    r"|i'?m joking|i am joking|april fool|in character|stay in role|(?<!always )correct (?:this|my|the)"
     r"|(?:check|fix|improve) (?:this|my|the) (?:grammar|sentence|text|english|paragraph|email|essay)|summari[sz]e(?:\s*[:\"]| (?:this|the))"
     r"|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"
     r"|does (?:this|the following) (?:\w+ )?(?:sentence|phrase|sound|read)|which (?:sentence|phrase) is|example sentences?|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[A-Z]\w+,)|sincerely|(?:best|kind|warm) regards"
@@ -76,6 +76,8 @@ SCREENING: Final = Screening(
     r"(?:an?|the|some|my) (?:\w+ ){0,2}(?:story|poem|song|essay|letter|e-?mail|bio|speech|text|message|script|dialogue|post|tweet|blog|article|resume|cv|pitch|statement|testimonial|ad|advert|description|scene|toast|vow|vows|reply|response"
     r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue|section|part|description|abstract|proposal)|(?:the|this) following|(?:reply|respond) (?:to )?this\b|quote:|below (?:is|are|i (?:have |'ve )?(?:listed|pasted|copied|put))|(?:remember|remmeber|read|memori[sz]e|acknowledge) this (?:content|text|context|information|document|article)|this is (?:my|our|the) [^.\n]{0,40}\b(?:content|text|draft|transcript|copy|essay|bio|article|script)\b|here(?:'s| is) (?:a|an|the|what)"
     r" (?:\w+ ){0,2}(?:text|poem|story|letter|e-?mail|quote|essay|he|she|they|wrote|message|post))",
+    lasting=r"\b(?:always|never|ever|from (?:now|today|here|this|tomorrow)|future|forward|(?:starting|as of) (?:now|today)|every|each|in all|until|till|through|for the (?:next|coming)|again|any ?more|any longer|stop|quit|(?:with|to|call|address|greet) (?:me|us)"
+    r"|refer to me|use my|use \w+/|prefer|need|answers|replies|responses|messages|explanations|may|as a rule|by default|at all times|all the time)\b",
 )
 
 _FIELDS = r"(?:name|profile|memory|memories|facts?|traits?|gender|home|address|occupation|job|birth ?year|age|persona)"

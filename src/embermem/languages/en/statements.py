@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from embermem.core.attributes import FAVORITE_PREFIX
+from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
 
 _TEMPLATES: Final = {
     "name": "is called {}",
@@ -80,6 +80,8 @@ def statement(attribute: str, value: str) -> str | None:
     """ "lives in Lyon"; None for an attribute that is not known."""
     if attribute.startswith(FAVORITE_PREFIX):
         return f"has {value} as favorite {attribute.removeprefix(FAVORITE_PREFIX).replace('_', ' ')}"
+    if is_instruction(attribute):
+        return f"wants the assistant {_infinitive(value)}"
     template = _TEMPLATES.get(attribute)
     if template is None:
         return None
@@ -98,6 +100,11 @@ def statement(attribute: str, value: str) -> str | None:
         return template.replace("{k}", value, 1)
     as_noun = value if value.endswith("ed") else with_article
     return template.replace("{a}", with_article, 1).replace("{n}", as_noun, 1).replace("{}", value, 1)
+
+
+def _infinitive(order: str) -> str:
+    """ "never to call them Bob", "to always give sources"."""
+    return f"never to {order.removeprefix('never ')}" if order.startswith("never ") else f"to {order}"
 
 
 def _with_article(value: str) -> str:

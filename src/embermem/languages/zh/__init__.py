@@ -60,6 +60,16 @@ class Chinese(Language):
 
         return statements(text, said_at)
 
+    def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        from embermem.languages.zh.facts.instructions import instructions
+
+        return instructions(text, said_at)
+
+    def instruction(self, phrase: str) -> tuple[str, str]:
+        from embermem.languages.zh.facts.instructions import instruction
+
+        return instruction(phrase)
+
     def facts_of_agent(self, text: str) -> Iterable[Finding]:
         from embermem.languages.zh.agent import AGENT_RULES
 

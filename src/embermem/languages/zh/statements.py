@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from embermem.core.attributes import FAVORITE_PREFIX
+from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
 
 _TEMPLATES: Final = {
     "name": "名叫{}",
@@ -92,5 +92,7 @@ def statement(attribute: str, value: str) -> str | None:
     if attribute.startswith(FAVORITE_PREFIX):
         thing = attribute.removeprefix(FAVORITE_PREFIX).replace("_", " ")
         return f"最喜欢的{_THINGS.get(thing, thing)}是{value}"
+    if is_instruction(attribute):
+        return f"的要求：{value}"
     template = _TEMPLATES.get(attribute)
     return None if template is None else template.replace("{}", value, 1)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from embermem.core.attributes import standing
+from embermem.core.attributes import is_instruction, standing
 from embermem.core.changes import Decision, Evicted, FactArchived
 from embermem.core.config import Settings
 from embermem.core.equations import retention
@@ -114,7 +114,10 @@ def _is_pinned(use: Use) -> bool:
 
 
 def _kept_as(use: Use) -> str | None:
-    """What a memory is that never fades: a limit, such as an allergy, is to be known however seldom it is asked for."""
-    if isinstance(use.item, Fact) and standing(use.item.attribute) == "limit":
+    """What a memory is that never fades: a limit, such as an allergy, is to be known however seldom it is asked for; an
+    instruction holds until it is taken back."""
+    if not isinstance(use.item, Fact):
+        return None
+    if standing(use.item.attribute) == "limit":
         return "a limit of the user's"
-    return None
+    return "an instruction of the user's" if is_instruction(use.item.attribute) else None

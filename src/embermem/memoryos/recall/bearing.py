@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.attributes import is_instruction
 from embermem.core.types import Fact
 from embermem.index.dating import met
 from embermem.index.facts import FactTable
@@ -71,6 +72,8 @@ def _from(
     found = []
     for place, bears in zip(places.tolist(), bear.tolist(), strict=True):
         fact = table.rows[place]
+        if is_instruction(fact.attribute):  # told with every query, or to nobody
+            continue
         of_them = people.of(fact) in of
         by_name = of_them and fact.attribute in asked
         if by_name or (bears and (of_them or fact.attribute not in asked)):

@@ -19,7 +19,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from embermem.core.attributes import Kind, attributes, kind
+from embermem.core.attributes import Kind, attributes, is_instruction, kind
 from embermem.core.types import Fact
 from embermem.index.dating import falls_on
 from embermem.index.query_context import View
@@ -88,10 +88,13 @@ def overview(view: View, people: People, subject: Subject, counter: TokenCounter
 
 
 def _known(view: View, people: People) -> Iterable[Fact]:
-    """Facts that hold, and those that held for a time; none that rests only on what may not be seen."""
+    """Facts that hold, and those that held for a time, but for instructions; none that rests only on what may not be
+    seen."""
     snapshot = view.snapshot
     ended = [fact for fact in snapshot.ended_facts if fact.valid_to is not None and fact.valid_from != fact.valid_to]
     for fact in (*snapshot.facts.rows, *ended):
+        if is_instruction(fact.attribute):
+            continue
         rows = (snapshot.row(source.seq) for source in fact.sources)
         if not fact.sources or any(row is not None and row < view.n and view.candidates[row] for row in rows):
             yield people.shown(fact)

@@ -11,7 +11,8 @@ thread. `#12` is the utterance's seq: the same in every recall. prompts/renderin
 
 What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits, and until what is
 left is unlikely to help. Then exchanges are completed: the question before an answer, the answer to a question.
-Reserved are only the profile line, a few goals and limits of the user (active_goals.py), and the open page.
+Reserved are only the profile line, the user's standing instructions (instructions.py), a few goals and limits of the
+user (active_goals.py), and the open page.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.attributes import is_instruction
 from embermem.core.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.recall.overview import Overview
 from embermem.prompts.rendering import (
     CUT,
+    WISHES,
     cut,
     day,
     fact_line,
@@ -85,16 +88,19 @@ def pack(
     persona: Persona,
     counter: TokenCounter,
     standing: Sequence[Fact] = (),
+    instructions: Sequence[Fact] = (),
     tell: Callable[[int], Overview] | None = None,
 ) -> Packing:
     """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
 
-    `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them.
-    `tell` gives the overview within so many tokens, where the query asks for one.
+    `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them;
+    `instructions` are told whatever is asked, before all other facts, the newest first while there is room. `tell`
+    gives the overview within so many tokens, where the query asks for one.
     """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
     filling.reserve_profile(persona)
+    filling.reserve_instructions(instructions)
     if tell is not None:
         filling.reserve_overview(tell)
     filling.reserve_standing(standing)
@@ -225,6 +231,25 @@ class _Filling:
         self.profile += overview.lines
         self.used += sum(self._cost(line) for line in overview.lines)
 
+    def reserve_instructions(self, facts: Sequence[Fact]) -> None:
+        """What the user wants of the agent, within its share of the budget, of which the first may take twice as much:
+        the newest that fit, in the order in which they were said."""
+        share, spent = self.settings.instruction_share * self.budget, self._cost(WISHES)
+        chosen: list[_Packed] = []
+        for fact in facts:
+            line = fact_line(fact)
+            cost = self._cost(line)
+            limit = share if chosen else min(2 * share, self.budget - self.used)
+            if one_line(fact.text) in self.told or spent + cost > limit:
+                self._leave_out(line, 0.0, "over the instructions' share of the budget")
+                continue
+            self.told.add(one_line(fact.text))
+            chosen.append(_Packed(line=line, cost=cost, fact=fact))
+            spent += cost
+        if chosen:
+            self.used += spent
+            self.packed += reversed(chosen)
+
     def reserve_standing(self, facts: Sequence[Fact]) -> None:
         """The facts that stand, best first, within their share; the first may take twice that."""
         share = self.settings.standing_share * self.budget
@@ -300,13 +325,19 @@ class _Filling:
             places=tuple(places[row] for row in self._rows()),
             facts=tuple(facts),
             left_out=tuple(self.left_out),
-            standing=tuple(fact for fact in facts if fact.id in self.standing),
+            standing=tuple(fact for fact in facts if fact.id in self.standing or is_instruction(fact.attribute)),
         )
 
     def _text(self) -> str:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
         heads = ((header(self.snapshot.utterances[row]), lines[row]) for row in self._rows())
-        return _render(self.profile, [item.line for item in self.packed if item.fact is not None], heads)
+        return _render(self.profile, self._fact_lines(), heads)
+
+    def _fact_lines(self) -> list[str]:
+        """Facts as they were packed: the user's instructions, under a line of their own, before all others."""
+        facts = [(item.fact, item.line) for item in self.packed if item.fact is not None]
+        wished = any(is_instruction(fact.attribute) for fact, _ in facts)
+        return [*([WISHES] if wished else []), *(line for _, line in facts)]
 
     def _rows(self) -> list[int]:
         return _in_time_order({i.row: self.snapshot.utterances[i.row] for i in self.packed if i.row is not None})

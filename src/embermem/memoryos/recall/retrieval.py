@@ -27,6 +27,7 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.confidence import confidence
+from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Subject, asked_overview, overview
 from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
@@ -222,7 +223,7 @@ def _ablated(settings: Settings) -> Settings:
     if settings.without == "mid_term":
         return replace(settings, recall_segment=0.0)
     if settings.without == "long_term":
-        return replace(settings, recall_noted=0.0, standing_facts=0)
+        return replace(settings, recall_noted=0.0, standing_facts=0, instruction_share=0.0)
     return settings
 
 
@@ -237,9 +238,10 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People)
     if view.settings.preset == "paper":
         return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, counter)
     stands = shown(standing(view, people), people)
+    wishes = shown(instructions(view, people), people)
     subject = None if view.settings.without == "long_term" else asked_overview(view, people)
     tell = None if subject is None else partial(overview, view, people, subject, counter)
-    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands, tell)
+    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands, wishes, tell)
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`
