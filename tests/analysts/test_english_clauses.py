@@ -90,9 +90,55 @@ My email is nadia@example.org. | user: has the email address nadia@example.org
 I have a master's degree in biology from Ghent University. | user: has a master's degree in biology
 I work as a baker, can you help me sleep better? | user: works as a baker
 I suppose so. I live in Oslo. | user: lives in Oslo
+I toured a lighthouse yesterday and it was really inspiring. | user: toured a lighthouse and found it inspiring
+We sailed the Frisian isles. It was fun and relaxing! | user: sailed the Frisian isles and found it fun and relaxing
+I'm building a garden playhouse for when we have kids. | user: is building a garden playhouse for when they have kids
+I sold the harp because I needed the room for a loom. | user: sold the harp because they needed the room for a loom
+I'm too tired for the harvest dance in Ghent. | user: is too tired for the harvest dance in Ghent
+I'd rather travel by train with my sister than fly. | user: would like to travel by train with their sister
+Please put the greenhouse plans on hold for a month. | user: would like to put the greenhouse plans on hold for a month
+I toured a glass studio in Ghent. I felt really calm. | user: toured a glass studio in Ghent and felt calm
+I practised the songs about bites, stings, and burns. | user: practised the songs about bites, stings, and burns
+I got the idea from a trip to Ghent a few years ago. | user: got the idea from a trip to Ghent
+I've gathered the harbour documents we discussed. | user: gathered the harbour documents
+I'm keen to give those sailing lessons in Ghent a go. | user: is keen to give the sailing lessons in Ghent a go
+I'm ready to continue with that harbour museum catalogue. | user: plans to continue with the harbour museum catalogue
+I usually read the river almanac, and sometimes I sketch. | user: usually reads the river almanac
+The 'Harbour View' cabin from Bath sounds perfect. | user: says that the Harbour View cabin from Bath sounds perfect
+The ferry is the only time I have to read novels. | user: says that the ferry is the only time they have to read novels
+I received a promotion. | user: received a promotion
+I've formally accepted the offer from the brewery. | user: has formally accepted the offer from the brewery
+We agreed to meet the architect every second Tuesday. | user: agreed to meet the architect every second Tuesday
+I made sure the orchard deed was fully settled and archived. | user: made sure the orchard deed was fully settled
+I want to open a rye bakery so I can show my kids the joy that old bread gives. | user: would like to open a rye bakery
 """
 
 UNTOLD = """
+I don't have to smile at the harvest dance in Ghent.
+I won't be able to speak at the harvest dance in Ghent.
+Please start with the chapter on the old orchard.
+I had to be bold and dig deep into those topics.
+I watched a really great one called "Harbour" in the cinema.
+I think the most difficult part is the walk before the summit.
+I believe that planting the right trees and hedges can save the river.
+I just need to survive this week.
+I wanted columns for the orchard in the table.
+I wanted to share my thoughts on the orchard.
+The oak checklist was good. Made a real difference on the farm.
+I'm skipping the optional tours of the harbour.
+I learned a lot about roses during our chat.
+We discussed drafting the orchard letter.
+Let's move on to the next orchard phrase.
+I'm going to jump on these straight away and lock in the cabin.
+I did manage the tasting over the weekend.
+I got a syntax error on line 18 of the orchard table.
+My favorite was a very old silk coat.
+Can you help me reply to this: Hi Rosa,\\nOur orchard talk has been postponed.\\nThank you,\\nJohannes Meier
+Improve this answer for the fair: I planted roses behind the chapel.
+I planted roses behind the chapel. Make it sound more professional.
+I planted some plum trees\\nwhich the keeper in Bath liked\\nbut the soil there was dry,\\nand I watered it for days
+We agreed to it.
+I accept that.
 No need to rebuild the greenhouse in the orchard.
 I'll ring once I've got the signed contracts for the orchard.
 My patience is truly at its absolute end.
@@ -192,6 +238,25 @@ def test_a_plan_with_a_date_ends_after_it() -> None:
     assert one.until == datetime(2026, 11, 28, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("I booked a cabin in Bath 17-21 September.", "booked a cabin in Bath for 17–21 September 2027"),
+        ("I've booked a cabin in Bath from June 1st to June 7th.", "booked a cabin in Bath for 1–7 June 2027"),
+        ("I reserved a table at the pier for next week.", "reserved a table at the pier for 23–29 November 2026"),
+    ],
+)
+def test_a_time_to_come_is_that_of_what_was_arranged(text: str, value: str) -> None:
+    (one,) = found(text)
+    assert (one.value, one.when) == (value, None)
+
+
+def test_what_was_arranged_in_the_past_has_its_date() -> None:
+    (one,) = found("I booked the ferry to Oslo last week.")
+    assert one.when is not None
+    assert (one.value, one.when.label) == ("booked the ferry to Oslo", "9–15 November 2026")
+
+
 def test_a_deadline_stays_in_the_value_and_ends_what_it_limits() -> None:
     (one,) = found("I need to submit the grant report for the museum by Friday.")
     assert one.value == "needs to submit the grant report for the museum by 27 November 2026"
@@ -221,6 +286,16 @@ def test_what_says_nothing_of_a_plan_takes_none_back(text: str) -> None:
 def test_the_hearer_is_left_out_with_the_phrase_that_names_them() -> None:
     assert said("I finished the patchwork quilt you asked for.") == ["user: finished the patchwork quilt"]
     assert said("I planted tulips in the garden for your birthday.") == ["user: planted tulips in the garden"]
+
+
+def test_a_list_that_is_cut_short_of_its_last_verb_ends_before_it() -> None:
+    assert said("I wrote a book on rivers and made a plan for getting it printed in Ghent.") == [
+        "user: wrote a book on rivers and made a plan"
+    ]
+
+
+def test_what_a_named_relative_did_to_the_speaker_is_left() -> None:
+    assert said("My colleague Rob invited me to a sailing class.") == ["user: has a colleague named Rob"]
 
 
 def test_a_long_clause_ends_where_a_phrase_does() -> None:

@@ -24,6 +24,9 @@ _ALIKE = re.compile(r"^([^\W\d_]{4,}) .*(?:\n\1 .*)+$", re.MULTILINE)
 """Neighbouring lines that begin with the same word: what a program printed."""
 _WHOLE = languages.either(lambda one: one.screening.whole)
 _FROM_HERE = languages.either(lambda one: one.screening.from_here)
+_LINE_CHARS = 25
+_LINES = 4
+"""Fewer lines, or shorter ones, say nothing of how a text came about."""
 _MARKUP = re.compile(r"</\w|<(?:html|div|p|span|script|br|a|b|i|li|ul|body)\b", re.IGNORECASE)
 
 
@@ -33,7 +36,7 @@ def screen(text: str) -> str | None:
     None if nothing in it can be taken as the speaker's own word (a text to translate, a letter, a transcript, markup).
     The result is as long as the text.
     """
-    if _WHOLE.search(text) or _MARKUP.search(text):
+    if _WHOLE.search(text) or _MARKUP.search(text) or _is_wrapped(text):
         return None
     if "\n" in text and (len(_TRANSCRIPT.findall(text)) >= 2 or len(_TIMED_TURN.findall(text)) >= 2):
         return None
@@ -45,6 +48,12 @@ def screen(text: str) -> str | None:
     text = _QUOTES.sub(_hide_speech, text)
     here = _FROM_HERE.search(text)
     return text if here is None else text[: here.start()] + HIDDEN * (len(text) - here.start())
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether lines break within sentences: pasted, or written as a document."""
+    lines = [line for line in map(str.rstrip, text.split("\n")) if len(line) >= _LINE_CHARS]
+    return len(lines) >= _LINES and 2 * sum(line[-1].isalnum() or line[-1] == "," for line in lines) >= len(lines)
 
 
 def _hide(match: re.Match[str]) -> str:

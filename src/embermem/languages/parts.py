@@ -122,6 +122,8 @@ class Values:
     """Words that add nothing where another follows: possessives, fillers."""
     conjunctions: frozenset[str] = frozenset()
     """Words that part a list."""
+    naming: frozenset[str] = frozenset()
+    """Words between what somebody has and its name ("a dog named Rex")."""
     within: str = NEVER
     """What parts a list within a run without spaces."""
     taken_off: tuple[str, ...] = ()

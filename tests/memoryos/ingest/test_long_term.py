@@ -297,6 +297,28 @@ def test_a_name_outlives_another_fact_of_the_same_utterance() -> None:
     assert [(d.name, d.value) for d in decisions if isinstance(d, ProfileSet)] == [("home", None)]
 
 
+def pet(value: str, seq: int) -> FactProposal:
+    return replace(likes(value, seq), attribute="has_pet")
+
+
+def test_a_pet_with_its_name_takes_the_place_of_the_same_without() -> None:
+    learner = Learner()
+    learner.learn(pet("a dog", 1))
+    added, retired = learner.learn(pet("a dog named Rex", 2))
+    assert isinstance(added, FactAdded)
+    assert isinstance(retired, FactRetired)
+    assert (retired.superseded_by, retired.valid_to) == (added.fact_id, learner.said[2])
+    assert learner.current("has_pet") == ["a dog named Rex"]
+
+
+def test_a_pet_without_its_name_is_the_one_that_is_known_by_name() -> None:
+    learner = Learner()
+    learner.learn(pet("a dog named Rex", 1))
+    assert kinds(learner.learn(pet("a dog", 2))) == ["FactStrengthened"]
+    learner.learn(pet("a dog named Bo", 3))
+    assert learner.current("has_pet") == ["a dog named Rex", "a dog named Bo"]
+
+
 def test_the_oldest_above_the_cap_goes_to_the_archive() -> None:
     learner = Learner()
     for seq, thing in enumerate(("tea", "figs", "jazz"), 1):

@@ -70,11 +70,12 @@ SCREENING: Final = Screening(
     r"|does (?:this|the following) (?:\w+ )?(?:sentence|phrase|sound|read)|which (?:sentence|phrase) is|example sentences?|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[A-Z]\w+,)|sincerely|(?:best|kind|warm) regards"
     r"|yours (?:truly|faithfully)|cover letter|once upon a time|for my (?:novel|story|character)|my character|i kid, i kid|(?:i'?m|i am) (?:an? )?(?:\w+ )?(?:AI (?:assistant|model|language model)|(?:large )?language model|chatbot|virtual assistant)"
     r"|you are an? (?:\w+[ -]){0,3}(?:assistant|expert|editor|writer|chatbot|tutor|copywriter|specialist|bot|model)|(?:act|answer|respond|reply|behave|speak) as (?:if you|an? |my )|i want you to act|ask (?:a|the) user"
-    r"|i'?m an? (?-i:[A-Z]{4,}))"
-    r"|(?:^|\n)subject: .{3,}\n|\n\s*(?:best|cheers|regards|warmly|love|thanks|sincerely|yours),?\s*\n\s*(?-i:[A-Z])[a-z]+",
+    r"|i'?m an? (?-i:[A-Z]{4,})|reword|polish (?:this|my|it)\b|make (?:this|it) (?:sound|shorter|longer|more (?:formal|professional|concise|polite|friendly|natural|engaging|human))"
+    r"|help me (?:to )?(?:reply|respond|answer) (?:to )?(?:this|the following|an? (?:e-?mail|message|letter)))"
+    r"|(?:^|\n)subject: .{3,}\n|\n\s*(?:best|cheers|regards|warmly|love|thanks|thank you|many thanks|sincerely|yours|take care)(?: so much| again)?[,.!]?\s*\n\s*(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?\s*$",
     from_here=r"\b(?:(?<!i )(?<!to )(?<!just )pretend(?! to (?!be (?:an?|my)))|(?<!i )(?<!can )(?<!can't )(?<!to )(?<!we )imagine|(?<!i )(?<!we )(?<!they )(?<!you )suppose(?! to\b)|let'?s say|act as|you are now|(?:write|draft|compose|generate|create|make up) (?:me |us )?"
     r"(?:an?|the|some|my) (?:\w+ ){0,2}(?:story|poem|song|essay|letter|e-?mail|bio|speech|text|message|script|dialogue|post|tweet|blog|article|resume|cv|pitch|statement|testimonial|ad|advert|description|scene|toast|vow|vows|reply|response"
-    r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue|section|part|description|abstract|proposal)|(?:the|this) following|(?:reply|respond) (?:to )?this\b|quote:|below (?:is|are|i (?:have |'ve )?(?:listed|pasted|copied|put))|(?:remember|remmeber|read|memori[sz]e|acknowledge) this (?:content|text|context|information|document|article)|this is (?:my|our|the) [^.\n]{0,40}\b(?:content|text|draft|transcript|copy|essay|bio|article|script)\b|here(?:'s| is) (?:a|an|the|what)"
+    r"|introduction|paragraph|rap|joke|review|profile|note|caption|monologue|section|part|description|abstract|proposal)|(?:the|this) following|(?:reply|respond) (?:to )?this\b|(?:rewrite|revise|edit|improve|shorten|expand|simplify|check|answer|complete|continue|finish|evaluate|analy[sz]e|classify|explain)(?: \w+){0,6}:\s|quote:|below (?:is|are|i (?:have |'ve )?(?:listed|pasted|copied|put))|(?:remember|remmeber|read|memori[sz]e|acknowledge) this (?:content|text|context|information|document|article)|this is (?:my|our|the) [^.\n]{0,40}\b(?:content|text|draft|transcript|copy|essay|bio|article|script)\b|here(?:'s| is) (?:a|an|the|what)"
     r" (?:\w+ ){0,2}(?:text|poem|story|letter|e-?mail|quote|essay|he|she|they|wrote|message|post))",
     lasting=r"\b(?:always|never|ever|from (?:now|today|here|this|tomorrow)|future|forward|(?:starting|as of) (?:now|today)|every|each|in all|until|till|through|for the (?:next|coming)|again|any ?more|any longer|stop|quit|(?:with|to|call|address|greet) (?:me|us)"
     r"|refer to me|use my|use \w+/|prefer|need|answers|replies|responses|messages|explanations|may|as a rule|by default|at all times|all the time)\b",
@@ -154,6 +155,7 @@ VALUES: Final = Values(
     articles=frozenset({"a", "an"}),
     dropped=frozenset("the my our your his her their its really very quite some user's".split()),
     conjunctions=frozenset({"and", "&"}),
+    naming=frozenset({"named", "called"}),
 )
 
 SECRETS: Final = SecretWords(

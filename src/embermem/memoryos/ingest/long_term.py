@@ -66,7 +66,7 @@ from embermem.memoryos.ingest.proposal_times import (
 )
 from embermem.memoryos.ingest.same_name import in_full
 from embermem.memoryos.ingest.user_profile import follows, moved
-from embermem.memoryos.ingest.value_equality import same_value
+from embermem.memoryos.ingest.value_equality import names, same_value
 from embermem.memoryos.namesakes import NAMES, RELATIVES, ambiguous
 from embermem.memoryos.people import People, speaker_of
 
@@ -74,6 +74,8 @@ _Made = FactAdded | FactStrengthened | FactExpires | FactRetired | FactsConflict
 
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
+_NAMED = frozenset({"has_pet"}) | RELATIVES
+"""Attributes whose value is told with its name or without: the one without is the same matter."""
 _NAMING = NAMES | RELATIVES
 """The attributes that say who is called what."""
 
@@ -246,7 +248,7 @@ class Knowledge:
             ]
         if self._known_source(proposal):
             return []
-        known = next((fact for fact in alike if _says(fact, proposal)), None)
+        known = next((fact for fact in alike if _says(fact, proposal) or _names(fact, proposal)), None)
         if known is not None:
             return self._said_again(known, proposal)
         as_of = compared_at(told, when)
@@ -257,9 +259,14 @@ class Knowledge:
             self._refused.append(proposal)
             return []
         added = self._add(proposal, when, no, at)
-        if not proposal.single:
-            return [added]
         decisions: list[_Made] = [added]
+        decisions += [
+            self._supersede(fact, added.fact_id, when, at)
+            for fact in alike
+            if _names(proposal, fact) and not self._rulings.keeps(fact.id, newest(proposal))
+        ]
+        if not proposal.single:
+            return decisions
         for fact in alike:
             if not newer and self._of_one_day(fact, proposal, told, no):
                 decisions += self._conflict(fact, self._held[added.fact_id], _told_of(fact))
@@ -507,6 +514,11 @@ def _is_put_away(fact: Fact) -> bool:
 def _says(fact: Fact, proposal: FactProposal) -> bool:
     """Whether a fact of the same subject and attribute says what is proposed, if need be in other words."""
     return same_value(fact.value, proposal.value, proposal.attribute)
+
+
+def _names(one: Fact | FactProposal, other: Fact | FactProposal) -> bool:
+    """Whether one of two of the same attribute names what the other leaves unnamed."""
+    return one.attribute in _NAMED and names(one.value, other.value)
 
 
 def _other_matter(old: Fact, new: Fact) -> str:

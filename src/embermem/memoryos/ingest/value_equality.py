@@ -23,6 +23,7 @@ _POSSESSIVES = tuple(filter(None, (language.values.possessive for language in la
 _ARTICLES = frozenset(word for language in languages.all() for word in language.values.articles)
 _DROPPED = frozenset(word for language in languages.all() for word in language.values.dropped)
 _AND = frozenset(word for language in languages.all() for word in language.values.conjunctions)
+_NAMING = frozenset(word for language in languages.all() for word in language.values.naming)
 _LIKING = frozenset({"likes", "hobby"})
 _LIST = re.compile(r"(?<!\d)[,、，;；]|[,、，;；](?!\d)")
 _ROUND = "\"'“”‘’()[]{}«»*_`"
@@ -49,6 +50,23 @@ def same_value(one: str, other: str, attribute: str = "") -> bool:
             len(part) == len(against) and all(_same_word(*pair) for pair in zip(part, against, strict=True))
             for part, against in zip(first, second, strict=True)
         )
+    )
+
+
+def names(one: str, other: str) -> bool:
+    """Whether a value says the same as the other and its name too: "a dog named Rex", "dog Rex" of "a dog"."""
+    if len(one) > _LONGEST or len(other) > _LONGEST:
+        return False
+    first, second = _parts(one, False), _parts(other, False)
+    if len(first) != 1 or len(second) != 1 or len(first[0]) <= len(second[0]):
+        return False
+    full, short = first[0], second[0]
+    rest = full[len(short) :]
+    name = rest[1:] if rest[0][0] in _NAMING else rest
+    return (
+        bool(name)
+        and not any(small for _, small, _ in name)
+        and all(_same_word(*pair) for pair in zip(full, short, strict=False))
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses.tokens import AND, Token, low
-from embermem.languages.en.clauses.words import ENDS, FUNCTION, PRONOUNS
+from embermem.languages.en.clauses.words import ENDS, FUNCTION, PRONOUNS, REASONS
 
 _INSIDE = frozenset("'’%&/#+\"“”")
 _OPINIONS = frozenset(
@@ -51,8 +51,12 @@ def _ends(sentence: Sequence[Token], j: int, at: int) -> bool:
     word, after, before = sentence[j].low, low(sentence, j + 1), low(sentence, j - 1)
     if word in ("cause", "coz", "cuz") and after not in _SUBJECTS | {"of"}:
         return False
+    if _explains(sentence, j):
+        return False
     if word in ENDS:
         return not (word == "what" and after == "to") and not (word == "so" and j <= at + 2)
+    if word == "once":
+        return after in _SUBJECTS | {"the"}
     if word in ("if", "when", "as", "since", "though", "then"):
         if word == "as":
             return after in PRONOUNS
@@ -64,10 +68,32 @@ def _ends(sentence: Sequence[Token], j: int, at: int) -> bool:
     if word == "that":
         return after in PRONOUNS - {"i", "we"} and after not in ("it's",)
     if word in ("i", "we", "it", "he", "she", "they", "you", "there"):
-        if word == "you" or before in _JOINED or (word in ("i", "we") and _restricts(sentence, j)):
+        if word in ("i", "we") and low(sentence, j + 1) in _TOLD:
+            return True
+        if word == "you" or before in _JOINED | REASONS or (word in ("i", "we") and _restricts(sentence, j)):
             return False
         return low(sentence, j + 1) in _FINITE or verbs.verb(low(sentence, j + 1)) is not None
     return False
+
+
+_ABLE = frozenset(("can", "could", "don't", "won't", "have", "'ll"))
+
+
+def _explains(sentence: Sequence[Token], j: int) -> bool:
+    """Whether what begins there belongs to the statement: "because I …", "so we can …", "which helps me …"."""
+    word, after, second = sentence[j].low, low(sentence, j + 1), low(sentence, j + 2)
+    if word == "so" and after == "that":
+        return second in ("i", "we") and low(sentence, j + 3) in _ABLE
+    if word == "so":
+        return after in ("i", "we") and second in _ABLE
+    if word == "which":
+        known = verbs.verb(after)
+        return known is not None and "third" in known.forms and second in ("me", "us", "my", "our")
+    return word in REASONS and after in ("i", "we") and (second in _FINITE or verbs.verb(second) is not None)
+
+
+_TOLD = frozenset("discussed mentioned talked agreed".split())
+"""What "the plan we discussed" says of the talk."""
 
 
 def _restricts(sentence: Sequence[Token], j: int) -> bool:
@@ -122,6 +148,8 @@ def _new_clause(sentence: Sequence[Token], j: int) -> bool:
         return False
     for k in range(j + 1, min(j + 7, len(sentence))):
         token = sentence[k]
+        if token.low in AND and k == j + 1:
+            continue
         if not token.is_word or token.low in AND or token.low in ("who", "that", "which", "to"):
             return False
         if token.low in _FINITE:

@@ -80,6 +80,7 @@ _HAVE = frozenset(("have", "'ve", "has", "had", "haven't", "hasn't", "hadn't"))
 _DO = frozenset(("do", "does", "did", "don't", "doesn't", "didn't"))
 _WILL = frozenset(("will", "'ll", "won't", "shall"))
 _PREFERRED = frozenset(("like", "love", "prefer"))
+_RATHER = frozenset(("rather", "prefer"))
 _ARTICLES = frozenset(("a", "an", "some"))
 _WISHED = frozenset(("love", "like"))
 _NOT_GERUNDS = frozenset(
@@ -124,6 +125,8 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
         if verb is None:
             continue
         end, stopped = natural_end(sentence, verb.at)
+        if low(sentence, verb.at - 1) == "rather":
+            end = next((k for k in range(verb.at + 1, end) if sentence[k].low == "than"), end)
         found.append(
             Clause(
                 subject=subject.name,
@@ -162,7 +165,7 @@ _FINITE = frozenset(
 _NOT_STATED = frozenset(
     """thought said heard loved liked hoped wished glad excited based given used supposed called told asked let put set
     read hit cut felt meant guessed figured agreed thanked needed looked sounded seemed wanted had did was were
-    been got left close welcome wait bit""".split()
+    been got left close welcome wait bit gave kept brought came turned meant held cost saved proved""".split()
 )
 
 
@@ -201,6 +204,8 @@ def _without_subject(sentence: Sequence[Token], at: int) -> _Verb | None:
     if known is None:
         return None
     is_regular = word.endswith("ed") and not (word in verbs.forms() and after in _BEGIN_OBJECT)
+    if word == "made" and {"difference", "sense", "progress"} & {t.low for t in sentence[at + 1 : at + 5]}:
+        return None
     if (
         "past" in known.forms
         and "base" not in known.forms
@@ -300,7 +305,9 @@ def _special(sentence: Sequence[Token], at: int, word: str, negative: bool, adve
         step += 1
     if word in ("'d", "would") and low(sentence, step) in _PREFERRED and low(sentence, step + 1) in _ARTICLES:
         return _Verb(Tense.PRESENT, negative, tuple(adverbs), "prefer", step)
-    if word in ("'d", "would"):
+    if word in ("'d", "would") and low(sentence, step) in _RATHER:
+        step += 1 + (low(sentence, step + 1) == "to")
+    elif word in ("'d", "would"):
         if low(sentence, step) not in _WISHED or low(sentence, step + 1) != "to":
             return None
         step += 2
@@ -379,7 +386,7 @@ def _finite(sentence: Sequence[Token], at: int, *, speaker: bool) -> tuple[Tense
 
 
 def _habitual(sentence: Sequence[Token], at: int) -> bool:
-    rest = {token.low for token in sentence[at + 1 : at + 14]}
+    rest = {token.low for token in (*sentence[max(0, at - 2) : at], *sentence[at + 1 : at + 14])}
     return bool(
         rest & {"every", "often", "usually", "daily", "regularly", "always", "a lot", "whenever", "weekly", "each"}
     )

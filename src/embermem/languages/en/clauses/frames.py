@@ -117,11 +117,19 @@ ARRANGED: Final = _set(
     drive open launch do"""
 )
 """Verbs whose progressive with a time to come tells a plan."""
+MOMENTARY: Final = _set("skip scroll attach paste copy upload download load wonder ask write_to reply hold sit stand")
+"""Verbs whose progressive tells what is done at the moment of speech."""
+ARRANGING: Final = _set(
+    """book schedule reserve arrange plan register postpone confirm rent reschedule enroll enrol pencil"""
+)
+"""Verbs in the past whose time to come is that of what was arranged."""
 DECISIONS: Final = _set(
     """go use choose stick pick book pause skip add proceed postpone prioritize schedule reserve focus start look plan
-    set move continue finish"""
+    set move continue finish put keep combine separate split replace swap avoid aim"""
 )
 """What "let's …" decides."""
+INSTRUCTIONS: Final = _set("pause postpone suspend cancel skip book schedule reserve put prioritize exclude avoid")
+"""What "please …" decides."""
 RULED: Final = {
     "live": None,
     "reside": None,

@@ -23,7 +23,7 @@ _VERBS: Final = _set(
     """is are was were isn't aren't wasn't 's has have made makes make gives give gave brings bring brought keeps keep
     kept helps help helped means mean meant matters matter inspires inspired reminds reminded motivates
     motivated taught teaches calms relaxes fuels energizes comforts changed symbolizes represents stresses
-    worries scares encouraged encourages showed improved improves"""
+    worries scares encouraged encourages showed improved improves sounds works"""
 )
 _MINE: Final = _set("my me us our myself mine")
 _NO_SUBJECT: Final = (
@@ -55,11 +55,12 @@ _RULED: Final = _set(
 
 
 class Stated(NamedTuple):
-    """A clause about a thing: tokens[start:end], whose verb is at `at`."""
+    """A clause about a thing: tokens[start:end], whose verb is at `at`, and the word or sign at which it ended."""
 
     start: int
     at: int
     end: int
+    stopped: str
 
 
 def about_things(sentence: Sequence[Token]) -> Stated | None:
@@ -84,7 +85,11 @@ def about_things(sentence: Sequence[Token]) -> Stated | None:
     subject = sentence[start:at]
     if not subject or subject[-1].low in (FUNCTION - {"yourself"}) | KIN | PREPOSITIONS or at + 1 >= len(sentence):
         return None
-    if subject[0].low in ("a", "an", "every", "each", "another"):
+    if subject[0].low in ("a", "an", "every", "each", "another") or subject[-1].low in (
+        "favorite",
+        "favourite",
+        "fave",
+    ):
         return None
     if not subject[0].low.endswith("ing") and any(
         (v := verbs.verb(t.low)) is not None and "past" in v.forms for t in subject
@@ -103,9 +108,11 @@ def about_things(sentence: Sequence[Token]) -> Stated | None:
         any(t.low in _MINE for t in sentence[start:end])
         or _judges(sentence, start, at, end)
         or _counts(sentence, start, at, end)
+        or _agrees(sentence, start, at, end)
+        or _mine_alone(sentence, at, end)
     ):
         return None
-    return Stated(start, at, end)
+    return Stated(start, at, end, stopped)
 
 
 _JUDGEMENTS: Final = _set(
@@ -134,6 +141,28 @@ def _judges(sentence: Sequence[Token], start: int, at: int, end: int) -> bool:
     """ "Sharing experiences is important"."""
     is_doing = sentence[start].low.endswith("ing") and verbs.base_of_gerund(sentence[start].low) is not None
     return is_doing and at - start > 1 and any(t.low in _JUDGEMENTS for t in sentence[at:end])
+
+
+_ACCEPTED: Final = _set("good fine right perfect manageable reasonable acceptable doable practical feasible ideal")
+
+
+def _mine_alone(sentence: Sequence[Token], at: int, end: int) -> bool:
+    """ "The train is the only time I have to read"."""
+    said = [t.low for t in sentence[at:end]]
+    return said[0] in ("is", "was") and "i" in said and "only" in said[: said.index("i")]
+
+
+def _agrees(sentence: Sequence[Token], start: int, at: int, end: int) -> bool:
+    """ "The garden cafe sounds perfect": what was proposed has a name, and is accepted."""
+    named = [t for t in sentence[start + 1 : at] if t.is_word and t.low not in FUNCTION]
+    is_told = sentence[start].low in ("the", "that", "this") or sentence[start].text.istitle()
+    is_named = len(named) > 1 or any(t.text[0].isupper() for t in named)
+    return (
+        sentence[at].low in ("sounds", "sound", "works", "work")
+        and is_told
+        and is_named
+        and any(t.low in _ACCEPTED for t in sentence[at + 1 : end])
+    )
 
 
 def _counts(sentence: Sequence[Token], start: int, at: int, end: int) -> bool:

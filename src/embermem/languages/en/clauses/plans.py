@@ -22,7 +22,10 @@ _DREAM = re.compile(
     r"|\b(?:my|our)(?: \w+)? (?:dream|goal|plan|aim|hope|wish|resolution) (?:is|has always been|has been)(?: now| still)?) to (?=[a-z])",
     re.IGNORECASE,
 )
-_LETS = re.compile(r"(?:^|[.,;] |\b(?:yes|okay|ok|so|and|then) )let's (?=(\w+)\b)", re.IGNORECASE)
+_LETS = re.compile(
+    r"(?:^|[.,;] |\b(?:yes|okay|ok|so|and|then) )(?:let's|(?P<asked>please)) (?:just |also )?(?=(?P<verb>\w+)\b)",
+    re.IGNORECASE,
+)
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer|after all|no longer)\b", re.IGNORECASE)
 _DONE = frozenset(("finally", "already", "just"))
 _CANCELLED = frozenset(("cancel", "abandon"))
@@ -35,7 +38,11 @@ def wished(sentence: str, parts: list[Token]) -> Iterator[tuple[Finding, float]]
     is_dream = match is not None and "plan" not in match.group().lower()
     if match is None:
         match = _LETS.search(sentence)
-        if match is None or match[1].lower() not in frames.DECISIONS:
+        if match is None or match["verb"].lower() not in (frames.INSTRUCTIONS if match["asked"] else frames.DECISIONS):
+            return
+        if re.match(r"move (?:on|forward)\b", sentence[match.end() :], re.IGNORECASE):
+            return
+        if match["verb"].lower() == "put" and " on hold" not in sentence:
             return
     at = next((k for k, token in enumerate(parts) if token.start >= match.end()), None)
     if at is None or verbs.verb(parts[at].low) is None or any(t.low in LEAD_OUT for t in parts[:at]):

@@ -21,7 +21,9 @@ _NO_OPINION_OF = THIRD | frozenset(
     """i we you there this that these those so about of not like how what your to in he she""".split()
 )
 """Words after "I think" with which no opinion of a thing begins."""
-_JUDGES = frozenset("is are can makes brings has have should helps matters".split())
+_JUDGES = frozenset("is are can makes brings has have helps matters".split())
+_ADVISED = frozenset("thing step way point part solution answer".split())
+"""Nouns with which advice begins: "I think the first step is …"."""
 _NOT_LIKED = THIRD | frozenset(
     """all the this that these those how when your to seeing being talking hearing having""".split()
 )
@@ -52,6 +54,8 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     tense, base, at = clause.tense, clause.verb, clause.at
     if tense in (Tense.IS, Tense.WAS, Tense.HAS_BEEN):
         return _copula(parts, clause)
+    if clause.negative and tense in (Tense.FUTURE, Tense.WISH):
+        return None
     after = low(parts, at + 1)
     if tense in (Tense.PRESENT, Tense.PROGRESSIVE, Tense.PERFECT_PROGRESSIVE) and base in frames.TO_INFINITIVE:
         return _wished(parts, clause)
@@ -77,7 +81,7 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         and not clause.negative
     ):
         opinion = _opinion(parts, clause)
-        if opinion is not None:
+        if opinion is not None or after == "that":
             return opinion
     if base == "feel":
         return _felt(parts, clause)
@@ -104,15 +108,33 @@ def _says_nothing(parts: Sequence[Token], clause: Clause) -> bool:
         following = frames.RULED[base]
         if following is None or after in following:
             return True
-    if base in frames.SILENT and not (base in _TO_TELL and tense is Tense.WISH):
+    if base in frames.SILENT and not (base in _TO_TELL and tense is Tense.WISH) and not _is_decided(parts, clause):
         return True
     if tense is Tense.PROGRESSIVE and base in ("head", "leave", "get") and after in frames.PASSING and second != "on":
         return True
     if base == "need" and after == "to" and tense is Tense.PRESENT and (clause.plural or second in _NOT_NEEDED):
         return True
+    if base == "want" and tense is Tense.PAST and "always" not in clause.adverbs:
+        wished = verbs.verb(second)
+        if after != "to" or (wished is not None and wished.base in frames.SILENT):
+            return True
+    if base == "manage" and tense in (Tense.PAST, Tense.PERFECT) and after != "to":
+        return True
+    if (tense is Tense.PROGRESSIVE and base in frames.MOMENTARY) or (base == "discuss" and clause.plural):
+        return True
     if tense is Tense.CANNOT and clause.companions[1] > clause.companions[0]:
         return True
     return (after, second) == ("out", "that") or (base, after) == ("schedule", "for")
+
+
+def _is_decided(parts: Sequence[Token], clause: Clause) -> bool:
+    """Whether an agreement is told with what was agreed: "we agreed to meet on Tuesdays", "I accepted the offer"."""
+    if clause.tense not in (Tense.PAST, Tense.PERFECT) or clause.negative:
+        return False
+    after = low(parts, clause.at + 1)
+    if clause.verb == "agree":
+        return after in ("to", "on") and low(parts, clause.at + 2) not in _NOT_WANTED
+    return clause.verb == "accept" and after in ("the", "a", "an", "my", "their", "our")
 
 
 def _wished(parts: Sequence[Token], clause: Clause) -> Predicate | None:
@@ -155,7 +177,9 @@ def _opinion(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         )
     if not first or first in _NO_OPINION_OF:
         return None
-    if not any(t.low in _JUDGES for t in parts[at + 1 : at + 7]):
+    if first == "the" and {t.low for t in parts[at + 1 : at + 5]} & _ADVISED:
+        return None
+    if not any(t.low in _JUDGES for t in parts[at + 1 : min(at + 7, clause.end)]):
         return None
     verb = verbs.third(clause.verb) if clause.tense is Tense.PRESENT else verbs.past(clause.verb)
     return Predicate("feels", verb, clause.at + 1, 0.5)
@@ -188,7 +212,7 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate
     if low(parts, at) == "gotta":
         return Predicate("does", "needs to", at + 1, -0.5)
     if low(parts, at) == "to" and clause.tense is Tense.PRESENT:
-        if clause.plural or low(parts, at + 1) in _NOT_NEEDED:
+        if clause.negative or clause.plural or low(parts, at + 1) in _NOT_NEEDED:
             return None
         return Predicate("does", "needs", at, -0.2)
     nouns: list[str] = []
@@ -220,12 +244,14 @@ def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate
             return Predicate("has_relative", "", at, 1.5)
         if any(noun in frames.OWNABLE for noun in nouns) and nouns[0] not in ("the", "this", "that"):
             return Predicate("owns", "", at, 1.0)
-    return Predicate(attribute, verb_group(parts, clause), at, 2.0 if "baby" in nouns or "twins" in nouns else 0.0)
+    is_lacking = clause.negative and "never" not in clause.adverbs
+    weight = 2.0 if {"baby", "twins"} & set(nouns) else 0.5 * is_lacking
+    return Predicate(attribute, verb_group(parts, clause), at, weight)
 
 
 def _copula(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     at = clause.at
-    too = ""
+    too = " too" if "too" in clause.adverbs else ""
     while low(parts, at) in ADVERBS and low(parts, at) not in ("not",):
         too = " too" if low(parts, at) == "too" else too
         at += 1
@@ -274,9 +300,11 @@ def _ready(parts: Sequence[Token], clause: Clause, at: int) -> Predicate | None:
     if clause.tense is not Tense.IS or clause.negative or low(parts, at + 1) != "to":
         return None
     known = verbs.verb(low(parts, at + 2))
-    if known is None or "base" not in known.forms or known.base in ("continue", "proceed", "move", "go"):
+    if known is None or "base" not in known.forms:
         return None
-    return Predicate("plans", low(parts, at + 2), at + 3, 0.0)
+    if known.base in ("continue", "proceed", "move", "go") and "with" not in (low(parts, at + 3), low(parts, at + 4)):
+        return None
+    return Predicate("plans", low(parts, at + 2), at + 3, 1.3)
 
 
 def _is_role(parts: Sequence[Token], at: int) -> bool:
@@ -294,7 +322,7 @@ def verb_group(parts: Sequence[Token], clause: Clause) -> str:
     told_adverbs = (
         [a for a in clause.adverbs if a != "never"] if no and "never" not in clause.adverbs else list(clause.adverbs)
     )
-    more = "".join(f"{a} " for a in told_adverbs)
+    more = "".join(f"{a} " for a in told_adverbs if a != "too")
     never = "never" in clause.adverbs
     no = no and not never
     if tense is Tense.PAST:

@@ -15,18 +15,19 @@ from typing import NamedTuple
 from embermem.languages.dates.engine import DateSpan
 from embermem.languages.en.clauses import frames, worth
 from embermem.languages.en.clauses.clause import Clause, Tense, clauses
+from embermem.languages.en.clauses.judged import judgement
 from embermem.languages.en.clauses.nouns import Stated, about_things
 from embermem.languages.en.clauses.plans import is_given_up, over, wished
 from embermem.languages.en.clauses.predicates import Predicate, predicate
 from embermem.languages.en.clauses.times import label_of, timed
 from embermem.languages.en.clauses.tokens import Token, low, tokens
 from embermem.languages.en.clauses.told import told, undetermined
-from embermem.languages.en.clauses.values import MOST_WORDS, complement
+from embermem.languages.en.clauses.values import MOST_WORDS, complement, content
 from embermem.languages.en.clauses.words import CUTS, FUNCTION, LEAD_OUT, PREPOSITIONS
 from embermem.languages.facts.finding import USER, Finding, When
 
 _SIGNS = re.compile(
-    r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me|us|let's|dream|goal)\b"
+    r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me|us|let's|please|dream|goal)\b"
     r"|^\W*(?:\w+,? )?(?:\w+ing|\w+ed|need|want|hope|gotta|wanna|still|just|went|took|got|made|had|bought|lost|won|met"
     r"|found|began|built|gonna|been|the)\b",
     re.IGNORECASE,
@@ -34,7 +35,7 @@ _SIGNS = re.compile(
 """A sentence without any of these has no clause to read."""
 _DOUBTED = frozenset(("?", "if", "unless", "\ue000"))
 """What ends a clause that states nothing."""
-_OBJECTS_TOO = frozenset("how what where why whether who which if that you \ue000".split())
+_OBJECTS_TOO = frozenset("how what where why whether who which if that you it he she they \ue000".split())
 """Words before which a clause ends, and with which an object of its last verb may begin."""
 _DATED = frozenset(("did", "plans", "would_like_to", "does", "feels"))
 _HAPPENED = (Tense.PAST, Tense.PERFECT, Tense.PASSIVE, Tense.WAS, Tense.PAST_PROGRESSIVE)
@@ -46,8 +47,11 @@ _BEFORE_TIME = frozenset(
 )
 _RELATED_TO = frozenset("since until before after by from".split())
 """Words before a time that is not when it was."""
+_FOR = "for"
+"""What relates an arrangement to its time: "booked a room for 5 May 2023"."""
 
 
+_SPEAKER = frozenset(("me", "us", "my", "our"))
 _PARTS_OF_DAY = frozenset("morning afternoon arvo evening night".split())
 _DAY_OF_SPEECH = frozenset("yesterday tomorrow tonight today".split())
 _SHIFTS = frozenset("last this next".split())
@@ -69,19 +73,23 @@ class _Time(NamedTuple):
     kept: list[Token]
 
 
-def readings(sentence: str, offset: int, said_at: datetime, taken: Sequence[tuple[int, int]] = ()) -> Iterator[Reading]:
-    """The statements of a sentence that stands at `offset`; none in a clause that begins where one of `taken` does."""
+def readings(
+    sentence: str, offset: int, said_at: datetime, taken: Sequence[tuple[int, int]] = (), following: str = ""
+) -> Iterator[Reading]:
+    """The statements of a sentence that stands at `offset`; none in a clause that begins where one of `taken` does.
+    `following`: the text after the sentence, which may judge what it tells."""
     if _SIGNS.search(sentence) is None:
         return
     sentence = sentence.replace("*", " ")  # emphasis
     parts = tokens(sentence)
-    for one in _read_all(sentence, parts, said_at, [(start - offset, end - offset) for start, end in taken]):
+    within = [(start - offset, end - offset) for start, end in taken]
+    for one in _read_all(sentence, parts, said_at, within, following):
         finding = one.finding
         yield Reading(replace(finding, start=finding.start + offset, end=finding.end + offset), one.score)
 
 
 def _read_all(
-    sentence: str, parts: list[Token], said_at: datetime, taken: Sequence[tuple[int, int]]
+    sentence: str, parts: list[Token], said_at: datetime, taken: Sequence[tuple[int, int]], following: str
 ) -> Iterator[Reading]:
     for finding, score in wished(sentence, parts):
         yield Reading(finding, score)
@@ -99,7 +107,20 @@ def _read_all(
         if _is_taken(parts[clause.start], taken) or is_given_up(parts, clause):
             continue
         if (one := _read(parts, clause, spans, said_at)) is not None:
-            yield one
+            yield _with_judgement(one, sentence, parts, clause, following)
+
+
+def _with_judgement(one: Reading, sentence: str, parts: Sequence[Token], clause: Clause, following: str) -> Reading:
+    """What happened, with how it was found: "went to a fair. It was so inspiring!"."""
+    if one.finding.attribute != "did" or clause.tense is not Tense.PAST or clause.negative:
+        return one
+    if clause.subject != USER or any(low(parts, k) in ("find", "found", "it") for k in range(clause.at, clause.end)):
+        return one
+    rest = sentence[parts[clause.end - 1].end :]
+    found = judgement(f"{rest.rstrip()} {following}" if clause.end == len(parts) or not rest[1:].strip() else rest)
+    if not found:
+        return one
+    return Reading(replace(one.finding, value=f"{one.finding.value} and {found}"), one.score + 0.3)
 
 
 def _is_taken(token: Token, taken: Sequence[tuple[int, int]]) -> bool:
@@ -120,7 +141,8 @@ def _is_stated(sentence: str, parts: Sequence[Token], clause: Clause) -> bool:
 
 
 def _of_thing(parts: list[Token], thing: Stated) -> Reading | None:
-    kept = complement(parts, thing.at + 1, thing.end, MOST_WORDS - (thing.at - thing.start) - 1)
+    most = MOST_WORDS - (thing.at - thing.start) - 1
+    kept = complement(parts, thing.at + 1, thing.end, most, is_open=thing.stopped in _OBJECTS_TOO)
     if kept is None or thing.end - kept[1] > 1 or _is_relative_time(parts[thing.start : thing.end]):
         return None
     score = worth.of_thing(parts[thing.start : thing.at], parts[kept[0] : kept[1]])
@@ -152,7 +174,8 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
     if found is None or clause.stopped in _DOUBTED or (clause.stopped == "but" and clause.verb in frames.TO_INFINITIVE):
         return None
     told_time = _time(parts, clause, found.start, spans, said_at.date())
-    found = _planned(found, clause, told_time.span, said_at.date())
+    if told_time.relation != _FOR:
+        found = _planned(found, clause, told_time.span, said_at.date())
     if found is None or _is_over(found.attribute, told_time.span, said_at.date()):
         return None
     most = MOST_WORDS - found.head.count(" ") - (2 if told_time.span is not None else 0)
@@ -165,6 +188,8 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
     if _is_relative_time(kept):
         return None
     if found.attribute == "feels" and _is_passing(parts, clause):
+        return None
+    if " " in clause.subject and any(t.low in _SPEAKER for t in kept):  # "Ana called them": whom?
         return None
     value = _value(parts, clause, found, kept)
     score = _score(clause, found, told_time.span, kept, said_at.date())
@@ -190,16 +215,17 @@ def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[Da
     """The time named in a clause or before it, taken out of the complement, which begins at `start`."""
     kept = [t for k, t in enumerate(parts[start : clause.end], start) if not _points(parts, k)]
     begin, end = parts[clause.lead].start, parts[clause.end - 1].end
-    span = next((one for one in spans if begin <= one.start and one.end <= end + 1), None)
+    span = next((one for one in spans if begin <= one.start < end), None)
     if span is None or _USUAL & set(clause.adverbs):
         return _Time(None, "", kept)
     span = _of_year(span, clause, said)
+    is_arranged = clause.tense in _HAPPENED and clause.verb in frames.ARRANGING and span.first > said
     before = next((token.low for token in reversed(parts) if token.end <= span.start), "")
-    relation = before if before in _RELATED_TO else ""
+    relation = _FOR if is_arranged else before if before in _RELATED_TO else ""
     if not kept or not kept[0].start <= span.start < kept[-1].end:
         return _Time(span, relation, kept)
     left = [t for t in kept if t.end <= span.start]
-    if relation:
+    if before in _RELATED_TO:
         left.pop()
     while left and left[-1].low in _BEFORE_TIME:
         left.pop()
@@ -217,7 +243,9 @@ def _points(parts: Sequence[Token], k: int) -> bool:
 def _of_year(span: DateSpan, clause: Clause, said: date) -> DateSpan:
     """A date without a year in the year that the tense asks for: "in March" of what happened was the last one."""
     by = 0
-    if span.any_year and clause.tense in _HAPPENED and span.first > said:
+    if span.any_year and clause.tense in _HAPPENED and clause.verb in frames.ARRANGING:
+        by = 1 if span.last < said else 0
+    elif span.any_year and clause.tense in _HAPPENED and span.first > said:
         by = -1
     elif span.any_year and clause.tense in _TO_COME and span.last < said:
         by = 1
@@ -251,12 +279,12 @@ def _value(parts: Sequence[Token], clause: Clause, found: Predicate, kept: Seque
         word = undetermined(kept, 0)
         if word is None:
             return None
+        is_opinion = found.attribute == "feels" and kept[0].low == "that"
+        word = "that" if is_opinion else "the" if found.attribute in _WISHES else word
         rest = f"{word} {told(kept, 1, len(kept))}"
     else:
         is_present = clause.tense is Tense.PRESENT and found.attribute == "does"
         rest = told(kept, 0, len(kept), inflected=is_present and not clause.negative and found.head != "needs")
-    if rest.count("'") == rest.count(" '") == 1:  # a quotation that was cut
-        rest = rest.replace(" '", " ")
     head = f"{found.head}{'' if rest.startswith(',') else ' '}"
     return f"{head}{rest} {_companions(parts, clause, kept)}".strip()
 
@@ -272,6 +300,8 @@ def _companions(parts: Sequence[Token], clause: Clause, kept: Sequence[Token]) -
 def _score(clause: Clause, found: Predicate, span: DateSpan | None, kept: Sequence[Token], said: date) -> float | None:
     today = span is not None and span.first == span.last == said
     if today and low((*kept,), 0) and found.head.split(" ")[0] in ("needs", "cannot", "does"):
+        return None
+    if found.head.startswith("needs") and len(content(kept)) < 2:
         return None
     passing = today and found.attribute not in ("did", "plans")
     return worth.score(

@@ -15,11 +15,18 @@ _MAY = re.compile(
 )
 
 
+_RECURRING = re.compile(r"\b(?:every|each|most)\s(?:\w+\s)?$", re.IGNORECASE)
+
+
 def timed(sentence: str, said_at: datetime) -> tuple[DateSpan, ...]:
-    """The times named in a sentence: no longer than two years."""
+    """The times named in a sentence: no longer than two years, and none that recurs ("every second Tuesday")."""
     if _MAY.search(sentence) is None:
         return ()
-    return tuple(one for one in date_spans(sentence, said_at) if (one.last - one.first).days < 740)
+    return tuple(
+        one
+        for one in date_spans(sentence, said_at)
+        if (one.last - one.first).days < 740 and not _RECURRING.search(sentence, 0, one.start)
+    )
 
 
 def label_of(span: DateSpan) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses.tokens import AND, Token, low
-from embermem.languages.en.clauses.words import FUNCTION
+from embermem.languages.en.clauses.words import FUNCTION, PREPOSITIONS
 
 _PRONOUNS = {
     "i": "they", "we": "they", "me": "them", "us": "them", "my": "their", "our": "their", "mine": "theirs",
     "ours": "theirs",    "myself": "themself", "ourselves": "themselves",
 }  # fmt: skip
+_SPELLED = {"cause": "because", "'cause": "because", "cuz": "because", "coz": "because"}
 _AGREE = {"am": "are", "'m": "are", "was": "were", "wasn't": "weren't"}
 
 
@@ -28,6 +29,10 @@ def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = F
             word = _PRONOUNS[token.low]
         elif k > start and token.low in ("this", "these"):
             word = _introduced(sentence, k)
+        elif _points_back(sentence, start, k, end):
+            word = "the"
+        elif token.low in _SPELLED and low(sentence, k + 1) in ("i", "we"):
+            word = _SPELLED[token.low]
         elif speaker and token.low in _AGREE:
             word = _AGREE[token.low]
         if k > start and (token.start > sentence[k - 1].end or word == "are"):
@@ -35,6 +40,8 @@ def told(sentence: Sequence[Token], start: int, end: int, *, inflected: bool = F
         words.append(word)
         speaker = token.low == "i"
     value = "".join(words)
+    if value.count("'") == f" {value}".count(" '") == 1:  # a quotation that was cut
+        value = value.replace("'", "", 1)
     if value.count('"') % 2:
         value = value + '"' if value.rfind('"') < len(value) - 1 else value[:-1].rstrip()
     return value
@@ -52,6 +59,15 @@ def _introduced(sentence: Sequence[Token], at: int) -> str:
     if after in _THE_ONE or low(sentence, at - 1) in ("all", "both", "through", "throughout"):
         return "the"
     return article(after) if word == "this" else "some"
+
+
+def _points_back(sentence: Sequence[Token], start: int, at: int, end: int) -> bool:
+    """Whether "those" stands before a noun there, or "that" before one of two words: "with that relationship map"."""
+    word, after, second = sentence[at].low, low(sentence, at + 1), low(sentence, at + 2)
+    if word == "those":
+        return after[:1].isalnum() and after not in FUNCTION
+    is_noun = at + 2 < end and after[:1].isalpha() and second[:1].isalpha() and not {after, second} & FUNCTION
+    return word == "that" and at > start and is_noun and low(sentence, at - 1) in PREPOSITIONS
 
 
 def article(word: str) -> str:

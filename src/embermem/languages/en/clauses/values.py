@@ -14,6 +14,8 @@ from embermem.languages.en.clauses.words import (
     KIN,
     KIN_MANY,
     NO_END,
+    PREPOSITIONS,
+    REASONS,
     STRIPPED_LAST,
     THIRD,
     VAGUE,
@@ -21,7 +23,7 @@ from embermem.languages.en.clauses.words import (
     is_adverb,
 )
 
-MOST_WORDS = 12
+MOST_WORDS = 13
 """Words of a complement: with its verb and a subject a fact has 14 at most, with a date 16."""
 _BARE = (
     THIRD
@@ -31,6 +33,12 @@ _BARE = (
 _BEFORE_VERB = frozenset(
     ("to", "not", ",", "who", "that", "'ve", "have", "has", "had", "was", "were", "is", "are", "be")
 )
+_BE = frozenset(("was", "were", "is", "are", "be", "been", "get", "got", "being"))
+_COUNTS = CUTS | frozenset("only least more than no every any another this that my our last first next number".split())
+"""Words after which "one" is a number, or is told of elsewhere."""
+_POINTED = frozenset("straight right now first next today tomorrow yesterday tonight is was are".split())
+"""Words before which "these" stands for a thing."""
+_AFTER_ONE = CUTS | {"called", "named"}
 _DETERMINERS = frozenset("a an the my our this that some another new old first last".split())
 _OBJECTS = THIRD | frozenset(
     ("this", "that", "these", "those", "me", "here", "there", "everyone", "everybody", "someone")
@@ -73,9 +81,9 @@ def complement(
     end = _stripped(sentence, start, end)
     while (
         end > start
-        and (end < given or is_open or low(sentence, end - 2) in AND)
+        and (end < given or is_open or _is_last_verb(sentence, start, end))
         and _is_bare_verb(sentence, start, end)
-        and sentence[end - 1].low not in _ENDABLE
+        and (sentence[end - 1].low not in _ENDABLE or (end < given and sentence[end].low in _BARE))
     ):
         end = _stripped(sentence, start, end - 1)
     if is_open and low(sentence, end - 1) in ("out", "up") and low(sentence, end - 3) in AND:
@@ -90,6 +98,15 @@ def complement(
     if low(sentence, start) in ("this", "that", "these", "those") and low(sentence, start + 1) in FUNCTION | {"one"}:
         return None
     return start, end
+
+
+def _is_last_verb(sentence: Sequence[Token], start: int, end: int) -> bool:
+    """Whether a verb, not the last noun of a list ("bites, stings and burns"), stands after "and" at the end."""
+    if low(sentence, end - 2) not in AND:
+        return False
+    known = verbs.verb(sentence[end - 1].low)
+    is_list = any(t.text == "," for t in sentence[start:end])
+    return known is None or known.base in frames.LIGHT or not (is_list or "third" in known.forms)
 
 
 def _before_hearer(sentence: Sequence[Token], start: int, end: int) -> int:
@@ -114,6 +131,10 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
         word, before, after = sentence[k].low, low(sentence, k - 1), low(sentence, k + 1)
         if of_relative and word in ("his", "her", "himself", "herself"):
             continue
+        if word in ("one", "ones") and k > start and (k + 1 == end or after in _AFTER_ONE):
+            if before not in _COUNTS and verbs.verb(before) is None:
+                return _cut_before(sentence, start, k)
+            continue
         if word in THIRD:
             if word not in ("one", "ones") and not any(_may_stand_for(word, sentence, j) for j in range(start, k)):
                 return _cut_before(sentence, start, k)
@@ -126,7 +147,11 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
         elif word == "same" and before in ("this", "that"):
             return _cut_before(sentence, start, k - 1)
         elif word in ("this", "that", "these", "those"):
-            alone = k > start and (k + 1 == end or after in CUTS) and (word != "that" or before in CUTS | {"of"})
+            alone = (
+                k > start
+                and (k + 1 == end or after in CUTS | _POINTED or is_adverb(after))
+                and (word != "that" or before in CUTS | {"of"})
+            )
             if alone:
                 return _cut_before(sentence, start, k - 1)
         elif word in ("here", "there") and k + 1 == end:
@@ -161,18 +186,28 @@ def _within(sentence: Sequence[Token], start: int, end: int, most: int) -> int:
     for k in range(limit, start + 2, -1):
         token = sentence[k]
         if (
-            (token.low in CUTS or token.text == ",")
+            (token.low in CUTS | REASONS or token.text == ",")
             and sentence[k - 1].low not in NO_END
             and sentence[k - 1].text != ","
         ):
             if (
-                (token.low in ("to", "for", "of") and k - start < 3)
+                (token.low in _RELATIVE and _is_definite(sentence, start, k))
+                or (token.low in ("to", "for", "of") and k - start < 3)
                 or token.low == "into"
                 or _is_bare_verb(sentence, start, k)
             ):
                 continue
             return k
     return start
+
+
+_RELATIVE = frozenset(("that", "which", "who", "where"))
+
+
+def _is_definite(sentence: Sequence[Token], start: int, k: int) -> bool:
+    """Whether the noun before k needs what follows it: "the joy that …"."""
+    near = [token.low for token in sentence[max(start, k - 4) : k]]
+    return "the" in near and not any(word in CUTS for word in near[near.index("the") :])
 
 
 def _is_bare_verb(sentence: Sequence[Token], start: int, k: int) -> bool:
@@ -183,12 +218,27 @@ def _is_bare_verb(sentence: Sequence[Token], start: int, k: int) -> bool:
     before = k - 2
     while before >= start and is_adverb(sentence[before].low):
         before -= 1
+    if last is not None and "participle" in last.forms and low(sentence, before) in _BE:
+        return False
+    if last is not None and last.base in frames.LIGHT and before >= start and sentence[before].low in PREPOSITIONS:
+        return True
     return before < start or sentence[before].low in AND | _BEFORE_VERB or sentence[before].text == ","
 
 
 _DANGLING = frozenset("trying similar based called according related compared able willing supposed".split())
 """Words that say nothing without what follows them."""
 _KEPT_DOING = frozenset("keep keeps kept keeping stop worth is are was were not be been".split())
+
+
+def _before_time(sentence: Sequence[Token], start: int, end: int) -> int:
+    """Without "a few years", of which "ago" was said."""
+    k = end - 1
+    while k > start and low(sentence, k - 1) in _AMOUNTS:
+        k -= 1
+    return k
+
+
+_AMOUNTS = frozenset("a few couple of some many several two three four five six seven eight nine ten long".split())
 
 
 def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:
@@ -198,6 +248,8 @@ def _stripped(sentence: Sequence[Token], start: int, end: int) -> int:
         before = low(sentence, end - 2)
         if last.low == "up" and before == "coming":
             end -= 2
+        elif last.low == "ago" or (before in AND and is_adverb(last.low)):
+            end = _before_time(sentence, start, end - 1) if last.low == "ago" else end - 2
         elif last.low == "on" and before == "going":
             break
         elif (last.low in _DANGLING and end - start > 1 and before not in _KEPT_DOING) or (

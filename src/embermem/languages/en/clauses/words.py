@@ -46,7 +46,7 @@ ADVERBS: Final = _set(
 DROPPED: Final = _set(
     """really absolutely also just actually currently now truly totally recently finally already even certainly
     definitely especially personally simply so sure quite particularly genuinely officially presently then again
-    too very super pretty kinda sorta basically literally honestly lately eventually suddenly soon later
+    very super pretty kinda sorta basically literally honestly lately eventually suddenly soon later
     extremely incredibly highly luckily sadly fortunately unfortunately obviously clearly naturally do did does
     each both all seriously desperately initially"""
 )
@@ -92,6 +92,8 @@ YOU: Final = _set("you your yours yourself yourselves u ur y'all ya you're you'v
 THIRD: Final = _set(
     """it its he him his she her hers they them em 'em their theirs itself himself herself themselves one ones"""
 )
+REASONS: Final = _set("because 'cause cause cuz so when where while whenever")
+"""Words before a clause of the speaker that belongs to the statement before it."""
 DEICTIC: Final = _set("this that these those here there it one ones such same so")
 NO_END: Final = _set(
     """a an the my our their your his her its to of and or & in on at with for from by about into as than very so such
@@ -103,24 +105,24 @@ NO_END: Final = _set(
 TRAILING: Final = _set(
     """too also though again now lately recently actually haha lol well as_well anyway already yet ago here there
     instead right ok okay honestly hopefully soon later either eventually together_now so far today tonight
-    yesterday tomorrow finally really then even alone_though myself themself btw like man dude literally
+    yesterday tomorrow finally really then even alone_though myself themself btw like literally
     definitely certainly probably maybe just still lmao hehe once ever first before after around about off on up
-    down out in over at with for to of by from and or & basically obviously sure"""
+    down out in over at with for to of by from and or & basically obviously sure frankly overall mostly somehow"""
 )
 STRIPPED_LAST: Final = (TRAILING | {"anymore"}) - _set("in out off on up down over around first alone together once")
 
 VAGUE: Final = _set(
-    """thing things stuff lot lots time times way ways bit people something anything everything nothing someone anyone
-    everyone day days kind kinds sort part point fact case one ones place places guy guys man couple few many
-    much more most some any all every another other others same good great nice amazing awesome cool wonderful
-    fun super really very such fantastic incredible lovely beautiful best better big little small new old own
-    first last next long short different special important hard easy able sure right wrong real whole entire
-    certain various several plenty tons bunch ton loads moment moments experience feeling idea ideas blast
-    chance success step world life type question questions answer while enough yeah okay good_time week weeks
-    month months year years today tonight yesterday tomorrow morning afternoon evening night weekend hour hours
-    minute minutes two three four five six seven eight nine ten hundred half pic pics photo photos picture
-    pictures image snap video link message text topic conversation chat opportunity situation reason reasons
-    sense"""
+    """thing things stuff lot lots time times way ways bit people something anything everything nothing someone
+    anyone everyone day days kind kinds sort part point fact case one ones place places guy guys man couple few
+    many much more most some any all every another other others same good great nice amazing awesome cool
+    wonderful fun super really very such fantastic incredible lovely beautiful best better big little small new
+    old own first last next long short different special important hard easy able sure right wrong real whole
+    entire certain various several plenty tons bunch ton loads moment moments experience feeling idea ideas
+    blast chance success step world life type question questions answer while enough yeah okay good_time week
+    weeks month months year years today tonight yesterday tomorrow morning afternoon evening night weekend hour
+    hours minute minutes knowledge simple interesting problem problems issue issues specific spot topics two
+    three four five six seven eight nine ten hundred half pic pics photo photos picture pictures image snap
+    video link message text topic conversation chat opportunity situation reason reasons sense"""
 )
 """Nouns, adjectives and amounts that say nothing by themselves."""
 FUNCTION: Final = _set(

@@ -34,6 +34,8 @@ from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
 _SENTENCE_CHARS = 400
+_FOLLOWING_CHARS = 80
+"""As much of the next sentence as may judge what was told."""
 THRESHOLD = 1.8
 STEP = 0.6
 _HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
@@ -128,7 +130,9 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
             continue
         if not _BEFORE_RELATIVE.search(sentence):
             yield from relatives(sentence, start)
-        for reading in readings(sentence, start, said_at, [(f.start, f.end) for f in found if not f.retracts]):
+        taken = [(f.start, f.end) for f in found if not f.retracts]
+        following = text[end : end + _FOLLOWING_CHARS].lstrip()
+        for reading in readings(sentence, start, said_at, taken, following):
             if reading.finding.retracts:
                 yield reading.finding
             else:
