@@ -53,9 +53,11 @@ def one_line(text: str) -> str:
 
 
 def header(utterance: Utterance) -> str:
-    """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone."""
+    """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone and the
+    language of the utterance."""
     thread = one_line(utterance.thread)[:_THREAD_CHARS]
-    return f"{day(utterance.said_at)} ({languages.default().weekdays[utterance.said_at.weekday()]}), {thread}:"
+    weekdays = languages.by_signs(utterance.text).weekdays
+    return f"{day(utterance.said_at)} ({weekdays[utterance.said_at.weekday()]}), {thread}:"
 
 
 def utterance_line(utterance: Utterance, text: str | None = None) -> str:
@@ -68,7 +70,7 @@ def fact_line(fact: Fact) -> str:
     so says until when: `(until 3 May 2026)`."""
     text = one_line(fact.text)
     dated = text.endswith((")", "）"))
-    said = f" (said {day(fact.valid_from)})" if fact.valid_from and not dated else ""
+    said = languages.by_signs(text).said_on(day(fact.valid_from)) if fact.valid_from and not dated else ""
     source = f" [#{fact.sources[0].seq}]" if fact.sources else ""
     return f"- {text}{said}{_until(fact)}{source}"
 

@@ -27,7 +27,8 @@ from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
-from embermem.memoryos.recall.confidence import confidence
+from embermem.memoryos.recall.confidence import confidence, share_of_budget
+from embermem.memoryos.recall.exchanges import completing
 from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
 from embermem.prompts.rendering import fact_line, one_line
 from embermem.protocols import TokenCounter
@@ -190,7 +191,8 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People)
     if view.settings.preset == "paper":
         return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, counter)
     stands = shown(standing(view, people), people)
-    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands)
+    sure = share_of_budget(view, ranking.confidence, people)
+    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands, sure)
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`
@@ -210,12 +212,13 @@ def _rank(view: View, first: int) -> Ranking:
     )
     rows = best[places].tolist()
     scores = (fused.scores[rows] - told).tolist()
+    penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
-    for row in open_page(view):
-        if row not in known:
+    for row in (*open_page(view), *completing(view, rows)):
+        if row not in known and np.isfinite(fused.scores[row]):
             rows.append(row)
             scores.append(float(fused.scores[row]))
-    penalties = dict(zip(rows, told.tolist(), strict=False))  # the open page's rows come last, and pay nothing
+            known.add(row)
     return Ranking(
         view=view,
         rows=tuple(rows),
