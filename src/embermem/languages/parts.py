@@ -52,6 +52,8 @@ class Talk:
     """One of these stands wherever `you` is found."""
     my_words: str = NEVER
     """What marks a sentence as said of the speaker, for a summary."""
+    courtesy: frozenset[str] = frozenset()
+    """Words, folded, of thanks, praise and farewell: a few words beside them say little."""
     parts: Mapping[str, Role] = field(default_factory=dict)
     """Names, in lower case, that say only which side of a conversation speaks, in files of conversations."""
     nobody: frozenset[str] = frozenset()

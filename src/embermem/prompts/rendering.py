@@ -110,13 +110,16 @@ def day(moment: datetime) -> str:
 # --------------------------------------------------------------------------------------------------------- the cut
 
 
-def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCounter) -> str:
+def cut(
+    text: str, limit: int, weights: Mapping[str, float], counter: TokenCounter, *, whole_sentences: bool = False
+) -> str:
     """One line of the sentences that matter to a query, in their order, within `limit` tokens.
 
     First those that hold its terms or stand beside one that does, by weight, down to half of the best. A line of a
     list comes with the head that it stands under, and with the first sentence, if that is a head. No head comes alone.
     What room is left goes to the sentences after and before those chosen. Where no term occurs, the beginning.
-    `[…]` marks each gap. Where no sentence fits, the beginning of the best one. Empty, if nothing fits.
+    `[…]` marks each gap. Where no sentence fits, the beginning of the best one; with `whole_sentences` nothing. Empty,
+    if nothing fits.
     """
     text = text[:_CUT_LOOKS_AT]
     pieces = _pieces(text)
@@ -124,9 +127,9 @@ def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCount
     best = _by_worth(choice, weights)
     for i in best:
         if not choice.take(i, with_heads=True) and not choice.chosen:
-            return _beginning(one_line(text[slice(*pieces[i])]), limit, counter)
+            return "" if whole_sentences else _beginning(one_line(text[slice(*pieces[i])]), limit, counter)
     if not best:
-        return _opening(choice)
+        return _opening(choice, whole_sentences)
     for i in list(choice.chosen):
         for beside in (i + 1, i - 1):
             if beside in choice.bodies:
@@ -134,12 +137,16 @@ def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCount
     return _joined(text, pieces, sorted(choice.chosen))
 
 
-def _opening(choice: _Choice) -> str:
+def _opening(choice: _Choice, whole_sentences: bool) -> str:
     """The first sentences that fit; if not one, the beginning of the first."""
     for i, (start, end) in enumerate(choice.pieces):
         if not choice.take(i, with_heads=False):
             if i == 0:
-                return _beginning(one_line(choice.text[start:end]), choice.limit, choice.counter)
+                return (
+                    ""
+                    if whole_sentences
+                    else _beginning(one_line(choice.text[start:end]), choice.limit, choice.counter)
+                )
             break
     return _joined(choice.text, choice.pieces, sorted(choice.chosen))
 

@@ -34,6 +34,11 @@ TALK: Final = Talk(
     you=r"\byou(?:r|rs|rself|rselves)?\b",
     you_signs=("you",),
     my_words=r"\b(?:I|I'm|I've|my|we|our)\b",
+    courtesy=frozenset(
+        "absolutely agree agreed amazing appreciate awesome best bet bye care congrats congratulations cool definitely enjoy exactly excited "
+        "fantastic fun glad good goodbye great happy haha hope hug incredible interesting keep kind kindness lol love lovely luck mean means "
+        "morning nice night perfect proud right see share sharing sorry sound sounds support sweet take talk totally true welcome wonderful word words".split()
+    ),
     parts={
         "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "ai": Role.ASSISTANT, "bot": Role.ASSISTANT,
         "agent": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM, "tool": Role.TOOL,

@@ -6,16 +6,19 @@ Pure functions of a view: nothing here counts tokens or decides what is packed (
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 
 from embermem import languages
 from embermem.index.query_context import View
 from embermem.languages.words import asks, content_words, sentences, terms
 
-__all__ = ["Exchanges", "completing", "ends_in_question", "statement_of"]
+__all__ = ["Exchanges", "completing", "ends_in_question", "says_much", "statement_of"]
 
 _SHORT = 4
 """Content words up to which an utterance says little by itself."""
+_NOTHING = 2
+"""Content words beside those of courtesy up to which it says nothing."""
+_COURTESY = frozenset(term for language in languages.all() for word in language.talk.courtesy for term in terms(word))
 _FARTHEST = 3
 """Utterances of one speaker in a row that are passed over on the way to the other's."""
 _LONGEST = 3
@@ -83,9 +86,14 @@ class Exchanges:
         known = self._short.get(row)
         if known is None:
             text = self._text(row)
-            known = len(text) < _LOOKS_AT and len(content_words(text) - self._names) <= _SHORT
+            known = len(text) < _LOOKS_AT and not says_much(text, self._names)
             self._short[row] = known
         return known
+
+    def is_empty(self, row: int) -> bool:
+        """Whether an utterance is a greeting, thanks, praise or a farewell, and next to nothing else."""
+        words = content_words(self._text(row)) - self._names
+        return len(words - _COURTESY) <= _NOTHING and (not words or not words.isdisjoint(_COURTESY))
 
     def says_something(self, row: int) -> bool:
         """Whether a short utterance may matter by itself: it holds a word of the query, or a fact rests on it."""
@@ -101,6 +109,11 @@ def completing(view: View, rows: Iterable[int]) -> tuple[int, ...]:
     """What else must be known to complete the exchanges of these rows."""
     exchanges = Exchanges(view)
     return tuple(dict.fromkeys(other for row in rows for other in exchanges.of(row)))
+
+
+def says_much(text: str, names: Set[str] = frozenset()) -> bool:
+    """Whether a text has more than four content words; names do not count."""
+    return len(content_words(text) - names) > _SHORT
 
 
 def ends_in_question(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from embermem.core.types import Utterance
 from embermem.index.query_context import View
 from embermem.languages.words import sentences
-from embermem.memoryos.recall.exchanges import statement_of
+from embermem.memoryos.recall.exchanges import says_much, statement_of
 from embermem.prompts.dated_text import dated_text
 from embermem.prompts.rendering import CUT, cut, day, one_line, utterance_line
 from embermem.protocols import TokenCounter
@@ -34,11 +34,12 @@ class Lines:
         """The tokens of a line, with its end."""
         return self._counter.count(line + "\n")
 
-    def line(self, row: int, limit: int, *, without_question: bool = False) -> str:
-        """The line of a row within `limit` tokens; empty, if too little of it would be shown.
+    def line(self, row: int, limit: int, left: int, *, without_question: bool = False) -> str:
+        """The line of a row within `limit` tokens, and within what is left; empty, if too little of it would be shown.
 
-        `without_question` leaves out the questions that it ends in.
+        What is left cuts no sentence. `without_question` leaves out the questions that it ends in.
         """
+        limit, is_last = min(limit, left), left < limit
         if limit < _LEAST_CUT:
             return ""
         utterance = self._view.snapshot.utterances[row]
@@ -48,7 +49,7 @@ class Lines:
         if not text or text.strip() == CUT:
             return ""
         line = utterance_line(utterance, self._with_dates(row, one_line(text)))
-        return line if self.cost(line) <= limit else self._cut(row, utterance, text, limit)
+        return line if self.cost(line) <= limit else self._cut(row, utterance, text, limit, is_last)
 
     def take(self, row: int) -> None:
         """Note that the row is told."""
@@ -89,15 +90,15 @@ class Lines:
     def _with_dates(self, row: int, text: str) -> str:
         return dated_text(text, self._view.snapshot.utterances[row].said_at) if self._dated[row] else text
 
-    def _cut(self, row: int, utterance: Utterance, text: str, limit: int) -> str:
+    def _cut(self, row: int, utterance: Utterance, text: str, limit: int, whole_sentences: bool) -> str:
         """The line with its text cut; dates beside its times count too, so what they take is cut off once more."""
         room = limit - self.cost(utterance_line(utterance, ""))
         while room >= _LEAST_CUT:
-            shorter = cut(text, room, self._view.idf, self._counter)
+            shorter = cut(text, room, self._view.idf, self._counter, whole_sentences=whole_sentences)
             line = utterance_line(utterance, self._with_dates(row, shorter)) if shorter else ""
             over = self.cost(line) - limit if line else 0
             if over <= 0:
-                return line
+                return line if says_much(shorter) else ""
             room -= over
         return ""
 

@@ -30,7 +30,7 @@ from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.languages.words import content_words
 from embermem.memoryos.people import profile_value
-from embermem.memoryos.recall.exchanges import Exchanges
+from embermem.memoryos.recall.exchanges import Exchanges, says_much
 from embermem.memoryos.recall.lines import Lines
 from embermem.prompts.rendering import (
     CUT,
@@ -60,12 +60,11 @@ _MISFITS = 30
 """After so many in a row that did not fit, the rest is not tried."""
 _OTHER_HALF = 40
 """Tokens that a question or answer takes at most which is packed because of the other."""
-_SURELY_LITTLE = 0.001
-"""Below this probability of holding the evidence, an utterance of few words is not packed."""
+_LIKELY = 0.002
+"""The probability of holding the evidence from which an utterance of few words is packed (ours); thanks and greetings
+from `facts_least`."""
 _SENTENCE = 4
 """Content words from which a fact's value says all of it: of "Lyon" it is said that somebody lives there."""
-_STATEMENT = 6
-"""Content words, with the speaker, from which a message is worth its line without the question that it ends in."""
 _CHARS_A_TOKEN = 4.0
 _A_THOUSAND = 1000.0
 """Tokens that pack_least_share is counted by."""
@@ -325,7 +324,8 @@ class _Filling:
         """Whether an utterance says little, holds no word of the query, and is not likely to be what is asked for."""
         if not self.exchanges.is_short(row) or self.exchanges.says_something(row):
             return False
-        return math.exp(self.scores[row] - self.likely) < _SURELY_LITTLE
+        least = self.settings.facts_least if self.exchanges.is_empty(row) else _LIKELY
+        return math.exp(self.scores[row] - self.likely) < least
 
     def complete_exchanges(self) -> None:
         """With tokens that are left over, the questions before packed answers, for what was packed first first."""
@@ -334,7 +334,7 @@ class _Filling:
             question = self.exchanges.question_of(row)
             if question is not None and self._is_new(question):
                 spent = self.used
-                line = self.lines.line(question, limit)
+                line = self.lines.line(question, limit, self._room())
                 most = min(limit, self.settings.pack_line_least, self._room())
                 cost = self._cost(line) + self._header_cost(self.snapshot.utterances[question]) if line else 0
                 if line and CUT not in line and cost <= most:
@@ -411,8 +411,8 @@ class _Filling:
         for one in (row, *(other for other in members if other != row)):
             utterance = self.snapshot.utterances[one]
             over = 0 if _place(utterance) in heads else self._cost(header(utterance))
-            line = self.lines.line(one, min(limit if one == row else min(limit, _OTHER_HALF), left - over))
-            if one < row and CUT in line:
+            line = self.lines.line(one, limit if one == row else min(limit, _OTHER_HALF), left - over)
+            if one < row and (not line or CUT in line):
                 continue
             if not line:
                 return None
@@ -424,8 +424,8 @@ class _Filling:
     def _try_statement(self, row: int, limit: int) -> bool:
         """Pack the row without the question that it ends in, if it says something besides."""
         over = self._header_cost(self.snapshot.utterances[row])
-        line = self.lines.line(row, min(limit, self._room() - over), without_question=True)
-        if line and len(content_words(line)) > _STATEMENT:
+        line = self.lines.line(row, limit, self._room() - over, without_question=True)
+        if line and says_much(line, self.view.names):
             self._put(row, line)
             return True
         self._leave_out(row, "over the budget")
