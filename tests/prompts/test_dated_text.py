@@ -35,6 +35,8 @@ def test_a_relative_time_has_its_date_beside_it(said: str, shown: str) -> None:
         "I was there on 5 May 2024.",
         "Last Friday, 6 March 2026, it rained.",
         "It was recently, the other day.",
+        "We haven't talked in a few days.",
+        "That is the best meal I had in two years.",
         "It was yesterday [2026-03-08].",
         "Nothing of the kind.",
     ],
