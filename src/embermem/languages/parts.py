@@ -30,6 +30,8 @@ class Questions:
     """Which ones, all of them."""
     past: str = NEVER
     """What was."""
+    character: str = NEVER
+    """What somebody is like: their personality, what they are into."""
     says_number: str = r"\d"
     """What holds a number, in digits or words."""
 

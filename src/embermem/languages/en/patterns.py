@@ -20,6 +20,8 @@ QUESTIONS: Final = Questions(
     past=r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
     r"|\blast (?:time|week|month|year|night|spring|summer|autumn|fall|winter)\b"
     r"|\b(?:have|has)\b[^.?!]{0,40}\b(?:been|said|told|done|gone|seen|ever|mentioned)\b",
+    character=r"\b(?:personalit(?:y|ies)|character traits?|traits|attributes|temperament|(?:kind|sort|type) of (?:person|man|woman)|interested in|interests|hobbies"
+    r"|(?:am|is|are) (?:i|you|he|she|they|\w+) (?:like|into)\b|describe (?:me|my (?:self|personality))|recommend|suggest)\b",
     says_number=r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|once|twice|half)\b",
 )
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,8 @@ _OTHER_HALF = 40
 _LIKELY = 0.002
 """The probability of holding the evidence from which an utterance of few words is packed (ours); thanks and greetings
 from `facts_least`."""
+_TRAITS_SHARE = 0.1
+"""The share of the budget that traits may take (ours)."""
 _SENTENCE = 4
 """Content words from which a fact's value says all of it: of "Lyon" it is said that somebody lives there."""
 _CHARS_A_TOKEN = 4.0
@@ -95,13 +97,15 @@ def pack(
 ) -> Packing:
     """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
 
-    `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them.
+    `persona` has the traits to tell, `facts` are those that bear on the query, best first; `standing` goals and limits
+    that do, which come before them.
     Of what is left of the budget by these and the open page, what was said may take the share `sure`, in [0, 1].
     """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
     filling.rank(rows, scores)
     filling.reserve_profile(persona)
+    filling.reserve_traits(persona)
     filling.reserve_standing(standing)
     filling.reserve_facts(facts)
     filling.reserve_open_page()
@@ -212,6 +216,7 @@ class _Filling:
         self.likely = 0.0
         self.used = 0
         self.profile: list[tuple[str, list[ProfileField]]] = []
+        self.traits: list[str] = []
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
         self.headers: set[tuple[str, ThreadId]] = set()
@@ -234,6 +239,15 @@ class _Filling:
                 self.used += cost
             if line:
                 self.profile.append((whose, line))
+
+    def reserve_traits(self, persona: Persona) -> None:
+        """The line of traits, as many of them as fit into a tenth of the budget."""
+        for count in range(len(persona.traits), 0, -1):
+            lines = trait_lines(replace(persona, traits=persona.traits[:count]))
+            cost = sum(self._cost(line) for line in lines)
+            if cost <= _TRAITS_SHARE * self.budget:
+                self.traits, self.used = lines, self.used + cost
+                return
 
     def reserve_standing(self, facts: Sequence[Fact]) -> None:
         """The facts that stand, best first, within their share; the first may take twice that."""
@@ -367,7 +381,9 @@ class _Filling:
     def _text(self) -> str:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
         said = ((self.snapshot.utterances[row], lines[row]) for row in self._rows())
-        return _render(self._profile_lines(), [item.line for item in self.packed if item.fact is not None], said)
+        return _render(
+            [*self._profile_lines(), *self.traits], [item.line for item in self.packed if item.fact is not None], said
+        )
 
     def _profile_lines(self) -> list[str]:
         """The profile without the fields that a packed fact tells, with their dates and sources."""

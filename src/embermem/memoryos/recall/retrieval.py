@@ -27,6 +27,7 @@ from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, people_of, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
+from embermem.memoryos.recall.character import bearing_traits
 from embermem.memoryos.recall.confidence import confidence, share_of_budget
 from embermem.memoryos.recall.exchanges import completing
 from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
@@ -192,7 +193,8 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People)
         return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, counter)
     stands = shown(standing(view, people), people)
     sure = share_of_budget(view, ranking.confidence, people)
-    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands, sure)
+    persona = replace(ranking.persona, traits=bearing_traits(view, ranking.persona.traits, people))
+    return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, sure)
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`
