@@ -223,7 +223,13 @@ class Settings:
     )
     pack_least_lines: int = _number(14, "utterances and facts that are packed before this rule applies", low=0)
     pack_exchange_share: float = _number(
-        0.1, "share of the used tokens for questions and answers that complete packed ones", low=0.0
+        0.1, "share of the used tokens for questions before packed answers, if tokens are left over", low=0.0
+    )
+    pack_sure: float = _number(
+        0.15,
+        "confidence from which what was said may take all of the budget; docs/concepts/recall.md",
+        above=0.0,
+        high=1.0,
     )
     pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
     pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget allows", low=1)

@@ -48,7 +48,7 @@ class Language:
     """The name of an assistant without a name."""
     sentence_end: ClassVar[str] = r"(?<=[.!?…])[\"'”’)\]]*\s+"
     """A pattern of the text between two sentences."""
-    weekdays: ClassVar[tuple[str, ...]] = ("1", "2", "3", "4", "5", "6", "7")
+    weekdays: ClassVar[tuple[str, ...]] = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     """Short names of the days of a week, from Monday."""
     speaks_of: ClassVar[str] = "speaks of"
     """The relation of a speaker to the content of a message."""
@@ -149,6 +149,10 @@ class Language:
     def dated(self, label: str, *, since: bool) -> str:
         """The suffix of a statement that was true in a period, or is true since a time."""
         return f" (since {label})" if since else f" ({label})"
+
+    def said_on(self, day: str) -> str:
+        """The suffix of a statement without a time of its own: the day on which it was said, in ISO 8601."""
+        return f" (said {day})"
 
     def until(self, moment: datetime) -> str:
         """The suffix of a statement that is no longer true: the day on which it ended."""

@@ -31,6 +31,8 @@ class Questions:
     """Which ones, all of them."""
     past: str = NEVER
     """What was."""
+    character: str = NEVER
+    """What somebody is like: their personality, what they are into."""
     says_number: str = r"\d"
     """What holds a number, in digits or words."""
     overview: str = NEVER
@@ -57,6 +59,8 @@ class Talk:
     """One of these stands wherever `you` is found."""
     my_words: str = NEVER
     """What marks a sentence as said of the speaker, for a summary."""
+    courtesy: frozenset[str] = frozenset()
+    """Words, folded, of thanks, praise and farewell: a few words beside them say little."""
     parts: Mapping[str, Role] = field(default_factory=dict)
     """Names, in lower case, that say only which side of a conversation speaks, in files of conversations."""
     nobody: frozenset[str] = frozenset()

@@ -16,6 +16,7 @@ __all__ = [
     "asks_for_overview",
     "asks_for_several",
     "asks_for_time",
+    "asks_of_character",
     "asks_of_oneself",
     "asks_of_the_past",
     "says_number",
@@ -25,6 +26,7 @@ _TIME = either(lambda one: one.questions.time)
 _NUMBER = either(lambda one: one.questions.number)
 _SEVERAL = either(lambda one: one.questions.several)
 _PAST = either(lambda one: one.questions.past)
+_CHARACTER = either(lambda one: one.questions.character)
 _ME = either(lambda one: one.talk.me, re.NOFLAG)
 _SAID_NUMBER = either(lambda one: one.questions.says_number)
 _LOOKS_AT = 300
@@ -66,6 +68,11 @@ def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 def asks_of_the_past(query: str) -> bool:
     """Whether a query asks about the past, for which current goals are not relevant."""
     return asks(query.rstrip()) and _PAST.search(query) is not None
+
+
+def asks_of_character(query: str) -> bool:
+    """Whether a query asks what somebody is like or is into."""
+    return _CHARACTER.search(query[:_LOOKS_AT]) is not None
 
 
 def says_number(text: str) -> bool:

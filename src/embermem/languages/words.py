@@ -17,6 +17,7 @@ from embermem.languages.registry import all, by_signs, default, signed, spelled
 
 __all__ = [
     "asks",
+    "content_words",
     "date_words",
     "language_of_run",
     "name_of",
@@ -75,6 +76,17 @@ def terms(text: str) -> list[str]:
     for run in _RUN.findall(folded):
         found += (language if run.isascii() else language_of_run(run, language)).terms_of(run)
     return found
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The distinct words of a text that carry topic: stems, and words as a language without spaces cuts them out."""
+    folded = fold(text)
+    language = spelled(folded)
+    found: set[str] = set()
+    for run in _RUN.findall(folded):
+        own = language if run.isascii() else language_of_run(run, language)
+        found.update(own.terms_of(run) if own.spaced else own.keywords_of(run))
+    return frozenset(found)
 
 
 def words_to_match(text: str) -> Iterator[str]:

@@ -57,9 +57,11 @@ def one_line(text: str) -> str:
 
 
 def header(utterance: Utterance) -> str:
-    """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone."""
+    """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone and the
+    language of the utterance."""
     thread = one_line(utterance.thread)[:_THREAD_CHARS]
-    return f"{day(utterance.said_at)} ({languages.default().weekdays[utterance.said_at.weekday()]}), {thread}:"
+    weekdays = languages.by_signs(utterance.text).weekdays
+    return f"{day(utterance.said_at)} ({weekdays[utterance.said_at.weekday()]}), {thread}:"
 
 
 def utterance_line(utterance: Utterance, text: str | None = None) -> str:
@@ -72,7 +74,7 @@ def fact_line(fact: Fact) -> str:
     so says until when: `(until 3 May 2026)`."""
     text = one_line(fact.text)
     dated = text.endswith((")", "）"))
-    said = f" (said {day(fact.valid_from)})" if fact.valid_from and not dated else ""
+    said = languages.by_signs(text).said_on(day(fact.valid_from)) if fact.valid_from and not dated else ""
     source = f" [#{fact.sources[0].seq}]" if fact.sources else ""
     return f"- {text}{said}{_until(fact)}{source}"
 
@@ -112,13 +114,16 @@ def day(moment: datetime) -> str:
 # --------------------------------------------------------------------------------------------------------- the cut
 
 
-def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCounter) -> str:
+def cut(
+    text: str, limit: int, weights: Mapping[str, float], counter: TokenCounter, *, whole_sentences: bool = False
+) -> str:
     """One line of the sentences that matter to a query, in their order, within `limit` tokens.
 
     First those that hold its terms or stand beside one that does, by weight, down to half of the best. A line of a
     list comes with the head that it stands under, and with the first sentence, if that is a head. No head comes alone.
     What room is left goes to the sentences after and before those chosen. Where no term occurs, the beginning.
-    `[…]` marks each gap. Where no sentence fits, the beginning of the best one. Empty, if nothing fits.
+    `[…]` marks each gap. Where no sentence fits, the beginning of the best one; with `whole_sentences` nothing. Empty,
+    if nothing fits.
     """
     text = text[:_CUT_LOOKS_AT]
     pieces = _pieces(text)
@@ -126,9 +131,9 @@ def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCount
     best = _by_worth(choice, weights)
     for i in best:
         if not choice.take(i, with_heads=True) and not choice.chosen:
-            return _beginning(one_line(text[slice(*pieces[i])]), limit, counter)
+            return "" if whole_sentences else _beginning(one_line(text[slice(*pieces[i])]), limit, counter)
     if not best:
-        return _opening(choice)
+        return _opening(choice, whole_sentences)
     for i in list(choice.chosen):
         for beside in (i + 1, i - 1):
             if beside in choice.bodies:
@@ -136,12 +141,16 @@ def cut(text: str, limit: int, weights: Mapping[str, float], counter: TokenCount
     return _joined(text, pieces, sorted(choice.chosen))
 
 
-def _opening(choice: _Choice) -> str:
+def _opening(choice: _Choice, whole_sentences: bool) -> str:
     """The first sentences that fit; if not one, the beginning of the first."""
     for i, (start, end) in enumerate(choice.pieces):
         if not choice.take(i, with_heads=False):
             if i == 0:
-                return _beginning(one_line(choice.text[start:end]), choice.limit, choice.counter)
+                return (
+                    ""
+                    if whole_sentences
+                    else _beginning(one_line(choice.text[start:end]), choice.limit, choice.counter)
+                )
             break
     return _joined(choice.text, choice.pieces, sorted(choice.chosen))
 

@@ -52,10 +52,10 @@ METRIC, BOB = "alice wants the assistant to use metric units", "alice wants the 
 def test_they_stand_in_every_context_after_the_profile_and_before_other_facts(alice: OwnerMemory, query: str) -> None:
     context = alice.recall(query, budget=600)
     lines = context.text.split("\n")
-    assert lines[0].startswith("user: ")
-    assert lines[1] == WISHES
+    at = lines.index(WISHES)
+    assert all(line.startswith("user: ") for line in lines[:at])
     assert wishes(context) == [METRIC, BOB]
-    assert [line for line in lines if METRIC in line or BOB in line] == lines[2:4]
+    assert [line for line in lines if METRIC in line or BOB in line] == lines[at + 1 : at + 3]
     assert [one.value for one in context.facts[:2]] == ["use metric units", "never call them Bob"]
     assert {source.utterance_id for one in context.facts[:2] for source in one.sources} <= set(context.rests_on)
     assert f"stands at every recall: {METRIC}" in str(context.notes)

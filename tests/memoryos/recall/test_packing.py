@@ -19,7 +19,7 @@ from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.prompts.rendering import CUT
 
 DEFAULT = load()
-HEADER = re.compile(r"\d{4}-\d\d-\d\d \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\), .*:")
+HEADER = re.compile(r"\d{4}-\d\d-\d\d \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|周[一二三四五六日])\), .*:")
 SAID = re.compile(r"#(\d+) ")
 TOLD = re.compile(r"- .*")
 
@@ -100,7 +100,7 @@ def test_the_profile_line_and_the_open_page_are_reserved() -> None:
     lines.append(Line("And what of tomorrow then", thread="now", page="open"))
     made = context(lines, Persona(profile=(profile("name", "Alice"),)), 40, "words")
     assert made.text.startswith("user: name Alice\n")
-    assert "And what of tomorrow then" in made.text
+    assert "And what of tomorrow [2026-05-03] then" in made.text
 
 
 def test_an_answered_page_is_not_reserved() -> None:
@@ -164,7 +164,7 @@ def packed(
 
 
 def test_packing_ends_when_what_is_left_is_unlikely_to_help() -> None:
-    lines = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(40)]
+    lines = [Line(f"number {i} of all birds along this river bank", thread=f"t{i}") for i in range(40)]
     sure = packed(lines, [12.0] + [0.0] * 39, 1000, pack_least_lines=3)
     unsure = packed(lines, [2.0] + [0.0] * 39, 1000, pack_least_lines=3)
     assert len(sure.places) == 3
@@ -174,7 +174,7 @@ def test_packing_ends_when_what_is_left_is_unlikely_to_help() -> None:
 
 
 def test_several_pieces_of_evidence_are_all_packed_before_packing_ends() -> None:
-    lines = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(40)]
+    lines = [Line(f"number {i} of all birds along this river bank", thread=f"t{i}") for i in range(40)]
     made = packed(lines, [14.0, 13.0, 13.5, 12.0, 12.5, 11.0] + [0.0] * 34, 1000, pack_least_lines=1)
     assert sorted(made.places) == [0, 1, 2, 3, 4, 5]
 
@@ -228,3 +228,52 @@ def test_a_fact_that_was_corrected_is_told_beside_what_was_said() -> None:
     made = context(lines, Persona(facts=(corrected,)), 60, "words", "Where does Maj live?")
     assert "#1 " in made.text
     assert made.facts == (corrected,)
+
+
+def test_what_says_little_is_not_packed() -> None:
+    lines = [Line("A heron stood in the reeds behind the old mill all day."), Line("Wow, that's great!", speaker="Bob")]
+    made = packed(lines, [9.0, 1.0], 400, pack_least_lines=5)
+    assert made.places == (0,)
+    assert [(left.what, left.reason) for left in made.left_out] == [("#2 Bob: Wow, that's great!", "says little")]
+
+
+def test_a_question_whose_answer_does_not_fit_is_cut_off() -> None:
+    asked = "I saw a heron in the reeds behind the old mill at noon. What did you see there yourself?"
+    answer = "Nothing but " + "rain and wind and a lot of mud everywhere " * 8
+    lines = [Line(asked, speaker="Bob"), Line(answer)]
+    made = packed(lines, [9.0, 0.0], 21, pack_least_lines=5)
+    assert made.text.endswith("#1 Bob: I saw a heron in the reeds behind the old mill at noon. […]")
+
+
+def test_a_sentence_that_is_packed_is_not_packed_again() -> None:
+    twice = "The heron stood in the reeds behind the mill."
+    lines = [Line(f"{twice} It left at dusk for the hills beyond."), Line(f"As I said. {twice}"), Line(twice)]
+    made = packed(lines, [9.0, 8.0, 7.0], 400)
+    assert made.text.count("stood in the reeds") == 1
+    assert "the same as #1" in {left.reason for left in made.left_out}
+
+
+def test_a_fact_that_a_packed_line_says_in_the_same_words_is_not_told() -> None:
+    told = "saw a grey heron in the reeds behind the old mill"
+    lines = [Line(f"I {told}."), Line("And much else besides was said on that long evening.")]
+    made = packed(lines, [9.0, 1.0], 400, Persona(facts=(fact("f", told, 1),)))
+    assert made.facts == ()
+    assert made.text.count("grey heron") == 1
+
+
+def test_a_profile_field_that_a_fact_tells_is_not_told_twice() -> None:
+    home = replace(fact("f", "lives in Lyon", 1), attribute="lives_in", value="Lyon")
+    field = replace(profile("home", "Lyon"), sources=home.sources)
+    made = context(
+        [Line("I live in Lyon.")], Persona(profile=(field,), facts=(home,)), 400, "words", "Where do I live?"
+    )
+    assert "home Lyon" not in made.text
+    assert "lives in Lyon" in made.text
+
+
+@pytest.mark.parametrize(("sure", "fewest", "most"), [(1.0, 30, 40), (0.2, 5, 12), (0.0, 3, 7)])
+def test_a_query_that_memory_knows_little_of_gets_little(sure: float, fewest: int, most: int) -> None:
+    lines = [Line(f"number {i} of all birds along this river bank", thread=f"t{i}") for i in range(40)]
+    view = View(snapshot(lines), Query(text="the heron", budget=600), load(pack_least_share=0.0))
+    made = pack(view, range(40), [0.0] * 40, [], Persona(), counter("words"), sure=sure)
+    assert fewest <= len(made.places) <= most

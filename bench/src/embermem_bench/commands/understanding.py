@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from embermem_bench.understanding.run import Report
-    from embermem_bench.understanding.sheet import Judged
+    from embermem_bench.understanding.sheet import Answered, Judged
 
 HELP = f"""Measure what a memory understood, without a judge. See docs/research/understanding.md.
 
@@ -24,7 +24,8 @@ Each file's conversations are stored and settled, one owner each; questions with
 {definitions()}
 
 With --sample, facts are drawn at random and written as a sheet. Fill its column `right` with y or n and read it back
-with --judged: the share of right facts, of all and of identity attributes.
+with --judged: the share of right facts, of all and of identity attributes. With --contexts, questions are drawn with
+their contexts of --tokens tokens; the column `answers` says whether a context answers its question.
 """
 
 
@@ -39,8 +40,14 @@ def understanding(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Write N facts of all files, drawn at random, to --out.")
     ] = None,
+    contexts: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Write the contexts of N questions of all files to --out.")
+    ] = None,
+    tokens: Annotated[int, typer.Option(min=1, metavar="B", help="The budget of --contexts.")] = 1_000,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The sheet of --sample (CSV); a new file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The sheet of --sample or --contexts (CSV); a new file.")
+    ] = None,
     judged: Annotated[Path | None, typer.Option(metavar="FILE", help="Read a judged sheet; no other FILE.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,18 +55,22 @@ def understanding(
     from embermem.reports import render
     from embermem_bench.understanding import sheet
 
-    if (sample is None) != (out is None):
-        raise typer.BadParameter("--sample and --out go together: how many facts, and where they are written")
+    if sample is not None and contexts is not None:
+        raise typer.BadParameter("--sample and --contexts are two sheets: write one at a time")
+    if (sample is None and contexts is None) != (out is None):
+        raise typer.BadParameter(
+            "--sample and --out go together, or --contexts and --out: how many, and where they are written"
+        )
     if judged is None and not files:
         raise typer.BadParameter("no FILE is given: name conversations to measure, or a sheet with --judged")
     if judged is not None:
-        if files or sample is not None:
-            raise typer.BadParameter("--judged only reads its sheet: leave out FILE and --sample")
+        if files or out is not None:
+            raise typer.BadParameter("--judged only reads its sheet: leave out FILE, --sample and --contexts")
         _show_judged(sheet.judged(judged), as_json)
         return
     if out is not None and out.exists():
         raise typer.BadParameter(f"{out} exists; name another file for the sheet")
-    reports = _measured(files or [], limit, session_of(ctx).preset)
+    reports = _measured(files or [], limit, session_of(ctx).preset, None if contexts is None else tokens)
     if as_json:
         found = [report.as_json() for report in reports]
         render.print_json(found[0] if len(found) == 1 else found)
@@ -69,9 +80,13 @@ def understanding(
         rows = sheet.drawn([row for report in reports for row in report.facts], sample, seed)
         sheet.write(rows, out)
         render.note(f"facts written to {out}: {len(rows)}; fill the column `right` with y or n")
+    if contexts is not None and out is not None:
+        asked = sheet.drawn([row for report in reports for row in report.contexts], contexts, seed)
+        sheet.write(asked, out)
+        render.note(f"contexts written to {out}: {len(asked)}; fill the column `answers` with y or n")
 
 
-def _measured(files: Sequence[Path], limit: int | None, preset: str | None) -> list[Report]:
+def _measured(files: Sequence[Path], limit: int | None, preset: str | None, context_tokens: int | None) -> list[Report]:
     from embermem_bench.datasets import subset
     from embermem_bench.understanding import run as runner
     from embermem_bench.understanding.gold import load_with_gold
@@ -81,7 +96,7 @@ def _measured(files: Sequence[Path], limit: int | None, preset: str | None) -> l
     for dataset, gold in loaded:
         with temporary_folder() as folder, progress_told() as told:
             part = subset(dataset, conversations=limit)
-            reports.append(runner.run(part, gold, folder, preset=preset, told=told))
+            reports.append(runner.run(part, gold, folder, preset=preset, context_tokens=context_tokens, told=told))
     return reports
 
 
@@ -99,11 +114,24 @@ def _show(reports: Sequence[Report]) -> None:
     render.records("", [(name, " ".join(str(one[name]) for one in counted)) for name in names])
 
 
-def _show_judged(found: Judged, as_json: bool) -> None:
+def _show_judged(found: Judged | Answered, as_json: bool) -> None:
     from dataclasses import asdict
 
     from embermem.reports import render
+    from embermem_bench.understanding.sheet import Answered
 
+    if isinstance(found, Answered):
+        answered = found.answers / found.judged if found.judged else None
+        if as_json:
+            render.print_json(asdict(found) | {"contexts_answer": answered})
+            return
+        render.table(
+            "contexts that answer, by reading",
+            ("", "answer", "judged", "share"),
+            [("all", found.answers, found.judged, answered)],
+        )
+        render.records("", [("not judged", found.not_judged)])
+        return
     share = found.right / found.judged if found.judged else None
     of_identity = found.identity_right / found.identity_judged if found.identity_judged else None
     if as_json:

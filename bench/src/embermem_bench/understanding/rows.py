@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 BUDGET = 1_000
 """The budget of the contexts whose facts are looked at, in tokens of the store's own counter."""
+BUDGETS = (300, BUDGET)
+"""The budgets of the contexts whose lines are looked at."""
 OVERVIEW_BUDGET, OVERVIEW_WORDS = 900, 600
 """The budget of an overview in tokens, and how many words of it are read."""
 
@@ -48,6 +50,36 @@ ROWS = (
         "agent, the name of the speaker of a source. A fact without a line of its own counts as unnamed.",
     ),
     Row("facts_per_context", "facts a context", "Mean number of facts in these contexts."),
+    *(
+        row
+        for budget in BUDGETS
+        for row in (
+            Row(
+                f"relative_{budget}",
+                f"contexts with an unresolved relative time, {budget:,} tokens",
+                f"The same questions, with a budget of {budget:,} tokens: share of the contexts with an expression "
+                'such as "yesterday", "last Friday", "two weeks ago" that has no date within 30 characters; English.',
+            ),
+            Row(
+                f"unanswered_{budget}",
+                f"packed questions without their answer, {budget:,} tokens",
+                "Share of the packed utterances that end in a question, and that somebody else answers in the thread, "
+                "whose next utterance by another speaker is not packed.",
+            ),
+            Row(
+                f"short_{budget}",
+                f"packed lines of four content words or fewer, {budget:,} tokens",
+                "Share of the lines of utterances with four content words or fewer; names of speakers and words of "
+                'courtesy ("thanks", "great", "sure") do not count.',
+            ),
+            Row(f"tokens_{budget}", f"tokens a context, {budget:,}", f"Mean tokens of these contexts of {budget:,}."),
+        )
+    ),
+    Row(
+        "unrelated_tokens",
+        "tokens for an unrelated question",
+        f"Mean tokens of the contexts of ten questions of which no conversation knows anything, budget {BUDGET:,}.",
+    ),
     Row(
         "rec@10",
         "evidence in the first 10",

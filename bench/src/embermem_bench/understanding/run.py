@@ -9,15 +9,15 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embermem.core.types import Fact, Page, Segment, Utterance
+from embermem.core.types import Context, Fact, Page, Segment, Utterance
 from embermem_bench import ProgressFn, recall
 from embermem_bench.datasets import Conversation, Dataset
 from embermem_bench.load_conversation import Stored, add_conversation, look_up
-from embermem_bench.understanding import measures
+from embermem_bench.understanding import contexts, measures
 from embermem_bench.understanding.gold import Gold
 from embermem_bench.understanding.measures import Asking, Figures, added
-from embermem_bench.understanding.rows import BUDGET, OVERVIEW_BUDGET, OVERVIEW_WORDS, ROWS
-from embermem_bench.understanding.sheet import SheetRow, rows_of
+from embermem_bench.understanding.rows import BUDGET, BUDGETS, OVERVIEW_BUDGET, OVERVIEW_WORDS, ROWS
+from embermem_bench.understanding.sheet import ContextRow, SheetRow, context_row, rows_of
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
@@ -50,6 +50,7 @@ class Report:
     counts: Mapping[str, int]
     figures: Mapping[str, tuple[float, float]]
     facts: tuple[SheetRow, ...]
+    contexts: tuple[ContextRow, ...] = ()
 
     def figure(self, key: str) -> float | None:
         """A figure by its key in `ROWS`; None where there is nothing that it is over."""
@@ -74,10 +75,12 @@ def run(
     folder: Path,
     *,
     preset: str | None = None,
+    context_tokens: int | None = None,
     told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
 ) -> Report:
     """Store the data set in `folder`, settle it, and measure. `gold` is what its file brings for each conversation.
+    With `context_tokens` the report has the context of every question at that budget, for a sheet.
 
     Raises BudgetExceeded as `recall.run`.
     """
@@ -86,6 +89,7 @@ def run(
     figures: Figures = {}
     counts = dict.fromkeys(("pages", "facts", "segments", "notes", "asked"), 0)
     facts: list[SheetRow] = []
+    of_contexts: list[ContextRow] = []
     given = {"background": False, **settings}
     path = folder / "bench.db"
     with (
@@ -99,6 +103,11 @@ def run(
             figures = added(figures, one.figures(by_words, dataset.headline, what, told))
             counts = {key: counts[key] + more for key, more in one.counts().items()}
             facts += rows_of(conversation.id, one.facts, one.pages.values())
+            if context_tokens is not None:
+                of_contexts += [
+                    context_row(conversation.id, question, asking.context)
+                    for question, asking in zip(talk.questions, one.asked(context_tokens, what, told), strict=True)
+                ]
         return Report(
             name=dataset.name,
             preset=memory.settings.preset,
@@ -107,6 +116,7 @@ def run(
             counts=counts,
             figures=figures,
             facts=tuple(facts),
+            contexts=tuple(of_contexts),
         )
 
 
@@ -161,12 +171,16 @@ class _Understood:
 
     def figures(self, by_words: Memory, headline: frozenset[str] | None, what: str, told: ProgressFn) -> Figures:
         """Every figure of `ROWS` that this conversation has. A new figure is one more part here."""
-        utterances = self.utterances
+        utterances = sorted(self.utterances, key=lambda utterance: utterance.seq)
+        asked = {budget: self.asked(budget, what, told) for budget in BUDGETS}
+        answers = contexts.answers_of(utterances)
         id_of = {turn: utterance_id for utterance_id, turn in self.stored.turn_of.items()}
-        parts = (
+        parts: tuple[Figures, ...] = (
             measures.facts_held(self.facts, self.gold.notes, utterances, id_of),
             measures.facts_made(self.facts, utterances, len(self.pages)),
-            measures.facts_in_contexts(self._asked(what, told), {u.id: u.speaker for u in utterances}),
+            measures.facts_in_contexts(asked[BUDGET], {u.id: u.speaker for u in utterances}),
+            *(contexts.figures([one.context for one in some], answers, budget) for budget, some in asked.items()),
+            contexts.unrelated(self._unrelated()),
             measures.evidence_found(
                 self._found(by_words, what, told), headline, ("rec@10", "rec@600w", "thread_any@5")
             ),
@@ -185,13 +199,13 @@ class _Understood:
             made = added(made, part)
         return made
 
-    def _asked(self, what: str, told: ProgressFn) -> list[Asking]:
-        """The context of each question, with the utterances that are its evidence."""
+    def asked(self, budget: int, what: str, told: ProgressFn) -> list[Asking]:
+        """The context of each question within a budget, with the utterances that are its evidence."""
         made = []
         for number, question in enumerate(self.conversation.questions, 1):
-            told(f"{what}: facts in contexts", number, len(self.conversation.questions))
+            told(f"{what}: contexts of {budget}", number, len(self.conversation.questions))
             context = self.owner.recall(
-                question.text, at=self.stored.asked_at(question), budget=BUDGET, scope=self.stored.scope(question)
+                question.text, at=self.stored.asked_at(question), budget=budget, scope=self.stored.scope(question)
             )
             evidence = frozenset(
                 utterance_id
@@ -200,6 +214,10 @@ class _Understood:
             )
             made.append(Asking(context=context, evidence=evidence))
         return made
+
+    def _unrelated(self) -> list[Context]:
+        """The contexts of questions of which nothing is known."""
+        return [self.owner.recall(text, at=self.stored.latest, budget=BUDGET) for text in contexts.UNRELATED]
 
     def _found(self, by_words: Memory, what: str, told: ProgressFn) -> list[recall.Asked]:
         """The questions as `bench recall` asks them, in words."""

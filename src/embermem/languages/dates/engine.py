@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -14,12 +14,14 @@ from embermem.languages.dates.rules import Core, DateTables, Prefix, by_lead
 from embermem.languages.facts.finding import When
 from embermem.languages.registry import all
 
-__all__ = ["DateSpan", "date_spans", "since"]
+__all__ = ["DateSpan", "date_spans", "relative_spans", "since"]
 
 _MOST_SPANS = 16
 _DEEPEST = 3
 _NEAR = 24
 """Characters between two dates that may speak of the same."""
+_ELSEWHEN = datetime(1990, 1, 3, tzinfo=UTC)
+"""A moment in which nothing is said, to which relative dates are held."""
 
 
 class _Grammar(NamedTuple):
@@ -62,6 +64,15 @@ def date_spans(text: str, said_at: datetime) -> tuple[DateSpan, ...]:
             break
         end = span.end
     return tuple(spans[:_MOST_SPANS])
+
+
+def relative_spans(text: str, said_at: datetime) -> tuple[DateSpan, ...]:
+    """Those of the dates in a text that name other days when said at another time: "last Friday", but not "5 May"."""
+    spans = date_spans(text, said_at)
+    if not spans:
+        return ()
+    fixed = {(span.start, span.end): span.first for span in date_spans(text, _ELSEWHEN)}
+    return tuple(s for s in spans if not s.any_year and fixed.get((s.start, s.end)) != s.first)
 
 
 def since(tables: DateTables, text: str, said_at: datetime, pos: int = 0, endpos: int | None = None) -> When | None:

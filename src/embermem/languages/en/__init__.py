@@ -26,7 +26,6 @@ class English(Language):
     name = "English"
     stop_words = words.STOP_WORDS
     abbreviations = r"mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|no"
-    weekdays = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     dates = DATES
     questions = patterns.QUESTIONS
     talk = patterns.TALK

@@ -84,6 +84,12 @@ _BEHIND = re.compile(
     r"|would)\b",
     FLAGS,
 )
+_NOT_FOR = re.compile(
+    r"\b(?:(?:ha(?:ve|s|d)|do|does|did|is|was|would|could)n['’]?t|not|never|first|best|worst|most|least|longest)\b"
+    r"[^.!?;:,\n]{0,40}$",
+    FLAGS,
+)
+"""Before "in a few days" that is as long as something was not done."""
 _FIRST_WORDS = re.compile(r"\s*(?:and|but|so|then)?\s*(?:on)?\s*", FLAGS)
 _THEN_AHEAD = re.compile(
     r"(?:\s(?:morning|afternoon|evening|night))?,?\s(?:I|we|you|he|she|they|it)"
@@ -191,6 +197,8 @@ def _before_last(match: re.Match[str], said: date) -> Days | None:
 
 
 def _ago(match: re.Match[str], said: date) -> Days | None:
+    if match["side"].lower() == "in" and _NOT_FOR.search(match.string, max(0, match.start() - 60), match.start()):
+        return None
     return away(match["unit"].lower(), amount(match["n"]), -1 if match["side"].lower() == "ago" else 1, said)
 
 

@@ -37,6 +37,8 @@ QUESTIONS: Final = Questions(
     r"life|lives|story|person|people|background|journey|milestones|events|event|moments|moment|situation|years|year|months|month|"
     r"weeks|week|days|day|time|times|spring|summer|autumn|fall|winter|ago|early|late|earlier|later|memory|memories|conversations?|chats?|"
     r"talked|talks?|user|recall)\b",
+    character=r"\b(?:personalit(?:y|ies)|character traits?|traits|attributes|temperament|(?:kind|sort|type) of (?:person|man|woman)|interested in|interests|hobbies"
+    r"|(?:am|is|are) (?:i|you|he|she|they|\w+) (?:like|into)\b|describe (?:me|my (?:self|personality))|recommend|suggest)\b",
     says_number=r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|once|twice|half)\b",
 )
 
@@ -51,6 +53,11 @@ TALK: Final = Talk(
     you=r"\byou(?:r|rs|rself|rselves)?\b",
     you_signs=("you",),
     my_words=r"\b(?:I|I'm|I've|my|we|our)\b",
+    courtesy=frozenset(
+        "absolutely agree agreed amazing appreciate awesome best bet bye care congrats congratulations cool definitely enjoy exactly excited "
+        "fantastic fun glad good goodbye great happy haha hope hug incredible interesting keep kind kindness lol love lovely luck mean means "
+        "morning nice night perfect proud right see share sharing sorry sound sounds support sweet take talk totally true welcome wonderful word words".split()
+    ),
     parts={
         "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "ai": Role.ASSISTANT, "bot": Role.ASSISTANT,
         "agent": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM, "tool": Role.TOOL,

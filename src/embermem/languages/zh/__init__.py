@@ -42,6 +42,7 @@ class Chinese(Language):
     people = PeopleWords(kin=kin_of("zh"), possessive="的", user="用户", agent="助手")
     interests = cached_property(interests_of)
     full_stop = "。"
+    weekdays = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
     assistant = "助手"
     speaks_of = "谈到"
 
@@ -83,6 +84,9 @@ class Chinese(Language):
 
     def dated(self, label: str, *, since: bool) -> str:
         return f"（自{label}）" if since else f"（{label}）"
+
+    def said_on(self, day: str) -> str:
+        return f"（{day}说）"
 
     def until(self, moment: datetime) -> str:
         return f"（至{self.day(moment)}）"

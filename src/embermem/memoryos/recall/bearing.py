@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bearing"]
+__all__ = ["bearing", "wanted"]
 
 _NEAR = 0.42
 """A cosine between a query and an utterance from which they speak of one thing (ours)."""
@@ -42,7 +42,7 @@ def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, flo
     settings = view.settings
     if settings.facts_told == 0:
         return ()
-    asked, of = asked_attributes(view.query.text), _wanted(view, people)
+    asked, of = asked_attributes(view.query.text), wanted(view, people)
     found = _from(view, view.snapshot.facts, scores, people, asked, of)
     if view.snapshot.ended_facts and view.asked_days:
         ended = _from(view, view.snapshot.past_facts, scores, people, asked, of)
@@ -51,7 +51,7 @@ def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, flo
     return tuple((fact, likely) for _, _, fact, likely in found[: settings.facts_told])
 
 
-def _wanted(view: View, people: People) -> frozenset[str]:
+def wanted(view: View, people: People) -> frozenset[str]:
     """The ids of those whom a query asks about: by name, by kin word, or oneself; who is not named asks of himself."""
     named = people.named_in(view.query.text)
     asks_self = asks_of_oneself(view.query.text) or not named

@@ -20,6 +20,8 @@ from embermem.core.config import Settings
 from embermem.index import late
 from embermem.index.channels import speaker
 from embermem.index.query_context import View
+from embermem.languages.questions import asks_of_oneself, asks_of_the_past
+from embermem.memoryos.people import People
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int64]
 
-__all__ = ["Signs", "confidence", "signs"]
+__all__ = ["Signs", "confidence", "share_of_budget", "signs"]
 
 _SURE_HITS = 5
 """How many of the best hits say how sure a recall is."""
@@ -36,6 +38,8 @@ _EACH_SIDE = 8
 """How many utterances of whom the query names, and of all others, are held against each other."""
 _READ = 0.5
 """How much of a query the embedder must read for its vectors to say anything of how sure a recall is."""
+_ON_THE_DAY = 0.5
+"""The nearness in time (index/dating.py) from which something was said of the days that a query names."""
 _LOOKS_AT = 500
 """Characters of an utterance that are read for whom it speaks of."""
 
@@ -75,6 +79,29 @@ def confidence(view: View, rows: Sequence[int]) -> float:
         + settings.confidence_length * found.length
         + settings.confidence_whose * found.whose
     )
+
+
+def share_of_budget(view: View, confidence: float, people: People) -> float:
+    """The share of a budget that what was said may take for a query, in [0, 1].
+
+    All, from the confidence `pack_sure` on, and for every query that speaks of somebody who is known here, of days on
+    which something was said, or of what was said to whom asks. Below, in proportion to the square. All too where no
+    token vectors say how near anything comes: for them the confidence was not fitted.
+    """
+    least = view.settings.pack_sure
+    if view.query.tokens is None or view.understood < _READ or confidence >= least or _is_of_memory(view, people):
+        return 1.0
+    return (confidence / least) ** 2
+
+
+def _is_of_memory(view: View, people: People) -> bool:
+    text = view.query.text
+    if not view.terms or not view.names.isdisjoint(view.terms) or people.named_in(text):
+        return True
+    if asks_of_oneself(text) and asks_of_the_past(text):
+        return True
+    near = view.snapshot.dates.nearness(view.asked_days, view.n) if view.asked_days else np.zeros(1)
+    return bool(near.max(initial=0.0) >= _ON_THE_DAY)
 
 
 def signs(view: View, rows: Sequence[int]) -> Signs:

@@ -11,29 +11,32 @@ thread. `#12` is the utterance's seq: the same in every recall. prompts/renderin
 
 What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits, and until what is
 left is unlikely to help. Then exchanges are completed: the question before an answer, the answer to a question.
-Reserved are only the profile line, the user's standing instructions (instructions.py), a few goals and limits of the
-user (active_goals.py), and the open page.
+Reserved are only the profile line, a few goals and limits of the user (active_goals.py), and the open page.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embermem.core.attributes import is_instruction
-from embermem.core.types import Fact, FactId, LeftOut, Persona, ThreadId, Utterance
+from embermem.core.types import Fact, FactId, LeftOut, Persona, ProfileField, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
+from embermem.languages.words import content_words
+from embermem.memoryos.people import profile_value
+from embermem.memoryos.recall.exchanges import Exchanges, says_much
+from embermem.memoryos.recall.lines import Lines
 from embermem.memoryos.recall.overview import Overview
 from embermem.prompts.rendering import (
     CUT,
     WISHES,
-    cut,
     day,
     fact_line,
     field,
@@ -58,8 +61,15 @@ _NAME_CHARS, _NAME_LOOKS_AT = 80, 300
 """Characters by which an utterance that was left out is named, and among which they are looked for."""
 _MISFITS = 30
 """After so many in a row that did not fit, the rest is not tried."""
-_LEAST_CUT = 12
-"""A cut that leaves fewer tokens is not worth its line."""
+_OTHER_HALF = 40
+"""Tokens that a question or answer takes at most which is packed because of the other."""
+_LIKELY = 0.002
+"""The probability of holding the evidence from which an utterance of few words is packed (ours); thanks and greetings
+from `facts_least`."""
+_TRAITS_SHARE = 0.1
+"""The share of the budget that traits may take (ours)."""
+_SENTENCE = 4
+"""Content words from which a fact's value says all of it: of "Lyon" it is said that somebody lives there."""
 _CHARS_A_TOKEN = 4.0
 _OVERVIEW_SHARE = 0.8
 """Of the budget, where an overview is asked for; what was said gets the rest."""
@@ -89,25 +99,32 @@ def pack(
     counter: TokenCounter,
     standing: Sequence[Fact] = (),
     instructions: Sequence[Fact] = (),
+    *,
     tell: Callable[[int], Overview] | None = None,
+    sure: float = 1.0,
 ) -> Packing:
     """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
 
-    `facts` are those that bear on the query, best first; `standing` goals and limits that do, which come before them;
-    `instructions` are told whatever is asked, before all other facts, the newest first while there is room. `tell`
-    gives the overview within so many tokens, where the query asks for one.
+    `persona` has the traits to tell, `facts` are those that bear on the query, best first; `standing` goals and limits
+    that do, which come before them; `instructions` are told whatever is asked, before all other facts, the newest first
+    while there is room. `tell` gives the overview within so many tokens, where the query asks for one.
+    Of what is left of the budget by these and the open page, what was said may take the share `sure`, in [0, 1].
     """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
     filling = _Filling(view, counter, max(0, budget))
+    filling.rank(rows, scores)
     filling.reserve_profile(persona)
+    filling.reserve_traits(persona)
     filling.reserve_instructions(instructions)
     if tell is not None:
         filling.reserve_overview(tell)
     filling.reserve_standing(standing)
     filling.reserve_facts(facts)
-    filling.reserve_open_page(dict(zip(rows, scores, strict=True)))
-    filling.fill(rows, scores)
-    filling.complete_exchanges(frozenset(rows))
+    filling.reserve_open_page()
+    filling.limit_to(sure)
+    filling.fill()
+    filling.drop_repeated_facts()
+    filling.complete_exchanges()
     return filling.packing(rows)
 
 
@@ -124,7 +141,7 @@ def pack_all(
     text = _render(
         [*profile_lines(persona), *trait_lines(persona)],
         [fact_line(fact) for fact, _ in facts],
-        [(header(utterances[row]), utterance_line(utterances[row])) for row in ordered],
+        [(utterances[row], utterance_line(utterances[row])) for row in ordered],
     )
     places = {row: place for place, row in enumerate(rows)}
     return Packing(
@@ -151,34 +168,42 @@ def open_page(view: View) -> tuple[int, ...]:
     return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
 
 
-def _render(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[str, str]]) -> str:
+def _render(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[Utterance, str]]) -> str:
     persona = [*profile, *facts]
     said: list[str] = []
     over = None
-    for head, line in lines:
-        if head != over:
-            said.append(head)
+    for utterance, line in lines:
+        if (head := _place(utterance)) != over:
+            said.append(header(utterance))
             over = head
         said.append(line)
     return "\n\n".join("\n".join(block) for block in (persona, said) if block)
+
+
+def _place(utterance: Utterance) -> tuple[str, ThreadId]:
+    """What one header stands over: a day of a thread."""
+    return day(utterance.said_at), utterance.thread
 
 
 def _in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:
     """Rows by day, within a day by the thread's first utterance, within a thread by time and seq."""
     first: dict[tuple[str, ThreadId], tuple[datetime, int]] = {}
     for u in utterances.values():
-        key = (day(u.said_at), u.thread)
+        key = _place(u)
         first[key] = min(first.get(key, (u.said_at, u.seq)), (u.said_at, u.seq))
 
     def place(row: int) -> tuple[str, datetime, int, datetime, int]:
         u = utterances[row]
-        said_on = day(u.said_at)
-        return (said_on, *first[said_on, u.thread], u.said_at, u.seq)
+        return (day(u.said_at), *first[_place(u)], u.said_at, u.seq)
 
     return sorted(utterances, key=place)
 
 
 # ----------------------------------------------------------------------------------------------------- the budget
+
+
+def _profile_line(whose: str, fields: Sequence[ProfileField]) -> str:
+    return f"{whose}: {'; '.join(map(field, fields))}"
 
 
 @dataclass(slots=True)
@@ -197,39 +222,45 @@ class _Filling:
     def __init__(self, view: View, counter: TokenCounter, budget: int) -> None:
         self.view, self.counter, self.budget = view, counter, budget
         self.snapshot, self.settings = view.snapshot, view.settings
-        self.asks = view.snapshot.asks(view.n)
+        self.lines, self.exchanges = Lines(view, counter), Exchanges(view)
+        self.limit = budget
+        self.scores: dict[int, float] = {}
+        self.likely = 0.0
         self.used = 0
-        self.profile: list[str] = []
+        self.profile: list[tuple[str, list[ProfileField]]] = []
+        self.traits: list[str] = []
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
-        self.headers: set[str] = set()
-        self.said: dict[tuple[str, str, str], int] = {}
+        self.headers: set[tuple[str, ThreadId]] = set()
         self.told: set[str] = set()
         self.fact_cost = 0
         self.standing: dict[FactId, None] = {}
-        self.overview: tuple[Fact, ...] = ()
-        self.rows: set[int | None] = set()
+        self.overview = Overview()
+        self.rows: set[int] = set()
 
     def reserve_profile(self, persona: Persona) -> None:
         """The profile line, field by field while it fits into half of the budget."""
         for whose, fields in (("user", persona.profile), ("agent", persona.agent_profile)):
-            line = ""
+            line: list[ProfileField] = []
             for shown in fields:
-                longer = f"{line}; {field(shown)}" if line else f"{whose}: {field(shown)}"
-                cost = self._cost(longer) - (self._cost(line) if line else 0)
+                cost = self._cost(_profile_line(whose, [*line, shown]))
+                cost -= self._cost(_profile_line(whose, line)) if line else 0
                 if 2 * (self.used + cost) > self.budget:
-                    self._leave_out(f"profile {shown.name}", 0.0, "over the budget")
+                    self._leave_out(f"profile {shown.name}", "over the budget")
                     continue
-                line, self.used = longer, self.used + cost
+                line.append(shown)
+                self.used += cost
             if line:
-                self.profile.append(line)
+                self.profile.append((whose, line))
 
-    def reserve_overview(self, tell: Callable[[int], Overview]) -> None:
-        """The overview, within its share of what is left."""
-        overview = tell(int(_OVERVIEW_SHARE * (self.budget - self.used)))
-        self.overview = overview.facts
-        self.profile += overview.lines
-        self.used += sum(self._cost(line) for line in overview.lines)
+    def reserve_traits(self, persona: Persona) -> None:
+        """The line of traits, as many of them as fit into a tenth of the budget."""
+        for count in range(len(persona.traits), 0, -1):
+            lines = trait_lines(replace(persona, traits=persona.traits[:count]))
+            cost = sum(self._cost(line) for line in lines)
+            if cost <= _TRAITS_SHARE * self.budget:
+                self.traits, self.used = lines, self.used + cost
+                return
 
     def reserve_instructions(self, facts: Sequence[Fact]) -> None:
         """What the user wants of the agent, within its share of the budget, of which the first may take twice as much:
@@ -241,7 +272,7 @@ class _Filling:
             cost = self._cost(line)
             limit = share if chosen else min(2 * share, self.budget - self.used)
             if one_line(fact.text) in self.told or spent + cost > limit:
-                self._leave_out(line, 0.0, "over the instructions' share of the budget")
+                self._leave_out(line, "over the instructions' share of the budget")
                 continue
             self.told.add(one_line(fact.text))
             chosen.append(_Packed(line=line, cost=cost, fact=fact))
@@ -249,6 +280,11 @@ class _Filling:
         if chosen:
             self.used += spent
             self.packed += reversed(chosen)
+
+    def reserve_overview(self, tell: Callable[[int], Overview]) -> None:
+        """The overview, within its share of what is left."""
+        self.overview = tell(int(_OVERVIEW_SHARE * (self.budget - self.used)))
+        self.used += sum(self._cost(line) for line in self.overview.lines)
 
     def reserve_standing(self, facts: Sequence[Fact]) -> None:
         """The facts that stand, best first, within their share; the first may take twice that."""
@@ -260,65 +296,123 @@ class _Filling:
 
     def reserve_facts(self, facts: Sequence[tuple[Fact, float]]) -> None:
         """The facts that bear on the query, best first, within the facts' share."""
-        told = {*self.standing, *(fact.id for fact in self.overview)}
+        told = {*self.standing, *(fact.id for fact in self.overview.facts)}
         for fact, score in facts:
             if fact.id not in told:
                 self._try_fact(fact, score)
 
-    def reserve_open_page(self, scores: Mapping[int, float]) -> None:
-        """The page that waits for its answer, within half of what is left."""
+    def reserve_open_page(self) -> None:
+        """The page that waits for its answer, within half of what is left; not what says little."""
         limit = (self.budget - self.used) // 2
         for row in reversed(open_page(self.view)):
             spent = self.used
-            if row in scores:
-                self._try_utterance(row, scores[row], limit)
+            if row in self.scores and not self._is_filler(row):
+                self._try_rows((row,), row, limit)
             limit -= self.used - spent
 
-    def fill(self, rows: Sequence[int], scores: Sequence[float]) -> None:
-        """Utterances by value per token, while they fit."""
-        chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
-        values = (np.array(scores) - np.log(self._tokens(chars))).tolist()
-        items = sorted(zip(values, scores, rows, strict=True), key=lambda item: -item[0])
-        least = self._least_value(scores)
+    def rank(self, rows: Sequence[int], scores: Sequence[float]) -> None:
+        """Take what may be packed, best first, with its scores."""
+        self.scores = dict(zip(rows, scores, strict=True))
+        best = max(scores, default=0.0)
+        self.likely = best + math.log(sum(math.exp(score - best) for score in scores)) if scores else 0.0
+
+    def limit_to(self, share: float) -> None:
+        """Leave what was said only a share of what is left, but room for a line."""
+        left = self.budget - self.used
+        self.limit = self.used + max(int(share * left), min(self.settings.pack_line_least, left))
+
+    def fill(self) -> None:
+        """Exchanges by value per token, while they fit."""
+        rows = list(self.scores)
+        heap: list[tuple[float, int, tuple[int, ...]]] = [
+            (-value, place, ()) for place, value in enumerate(self._values(rows).tolist())
+        ]
+        heapq.heapify(heap)
+        least = self._least_value()
         misfits = 0
-        for place, (value, score, row) in enumerate(items):
-            if value < least and len(self.rows) >= self.settings.pack_least_lines:
-                self._leave_out_rest(items[place:], "unlikely to help")
+        while heap:
+            negative, place, members = heapq.heappop(heap)
+            row = rows[place]
+            if row in self.rows:
+                continue
+            if -negative < least and len(self.rows) >= self.settings.pack_least_lines:
+                self._leave_out_rest([row, *(rows[item[1]] for item in sorted(heap))], "unlikely to help")
                 break
             if misfits > _MISFITS:
-                self._leave_out_rest(items[place:], "over the budget")
+                self._leave_out_rest([row, *(rows[item[1]] for item in sorted(heap))], "over the budget")
                 break
-            misfits = 0 if self._try_utterance(row, score, self._line_limit()) else misfits + 1
+            known, members = members, self._exchange(row)
+            if not members:
+                self._leave_out(row, "says little")
+                continue
+            if members != known and len(members) > 1:
+                value = self._value(members)
+                if heap and -value > heap[0][0]:
+                    heapq.heappush(heap, (-value, place, members))
+                    continue
+            misfits = 0 if self._try_rows(members, row, self._line_limit()) else misfits + 1
 
-    def complete_exchanges(self, ranked: Collection[int]) -> None:
-        """With tokens that are left over, the short other halves of exchanges, for what was packed first first.
+    def drop_repeated_facts(self) -> None:
+        """Leave out the facts that packed lines say in the same words, and fill the room that this gives."""
+        again = [item for item in self.packed if item.fact is not None and self._repeats_a_line(item.fact)]
+        if not again:
+            return
+        for item in again:
+            self.packed.remove(item)
+            self.used -= item.cost
+            self._leave_out(item.line, "said already")
+        self.fill()
 
-        To an answer the question before it, to a question the answer after it, whole, and only what is ranked.
-        """
+    def _exchange(self, row: int) -> tuple[int, ...]:
+        """The row with what it needs and what is not in yet; nothing, if it says little."""
+        found = tuple(one for one in self.exchanges.of(row) if one == row or self._is_new(one))
+        answers = self.exchanges.question_of(row) in self.rows
+        return () if len(found) == 1 and not answers and self._is_filler(row) else found
+
+    def _is_new(self, row: int) -> bool:
+        return row in self.scores and row not in self.rows and self.lines.told_by(row) is None
+
+    def _is_filler(self, row: int) -> bool:
+        """Whether an utterance says little, holds no word of the query, and is not likely to be what is asked for."""
+        if not self.exchanges.is_short(row) or self.exchanges.says_something(row):
+            return False
+        least = self.settings.facts_least if self.exchanges.is_empty(row) else _LIKELY
+        return math.exp(self.scores[row] - self.likely) < least
+
+    def complete_exchanges(self) -> None:
+        """With tokens that are left over, the questions before packed answers, for what was packed first first."""
         limit = int(self.settings.pack_exchange_share * self.used)
-        packed = dict.fromkeys(item.row for item in self.packed if item.row is not None)
-        for row in tuple(packed):
-            for other in self._other_halves(row):
-                if other in ranked and other not in packed:
-                    spent = self.used
-                    self._pack_whole(other, min(limit, self.settings.pack_line_least))
-                    limit -= self.used - spent
-                    packed[other] = None
+        for row in [item.row for item in self.packed if item.row is not None]:
+            question = self.exchanges.question_of(row)
+            if question is not None and self._is_new(question):
+                spent = self.used
+                line = self.lines.line(question, limit, self._room())
+                most = min(limit, self.settings.pack_line_least, self._room())
+                cost = self._cost(line) + self._header_cost(self.snapshot.utterances[question]) if line else 0
+                if line and CUT not in line and cost <= most:
+                    self._put(question, line)
+                limit -= self.used - spent
 
     def packing(self, rows: Sequence[int]) -> Packing:
         """The text, exactly counted: lines that were added last give way until it fits."""
         text = self._text()
-        while (tokens := self.counter.count(text)) > self.budget and (self.packed or self.profile):
+        while (tokens := self.counter.count(text)) > self.budget and (
+            self.packed or self.overview.lines or self.profile
+        ):
             if self.packed:
                 gone = self.packed.pop()
-                self._leave_out(gone.line[:_NAME_CHARS], 0.0, "over the budget")
+                self._leave_out(gone.line[:_NAME_CHARS], "over the budget")
+            elif self.overview.lines:
+                self.overview = Overview()
+            elif self.traits:
+                self.traits = []
             else:
                 self.profile.pop()
             text = self._text()
         if tokens > self.budget:
             text, tokens = "", 0
         places = {row: place for place, row in enumerate(rows)}
-        facts = [*self.overview, *(item.fact for item in self.packed if item.fact is not None)]
+        facts = [fact for fact, _ in self._facts()]
         return Packing(
             text=text,
             tokens=tokens,
@@ -330,69 +424,94 @@ class _Filling:
 
     def _text(self) -> str:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
-        heads = ((header(self.snapshot.utterances[row]), lines[row]) for row in self._rows())
-        return _render(self.profile, self._fact_lines(), heads)
+        said = ((self.snapshot.utterances[row], lines[row]) for row in self._rows())
+        told = self._facts()
+        wishes = [line for fact, line in told if is_instruction(fact.attribute)]
+        facts = [line for fact, line in told if line and not is_instruction(fact.attribute)]
+        head = [*self._profile_lines(), *self.traits, *([WISHES] if wishes else []), *wishes]
+        return _render(head, [*self.overview.lines, *facts], said)
 
-    def _fact_lines(self) -> list[str]:
-        """Facts as they were packed: the user's instructions, under a line of their own, before all others."""
-        facts = [(item.fact, item.line) for item in self.packed if item.fact is not None]
-        wished = any(is_instruction(fact.attribute) for fact, _ in facts)
-        return [*([WISHES] if wished else []), *(line for _, line in facts)]
+    def _facts(self) -> list[tuple[Fact, str]]:
+        """What is told, each with its line; what the overview tells has none of its own."""
+        packed = [(item.fact, item.line) for item in self.packed if item.fact is not None]
+        return [*((fact, "") for fact in self.overview.facts), *packed]
+
+    def _profile_lines(self) -> list[str]:
+        """The profile without the fields that a packed fact tells, with their dates and sources."""
+        told = {
+            (*line, source.utterance_id)
+            for fact, _ in self._facts()
+            if (line := profile_value(fact.attribute, fact.value)) is not None
+            for source in fact.sources
+        }
+        kept = [
+            (
+                whose,
+                [one for one in fields if all((one.name, one.value, s.utterance_id) not in told for s in one.sources)],
+            )
+            for whose, fields in self.profile
+        ]
+        return [_profile_line(whose, fields) for whose, fields in kept if fields]
 
     def _rows(self) -> list[int]:
         return _in_time_order({i.row: self.snapshot.utterances[i.row] for i in self.packed if i.row is not None})
 
-    def _try_utterance(self, row: int, score: float, limit: int) -> bool:
-        """Pack it if it fits; whether it needed no more thought (a duplicate needs none)."""
-        utterance = self.snapshot.utterances[row]
-        text = self._told(row)
-        said = (utterance.speaker, day(utterance.said_at), text)
-        if said in self.said:
-            if self.said[said] != row:
-                earlier = self.snapshot.utterances[self.said[said]]
-                self._leave_out(row, score, f"the same as #{earlier.seq}")
+    def _try_rows(self, members: Sequence[int], row: int, limit: int) -> bool:
+        """Pack the rows if all fit; else the row without its question. Whether it needed no more thought."""
+        if (earlier := self.lines.told_by(row)) is not None:
+            self._leave_out(row, f"the same as #{self.snapshot.utterances[earlier].seq}")
             return True
-        over = self._header_cost(utterance)
-        left = min(limit, self.budget - self.used - over)
-        line = utterance_line(utterance, text)
-        cost = self._cost(line)
-        if cost > left:
-            line = self._cut_line(row, left)
-            cost = self._cost(line)
-            if not line or cost > left:
-                self._leave_out(row, score, "over the budget")
-                return False
-        self._put(row, line, cost + over, said)
-        return True
+        if (lines := self._lines_of(members, row, limit)) is not None:
+            for one, line in lines.items():
+                self._put(one, line)
+            return True
+        if not self.exchanges.asks(row) or self.exchanges.answer_to(row) is None:
+            self._leave_out(row, "over the budget")
+            return False
+        return self._try_statement(row, limit)
 
-    def _pack_whole(self, row: int, limit: int) -> None:
-        """Pack it if all of it fits, with its header, into `limit` tokens and the budget; else say nothing of it."""
+    def _lines_of(self, members: Sequence[int], row: int, limit: int) -> dict[int, str] | None:
+        """The lines of an exchange, in the order of its rows, within what is left; None if they do not fit. A question
+        that comes with its answer comes whole or not at all."""
+        left, heads = self._room(), set(self.headers)
+        lines: dict[int, str] = {}
+        for one in (row, *(other for other in members if other != row)):
+            utterance = self.snapshot.utterances[one]
+            over = 0 if _place(utterance) in heads else self._cost(header(utterance))
+            line = self.lines.line(one, limit if one == row else min(limit, _OTHER_HALF), left - over)
+            if one < row and (not line or CUT in line):
+                continue
+            if not line:
+                return None
+            lines[one] = line
+            heads.add(_place(utterance))
+            left -= self._cost(line) + over
+        return dict(sorted(lines.items()))
+
+    def _try_statement(self, row: int, limit: int) -> bool:
+        """Pack the row without the question that it ends in, if it says something besides."""
+        over = self._header_cost(self.snapshot.utterances[row])
+        line = self.lines.line(row, limit, self._room() - over, without_question=True)
+        if line and says_much(line, self.view.names):
+            self._put(row, line)
+            return True
+        self._leave_out(row, "over the budget")
+        return False
+
+    def _put(self, row: int, line: str) -> None:
         utterance = self.snapshot.utterances[row]
-        text = self._told(row)
-        said = (utterance.speaker, day(utterance.said_at), text)
-        line = utterance_line(utterance, text)
         cost = self._cost(line) + self._header_cost(utterance)
-        if said not in self.said and cost <= min(limit, self.budget - self.used):
-            self._put(row, line, cost, said)
-
-    def _put(self, row: int, line: str, cost: int, said: tuple[str, str, str]) -> None:
-        self.headers.add(header(self.snapshot.utterances[row]))
-        self.said[said] = row
+        self.headers.add(_place(utterance))
+        self.lines.take(row)
         self.used += cost
         self.packed.append(_Packed(line=line, cost=cost, row=row))
         self.rows.add(row)
 
-    def _header_cost(self, utterance: Utterance) -> int:
-        head = header(utterance)
-        return 0 if head in self.headers else self._cost(head)
+    def _room(self) -> int:
+        return self.limit - self.used
 
-    def _other_halves(self, row: int) -> list[int]:
-        """The question in the thread that this row answers, and the answer to the question that it asks."""
-        links, asks, utterances = self.view.links, self.asks, self.snapshot.utterances
-        before, after = int(links.previous[row]), int(links.next[row])
-        found = [before] if before < self.view.n and asks[before] else []
-        found += [after] if after < self.view.n and asks[row] else []
-        return [other for other in found if utterances[other].speaker != utterances[row].speaker]
+    def _header_cost(self, utterance: Utterance) -> int:
+        return 0 if _place(utterance) in self.headers else self._cost(header(utterance))
 
     def _try_fact(self, fact: Fact, score: float) -> bool:
         """Pack it if it fits and is not told already; whether it is in."""
@@ -400,11 +519,11 @@ class _Filling:
         cost = self._cost(line)
         told = one_line(fact.text)
         if told in self.told:
-            self._leave_out(line, score, "said already")
+            self._leave_out(line, "said already", score)
         elif self.fact_cost + cost > self.settings.pack_fact_share * self.budget:
-            self._leave_out(line, score, "over the facts' share of the budget")
+            self._leave_out(line, "over the facts' share of the budget", score)
         elif self.used + cost > self.budget:
-            self._leave_out(line, score, "over the budget")
+            self._leave_out(line, "over the budget", score)
         else:
             self.told.add(told)
             self.used += cost
@@ -413,61 +532,64 @@ class _Filling:
             return True
         return False
 
-    def _told(self, row: int) -> str:
-        """The row's text in one line, marked where the utterance's goes on before or after it."""
-        return self._marked(row, one_line(self.snapshot.text(row)))
-
-    def _marked(self, row: int, text: str) -> str:
-        before, after = self.snapshot.is_part(row)
-        head = f"{CUT} " if before and not text.startswith(CUT) else ""
-        return head + text + (f" {CUT}" if after and not text.endswith(CUT) else "")
-
-    def _cut_line(self, row: int, left: int) -> str:
-        """The line with its text cut to `left` tokens; empty if too little would stay."""
-        utterance = self.snapshot.utterances[row]
-        room = left - self._cost(utterance_line(utterance, self._marked(row, "")))
-        if room < _LEAST_CUT:
-            return ""
-        shorter = cut(self.snapshot.text(row), room, self.view.idf, self.counter)
-        return utterance_line(utterance, self._marked(row, shorter)) if shorter else ""
+    def _repeats_a_line(self, fact: Fact) -> bool:
+        """Whether a line that is packed says a fact of now word for word; in a few words there is none."""
+        if (
+            is_instruction(fact.attribute)
+            or fact.retired_at is not None
+            or fact.id in self.standing
+            or len(content_words(fact.value)) < _SENTENCE
+        ):
+            return False
+        value = one_line(fact.value).casefold()
+        rows = (self.snapshot.row(source.seq) for source in fact.sources)
+        lines = {item.row: item.line for item in self.packed if item.row is not None}
+        return any(value in lines[row].casefold() for row in rows if row in lines)
 
     def _line_limit(self) -> int:
         return max(self.settings.pack_line_least, int(self.settings.pack_line_share * self.budget))
 
-    def _least_value(self, scores: Sequence[float]) -> float:
+    def _least_value(self) -> float:
         """ln of the value per token at which the rest is unlikely to help.
 
         exp(score) over the sum of all is the share of the evidence that an utterance is expected to hold: so the
         weights of the scores were fitted.
         """
         share = self.settings.pack_least_share
-        if share == 0.0 or not scores:
-            return -math.inf
-        best = max(scores)
-        total = best + math.log(sum(math.exp(score - best) for score in scores))
-        return total + math.log(share / _A_THOUSAND)
+        return self.likely + math.log(share / _A_THOUSAND) if share > 0.0 and self.scores else -math.inf
 
-    def _tokens(self, chars: Floats | int) -> Floats:
+    def _values(self, rows: Sequence[int]) -> Floats:
+        """ln of the value per token of each row by itself."""
+        chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
+        return np.array([self.scores[row] for row in rows]) - np.log(self._tokens(chars))
+
+    def _value(self, members: Sequence[int]) -> float:
+        """The same of several rows together."""
+        chars = np.expm1(self.snapshot.text_length(self.view.n)[list(members)].astype(np.float64))
+        together = np.logaddexp.reduce([self.scores[row] for row in members])
+        return float(together - np.log(self._tokens(chars).sum()))
+
+    def _tokens(self, chars: Floats) -> Floats:
         """What a text is expected to cost, with the floor; it is counted exactly when it is packed."""
-        tokens = np.minimum(np.asarray(chars) / _CHARS_A_TOKEN, self._line_limit())
+        tokens = np.minimum(chars / _CHARS_A_TOKEN, self._line_limit())
         return np.asarray(tokens + self.settings.pack_token_floor)
 
     def _cost(self, line: str) -> int:
-        return self.counter.count(line + "\n")
+        return self.lines.cost(line)
 
-    def _name(self, item: int | Fact) -> str:
-        if isinstance(item, Fact):
-            return fact_line(item)
-        utterance = self.snapshot.utterances[item]
-        return utterance_line(utterance, one_line(self.snapshot.text(item)[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
+    def _leave_out(self, what: int | str, reason: str, score: float = 0.0) -> None:
+        if len(self.left_out) >= _LEFT_OUT:
+            return
+        if isinstance(what, str):
+            self.left_out.append(LeftOut(what=what, score=score, reason=reason))
+            return
+        utterance = self.snapshot.utterances[what]
+        name = utterance_line(utterance, one_line(self.snapshot.text(what)[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
+        self.left_out.append(LeftOut(what=name, score=self.scores[what], reason=reason))
 
-    def _leave_out(self, what: int | Fact | str, score: float, reason: str) -> None:
-        if len(self.left_out) < _LEFT_OUT:
-            name = what if isinstance(what, str) else self._name(what)
-            self.left_out.append(LeftOut(what=name, score=score, reason=reason))
-
-    def _leave_out_rest(self, items: Iterable[tuple[float, float, int]], reason: str) -> None:
-        for _, score, item in items:
+    def _leave_out_rest(self, rows: Iterable[int], reason: str) -> None:
+        for row in rows:
             if len(self.left_out) >= _LEFT_OUT:
                 return
-            self._leave_out(item, score, reason)
+            if row not in self.rows:
+                self._leave_out(row, reason)

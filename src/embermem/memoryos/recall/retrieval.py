@@ -26,7 +26,9 @@ from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
-from embermem.memoryos.recall.confidence import confidence
+from embermem.memoryos.recall.character import bearing_traits
+from embermem.memoryos.recall.confidence import confidence, share_of_budget
+from embermem.memoryos.recall.exchanges import completing
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Subject, asked_overview, overview
 from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
@@ -241,7 +243,9 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People)
     wishes = shown(instructions(view, people), people)
     subject = None if view.settings.without == "long_term" else asked_overview(view, people)
     tell = None if subject is None else partial(overview, view, people, subject, counter)
-    return pack(view, ranking.rows, ranking.scores, facts, ranking.persona, counter, stands, wishes, tell)
+    sure = share_of_budget(view, ranking.confidence, people)
+    persona = replace(ranking.persona, traits=bearing_traits(view, ranking.persona.traits, people))
+    return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, wishes, tell=tell, sure=sure)
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`
@@ -261,12 +265,13 @@ def _rank(view: View, first: int) -> Ranking:
     )
     rows = best[places].tolist()
     scores = (fused.scores[rows] - told).tolist()
+    penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
-    for row in open_page(view):
-        if row not in known:
+    for row in (*open_page(view), *completing(view, rows)):
+        if row not in known and np.isfinite(fused.scores[row]):
             rows.append(row)
             scores.append(float(fused.scores[row]))
-    penalties = dict(zip(rows, told.tolist(), strict=False))  # the open page's rows come last, and pay nothing
+            known.add(row)
     return Ranking(
         view=view,
         rows=tuple(rows),

@@ -1,0 +1,137 @@
+"""What makes sense only together: a question with its answer, a short answer with its question. And what says little.
+
+Pure functions of a view: nothing here counts tokens or decides what is packed (packing.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Set
+
+from embermem import languages
+from embermem.index.query_context import View
+from embermem.languages.words import asks, content_words, sentences, terms
+
+__all__ = ["Exchanges", "completing", "ends_in_question", "says_much", "statement_of"]
+
+_SHORT = 4
+"""Content words up to which an utterance says little by itself."""
+_NOTHING = 2
+"""Content words beside those of courtesy up to which it says nothing."""
+_COURTESY = frozenset(term for language in languages.all() for word in language.talk.courtesy for term in terms(word))
+_FARTHEST = 3
+"""Utterances of one speaker in a row that are passed over on the way to the other's."""
+_LONGEST = 3
+"""Questions in a row, each in the answer to the one before, that are followed."""
+_LOOKS_AT = 300
+"""Characters at the end of an utterance in which its question is looked for; a longer one is not short."""
+_MARK = languages.either(lambda one: "|".join(map(re.escape, one.questions.marks)))
+_TAIL = re.compile(r"(?:\s*\[[^\[\]]*\]|[^\w?？\])])+$")
+"""What may stand after a question: a description in brackets, signs that are no letters."""
+
+
+class Exchanges:
+    """Which of the rows that a query sees belong together."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._names = view.names
+        self._query = frozenset(view.idf) - view.names
+        self._sources: Collection[int] = frozenset(view.snapshot.facts.source_seqs[1].tolist())
+        self._asks: dict[int, bool] = {}
+        self._short: dict[int, bool] = {}
+
+    def of(self, row: int) -> tuple[int, ...]:
+        """The row with what it needs: the answer that it asks for, and the answers to what these ask, in their order;
+        before a row that says little, the question that it answers. The row alone, if nothing answers it."""
+        found = [row]
+        question = self.question_of(row)
+        if question is not None and self.is_short(row):
+            found.insert(0, question)
+        while len(found) <= _LONGEST and (answer := self.answer_to(found[-1])) is not None:
+            found.append(answer)
+        return tuple(found)
+
+    def asks(self, row: int) -> bool:
+        """Whether an utterance ends in a question, whatever signs or description stand after it."""
+        known = self._asks.get(row)
+        if known is None:
+            known = self._asks[row] = ends_in_question(self._text(row))
+        return known
+
+    def answer_to(self, row: int) -> int | None:
+        """The next utterance of its thread by another speaker, if the row asks and that may be seen."""
+        if not self.asks(row):
+            return None
+        view, utterances = self._view, self._view.snapshot.utterances
+        other = row
+        for _ in range(_FARTHEST):
+            other = int(view.links.next[other])
+            if other >= view.n:
+                return None
+            if utterances[other].speaker != utterances[row].speaker:
+                return other if view.candidates[other] else None
+        return None
+
+    def question_of(self, row: int) -> int | None:
+        """The utterance right before it of its thread, if another speaker asks there and that may be seen."""
+        view, utterances = self._view, self._view.snapshot.utterances
+        before = int(view.links.previous[row])
+        if before >= view.n or not view.candidates[before] or not self.asks(before):
+            return None
+        return before if utterances[before].speaker != utterances[row].speaker else None
+
+    def is_short(self, row: int) -> bool:
+        """Whether an utterance has no more than four content words; names of those who speak do not count."""
+        known = self._short.get(row)
+        if known is None:
+            text = self._text(row)
+            known = len(text) < _LOOKS_AT and not says_much(text, self._names)
+            self._short[row] = known
+        return known
+
+    def is_empty(self, row: int) -> bool:
+        """Whether an utterance is a greeting, thanks, praise or a farewell, and next to nothing else."""
+        words = content_words(self._text(row)) - self._names
+        return len(words - _COURTESY) <= _NOTHING and (not words or not words.isdisjoint(_COURTESY))
+
+    def says_something(self, row: int) -> bool:
+        """Whether a short utterance may matter by itself: it holds a word of the query, or a fact rests on it."""
+        if int(self._view.snapshot.seqs[row]) in self._sources:
+            return True
+        return not self._query.isdisjoint(terms(self._text(row)))
+
+    def _text(self, row: int) -> str:
+        return self._view.snapshot.text(row)
+
+
+def completing(view: View, rows: Iterable[int]) -> tuple[int, ...]:
+    """What else must be known to complete the exchanges of these rows."""
+    exchanges = Exchanges(view)
+    return tuple(dict.fromkeys(other for row in rows for other in exchanges.of(row)))
+
+
+def says_much(text: str, names: Set[str] = frozenset()) -> bool:
+    """Whether a text has more than four content words; names do not count."""
+    return len(content_words(text) - names) > _SHORT
+
+
+def ends_in_question(text: str) -> bool:
+    """Whether the last sentence of a text is a question; what stands in brackets after it does not count."""
+    end = text[-_LOOKS_AT:]
+    if not _MARK.search(end):
+        return False
+    tail = _TAIL.search(end)
+    return asks(end if tail is None else end[: tail.start()])
+
+
+def statement_of(text: str) -> str:
+    """A text without the questions that it ends in; empty, if it is nothing else."""
+    tail = _TAIL.search(text)
+    end = len(text) if tail is None else tail.start()
+    kept = end
+    for start, stop in reversed(sentences(text[:end])):
+        if not asks(text[start:stop]):
+            break
+        kept = start
+    return text[:kept].rstrip()

@@ -1,0 +1,114 @@
+"""The lines of utterances in a context: relative times with their date, nothing that is told already, long ones cut."""
+
+from __future__ import annotations
+
+from embermem.core.types import Utterance
+from embermem.index.query_context import View
+from embermem.languages.words import sentences
+from embermem.memoryos.recall.exchanges import says_much, statement_of
+from embermem.prompts.dated_text import dated_text
+from embermem.prompts.rendering import CUT, cut, day, one_line, utterance_line
+from embermem.protocols import TokenCounter
+
+__all__ = ["Lines"]
+
+_LEAST_CUT = 12
+"""A cut that leaves fewer tokens is not worth its line."""
+_LEAST_REPEATED = 20
+"""Characters from which a sentence that is told again is left out; shorter ones are turns of phrase."""
+
+_Sentence = tuple[str, str, str]
+"""Who said it, the day, and the sentence in one form."""
+
+
+class Lines:
+    """Writes the lines of one context. What was written and taken (`take`) is not written again."""
+
+    def __init__(self, view: View, counter: TokenCounter) -> None:
+        self._view, self._counter = view, counter
+        self._dated = view.snapshot.dates.dated(view.n)
+        self._told: dict[_Sentence, int] = {}
+        self._keys: dict[int, tuple[_Sentence, ...]] = {}
+
+    def cost(self, line: str) -> int:
+        """The tokens of a line, with its end."""
+        return self._counter.count(line + "\n")
+
+    def line(self, row: int, limit: int, left: int, *, without_question: bool = False) -> str:
+        """The line of a row within `limit` tokens, and within what is left; empty, if too little of it would be shown.
+
+        What is left cuts no sentence. `without_question` leaves out the questions that it ends in.
+        """
+        limit, is_last = min(limit, left), left < limit
+        if limit < _LEAST_CUT:
+            return ""
+        utterance = self._view.snapshot.utterances[row]
+        text = self._view.snapshot.text(row)
+        text = text if not without_question else f"{statement_of(text)} {CUT}"
+        if any(self._repeats(key) for key in self._sentences(row)):
+            text = self._new(utterance, text)
+        if not text or text.strip() == CUT:
+            return ""
+        line = utterance_line(utterance, self._shown(row, one_line(text)))
+        return line if self.cost(line) <= limit else self._cut(row, utterance, text, limit, is_last)
+
+    def take(self, row: int) -> None:
+        """Note that the row is told."""
+        for key in self._sentences(row):
+            self._told.setdefault(key, row)
+
+    def told_by(self, row: int) -> int | None:
+        """The row that was taken and tells all sentences of this one, if one does."""
+        keys = self._sentences(row)
+        return self._told[keys[0]] if keys and all(key in self._told for key in keys) else None
+
+    def _sentences(self, row: int) -> tuple[_Sentence, ...]:
+        known = self._keys.get(row)
+        if known is None:
+            utterance = self._view.snapshot.utterances[row]
+            text = self._view.snapshot.text(row)
+            known = tuple(_key(utterance, text[start:end]) for start, end in sentences(text))
+            self._keys[row] = known
+        return known
+
+    def _new(self, utterance: Utterance, text: str) -> str:
+        """The text without sentences that are told already, each gap marked."""
+        spans = sentences(text)
+        new = [not self._repeats(_key(utterance, text[start:end])) for start, end in spans]
+        if all(new):
+            return text
+        parts: list[str] = []
+        for (start, end), is_new in zip(spans, new, strict=True):
+            if is_new:
+                parts.append(text[start:end])
+            elif not parts or parts[-1] != CUT:
+                parts.append(CUT)
+        return "\n".join(parts) if any(new) else ""
+
+    def _repeats(self, sentence: _Sentence) -> bool:
+        return len(sentence[2]) >= _LEAST_REPEATED and sentence in self._told
+
+    def _shown(self, row: int, text: str) -> str:
+        """The text with dates beside its times, marked where the utterance's goes on before or after it."""
+        snapshot = self._view.snapshot
+        if self._dated[row]:
+            text = dated_text(text, snapshot.utterances[row].said_at)
+        before, after = snapshot.is_part(row)
+        head = f"{CUT} " if before and not text.startswith(CUT) else ""
+        return head + text + (f" {CUT}" if after and not text.endswith(CUT) else "")
+
+    def _cut(self, row: int, utterance: Utterance, text: str, limit: int, whole_sentences: bool) -> str:
+        """The line with its text cut; dates beside its times count too, so what they take is cut off once more."""
+        room = limit - self.cost(utterance_line(utterance, ""))
+        while room >= _LEAST_CUT:
+            shorter = cut(text, room, self._view.idf, self._counter, whole_sentences=whole_sentences)
+            line = utterance_line(utterance, self._shown(row, shorter)) if shorter else ""
+            over = self.cost(line) - limit if line else 0
+            if over <= 0:
+                return line if says_much(shorter) else ""
+            room -= over
+        return ""
+
+
+def _key(utterance: Utterance, sentence: str) -> _Sentence:
+    return utterance.speaker, day(utterance.said_at), one_line(sentence).casefold()
