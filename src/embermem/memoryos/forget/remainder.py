@@ -26,7 +26,7 @@ from embermem.core.config import Settings
 from embermem.core.types import Chain, ChainId, Fact, FactId, OwnerId, Page, SegmentId, Source
 from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.forget.redacting import Redacted
-from embermem.memoryos.ingest import mid_term
+from embermem.memoryos.ingest import segment_text
 from embermem.memoryos.ingest.knowledge_cap import over_cap
 from embermem.protocols import ARCHIVED, ENDED, HELD, Store, Trail
 
@@ -87,7 +87,7 @@ class Remainder:
             told = {part.chain_id for part in parts}
             for chain_id in self._chains_in(segment_id, told):
                 if chain_id in fresh:
-                    parts = mid_term.with_part(parts, _part(fresh[chain_id]), self.settings.segment_summary_chars)
+                    parts = segment_text.with_part(parts, _part(fresh[chain_id]), self.settings.segment_summary_chars)
             if not any(part.sources for part in parts):
                 parts = self._parts(segment_id, fresh)
             made.append(
@@ -110,7 +110,7 @@ class Remainder:
         for chain_id in dict.fromkeys(page.chain_id for page in stay if page.chain_id is not None):
             chain = fresh.get(chain_id) or (known.get(chain_id) if chain_id not in self.left.chains else None)
             if chain is not None:
-                parts = mid_term.with_part(parts, _part(chain), self.settings.segment_summary_chars)
+                parts = segment_text.with_part(parts, _part(chain), self.settings.segment_summary_chars)
         if stay and not any(part.sources for part in parts):
             said = tuple(Source(seq=u.seq, utterance_id=u.id) for u in stay[-1].utterances)
             parts = (SummaryPart(chain_id=stay[-1].chain_id, text="", sources=said),)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from embermem.core.changes import Cause, ChainSummarised, Decision, Noted, Placed, SummaryPart
 from embermem.core.types import ChainId, PageId, SegmentId
-from embermem.memoryos.ingest import mid_term
+from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim
 from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
@@ -35,7 +35,7 @@ def place(claim: Claim) -> bool:
         segment, f_score = _placed_in(claim, noted, chains[noted.view.page.id], ordinal)
         claim.segments[segment.id] = touched[segment.id] = segment
         decisions.append(Placed(page_id=noted.view.page.id, segment_id=segment.id, f_score=f_score))
-    decisions += [mid_term.written(segment) for segment in touched.values()]
+    decisions += [segment_text.written(segment) for segment in touched.values()]
     if analyst != parts.extractive.name:
         decisions += learnt_when_read(claim, notes)
     sums = {s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None}

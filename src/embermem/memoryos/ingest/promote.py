@@ -11,7 +11,7 @@ from embermem.core.changes import Analysed, Cause, Linked, SegmentEvolved, Summa
 from embermem.core.config import LinkNumbers
 from embermem.core.errors import AnalystError, ModelWait
 from embermem.core.types import PageView, PersonaChange, Segment
-from embermem.memoryos.ingest import linking, mid_term
+from embermem.memoryos.ingest import linking, mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause
 from embermem.memoryos.ingest.read import in_our_words
 from embermem.protocols import Analyst, InSegment, NotedPage, ProfileRequest, SegmentState
@@ -89,7 +89,7 @@ def _analyse_pages(claim: Claim, segment: SegmentState, notes: Sequence[NotedPag
         newest = tuple(rests_on[-_CONDENSED_SOURCES:])
         part = SummaryPart(chain_id=None, text=change.segment_summary, sources=newest)
         after = replace(after, parts=(part,))
-        decisions.append(mid_term.written(after))
+        decisions.append(segment_text.written(after))
     claim.apply(Cause.PROMOTION, analyst.name, decisions)
     claim.segments[segment.id] = after
     for evolved in tied:

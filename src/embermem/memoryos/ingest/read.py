@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from embermem.core.changes import Analysed, Cause, ChainSummarised, Decision, SummaryPart
 from embermem.core.errors import AnalystError, EmberError, ModelWait, kind
 from embermem.core.types import Annotation, ChainId, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
-from embermem.memoryos.ingest import mid_term, short_term
+from embermem.memoryos.ingest import mid_term, segment_text, short_term
 from embermem.memoryos.ingest.claim import Claim, pause
 from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
 
@@ -235,8 +235,8 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
     decisions += [Analysed(page_id=view.page.id, upto_seq=0) for view in views]
     parts, after = _parts_told(claim, segment.id, views, annotations), segment
     for old, new in zip(batch, notes, strict=True):
-        after = mid_term.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), claim.settings)
-    decisions.append(mid_term.written(after))
+        after = segment_text.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), claim.settings)
+    decisions.append(segment_text.written(after))
     decisions += learnt_when_read(claim, notes)
     claim.apply(Cause.REDONE, analyst.name, decisions)
     claim.held.segments = None
