@@ -31,7 +31,7 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
@@ -255,6 +255,8 @@ segment_text = _versions(
     Column("keywords", Text, nullable=False),
     *_zoned("said_from", empty=False),
     *_zoned("said_to", empty=False),
+    Column("title", Text),  # NULL: none
+    Column("shown", Text),  # NULL: the first of the keywords
     _partial("ix_segment_text_current", "owner_id", "segment_id", where="retired_no IS NULL"),
 )
 

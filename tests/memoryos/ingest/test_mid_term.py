@@ -58,11 +58,11 @@ def test_a_page_that_joins_none_names_the_score_it_was_refused_with() -> None:
 
 def test_a_segment_follows_its_pages() -> None:
     later, newer = NOW + timedelta(days=1), NOW + timedelta(hours=1)
-    first = mid_term.opened(SegmentId("s1"), page(no=1, vector=EAST), ("park", "bird", "park"), part("c1", "Park."))
+    first = mid_term.opened(SegmentId("s1"), page(no=1, vector=EAST), ("park", "bird", "park"), [part("c1", "Park.")])
     assert (first.unanalysed, first.visits, first.said_from, first.said_to) == (1, 0, NOW, NOW)
     assert [k.word for k in first.keywords] == ["park", "bird"]
     view = page(no=2, vector=NORTH, at=later, recorded_at=newer)
-    grown = mid_term.grown(first, view, ("bird", "rain"), part("c2", "Rain."), load())
+    grown = mid_term.grown(first, view, ("bird", "rain"), [part("c2", "Rain.")], load())
     assert [(k.word, k.pages) for k in grown.keywords] == [("bird", 2), ("rain", 1), ("park", 1)]
     assert (grown.unanalysed, grown.said_from, grown.said_to, grown.last_access) == (2, NOW, later, newer)
     assert [p.text for p in grown.parts] == ["Park.", "Rain."]
@@ -71,9 +71,9 @@ def test_a_segment_follows_its_pages() -> None:
 
 
 def test_a_page_said_long_ago_does_not_make_a_segment_older_in_access() -> None:
-    first = mid_term.opened(SegmentId("s1"), page(vector=EAST), (), part("c1", ""))
+    first = mid_term.opened(SegmentId("s1"), page(vector=EAST), (), [part("c1", "")])
     old = page(no=2, vector=EAST, at=NOW - timedelta(days=900), recorded_at=NOW - timedelta(days=1))
-    grown = mid_term.grown(first, old, (), part("c1", ""), load())
+    grown = mid_term.grown(first, old, (), [part("c1", "")], load())
     assert (grown.last_access, grown.said_from) == (NOW, NOW - timedelta(days=900))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,24 +14,19 @@ def part(chain: str | None, text: str) -> SummaryPart:
     return SummaryPart(chain_id=None if chain is None else ChainId(chain), text=text)
 
 
-def test_a_chain_s_new_summary_takes_its_old_one_s_place() -> None:
-    parts = segment_text.with_part((part("c1", "old"), part("c2", "two")), part("c1", "new"), 1000)
+def test_a_model_s_summary_of_a_chain_takes_the_place_of_all_that_was_told_of_it() -> None:
+    parts = segment_text.with_part((part("c1", "old"), part("c2", "two"), part("c1", "older")), part("c1", "new"))
     assert [(p.chain_id, p.text) for p in parts] == [("c2", "two"), ("c1", "new")]
 
 
-def test_a_condensed_part_is_kept_beside_a_chain_s() -> None:
-    parts = segment_text.with_part((part(None, "before"),), part("c1", "new"), 1000)
+def test_a_model_s_summary_of_the_segment_is_kept_beside_a_chain_s() -> None:
+    parts = segment_text.with_part((part(None, "before"),), part("c1", "new"))
     assert [p.text for p in parts] == ["before", "new"]
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=60)), min_size=1, max_size=30))
-def test_summary_parts_are_bounded_and_the_newest_always_stays(added: list[tuple[str, str]]) -> None:
-    parts: Sequence[SummaryPart] = ()
-    for chain, text in added:
-        parts = segment_text.with_part(parts, part(chain, text), 80)
-        assert (parts[-1].chain_id, parts[-1].text) == (chain, text)
-        assert len(parts) == 1 or sum(len(p.text) + 1 for p in parts) <= 80
-        assert len({p.chain_id for p in parts}) == len(parts)
+def test_a_page_s_sentences_stand_once_and_last() -> None:
+    parts = segment_text.with_told((part("c1", "a"), part("c1", "b")), [part("c2", "a"), part("c2", "c")])
+    assert [(p.chain_id, p.text) for p in parts] == [("c1", "b"), ("c2", "a"), ("c2", "c")]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=5), max_size=12))

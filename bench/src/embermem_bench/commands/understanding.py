@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from embermem_bench.understanding.run import Report
+    from embermem_bench.understanding.segment_sheet import Accepted
     from embermem_bench.understanding.sheet import Judged
 
 HELP = f"""Measure what a memory understood, without a judge. See docs/research/understanding.md.
@@ -24,7 +25,8 @@ Each file's conversations are stored and settled, one owner each; questions with
 {definitions()}
 
 With --sample, facts are drawn at random and written as a sheet. Fill its column `right` with y or n and read it back
-with --judged: the share of right facts, of all and of identity attributes.
+with --judged: the share of right facts, of all and of identity attributes. With --segments, segments are drawn in the
+same way: fill the column `accept`.
 """
 
 
@@ -39,23 +41,31 @@ def understanding(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Write N facts of all files, drawn at random, to --out.")
     ] = None,
+    segments: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Write N segments, drawn in the same way, to --out.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The sheet of --sample (CSV); a new file.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The sheet (CSV); a new file.")] = None,
     judged: Annotated[Path | None, typer.Option(metavar="FILE", help="Read a judged sheet; no other FILE.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """The command; `HELP` is its help, with the definition of each figure."""
     from embermem.reports import render
-    from embermem_bench.understanding import sheet
+    from embermem_bench.understanding import segment_sheet, sheet
 
-    if (sample is None) != (out is None):
-        raise typer.BadParameter("--sample and --out go together: how many facts, and where they are written")
+    if sample is not None and segments is not None:
+        raise typer.BadParameter("--sample and --segments write one sheet each: name one of them")
+    if (sample is None and segments is None) != (out is None):
+        raise typer.BadParameter("--sample or --segments and --out go together: how many, and where they are written")
     if judged is None and not files:
         raise typer.BadParameter("no FILE is given: name conversations to measure, or a sheet with --judged")
     if judged is not None:
-        if files or sample is not None:
-            raise typer.BadParameter("--judged only reads its sheet: leave out FILE and --sample")
-        _show_judged(sheet.judged(judged), as_json)
+        if files or sample is not None or segments is not None:
+            raise typer.BadParameter("--judged only reads its sheet: leave out FILE, --sample and --segments")
+        if segment_sheet.is_one(judged):
+            _show_accepted(segment_sheet.judged(judged), as_json)
+        else:
+            _show_judged(sheet.judged(judged), as_json)
         return
     if out is not None and out.exists():
         raise typer.BadParameter(f"{out} exists; name another file for the sheet")
@@ -69,6 +79,10 @@ def understanding(
         rows = sheet.drawn([row for report in reports for row in report.facts], sample, seed)
         sheet.write(rows, out)
         render.note(f"facts written to {out}: {len(rows)}; fill the column `right` with y or n")
+    if segments is not None and out is not None:
+        made = sheet.drawn([row for report in reports for row in report.segments], segments, seed)
+        sheet.write(made, out, segment_sheet.SegmentRow)
+        render.note(f"segments written to {out}: {len(made)}; fill the column `accept` with y or n")
 
 
 def _measured(files: Sequence[Path], limit: int | None, preset: str | None) -> list[Report]:
@@ -116,5 +130,20 @@ def _show_judged(found: Judged, as_json: bool) -> None:
             ("all", found.right, found.judged, share),
             ("identity", found.identity_right, found.identity_judged, of_identity),
         ],
+    )
+    render.records("", [("not judged", found.not_judged)])
+
+
+def _show_accepted(found: Accepted, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from embermem.reports import render
+
+    share = found.accepted / found.judged if found.judged else None
+    if as_json:
+        render.print_json(asdict(found) | {"segments_accepted": share})
+        return
+    render.table(
+        "segments accepted, by reading", ("accepted", "judged", "share"), [(found.accepted, found.judged, share)]
     )
     render.records("", [("not judged", found.not_judged)])

@@ -12,10 +12,11 @@ from embermem.core.types import Fact, Page, Segment, Utterance
 from embermem_bench import ProgressFn, recall
 from embermem_bench.datasets import Conversation, Dataset
 from embermem_bench.load_conversation import Stored, add_conversation, look_up
-from embermem_bench.understanding import measures
+from embermem_bench.understanding import measures, segment_sheet
 from embermem_bench.understanding.gold import Gold
 from embermem_bench.understanding.measures import Asking, Figures, added
 from embermem_bench.understanding.rows import BUDGET, OVERVIEW_BUDGET, OVERVIEW_WORDS, ROWS
+from embermem_bench.understanding.segment_sheet import SegmentRow
 from embermem_bench.understanding.sheet import SheetRow, rows_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """The figures of one data set, how many things they are over, and every fact for a sheet."""
+    """The figures of one data set, how many things they are over, and every fact and segment for a sheet."""
 
     name: str
     preset: str
@@ -37,6 +38,7 @@ class Report:
     counts: Mapping[str, int]
     figures: Mapping[str, tuple[float, float]]
     facts: tuple[SheetRow, ...]
+    segments: tuple[SegmentRow, ...] = ()
 
     def figure(self, key: str) -> float | None:
         """A figure by its key in `ROWS`; None where there is nothing that it is over."""
@@ -73,6 +75,7 @@ def run(
     figures: Figures = {}
     counts = dict.fromkeys(("pages", "facts", "segments", "notes", "asked"), 0)
     facts: list[SheetRow] = []
+    segments: list[SegmentRow] = []
     given = {"background": False, **settings}
     path = folder / "bench.db"
     with (
@@ -86,6 +89,7 @@ def run(
             figures = added(figures, one.figures(by_words, dataset.headline, what, told))
             counts = {key: counts[key] + more for key, more in one.counts().items()}
             facts += rows_of(conversation.id, one.facts, one.pages.values())
+            segments += segment_sheet.rows_of(conversation.id, one.segments, one.pages)
         return Report(
             name=dataset.name,
             preset=memory.settings.preset,
@@ -94,6 +98,7 @@ def run(
             counts=counts,
             figures=figures,
             facts=tuple(facts),
+            segments=tuple(segments),
         )
 
 

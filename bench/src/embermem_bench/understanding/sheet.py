@@ -8,15 +8,18 @@ from __future__ import annotations
 import csv
 import random
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 from embermem.core.errors import InputError
 from embermem.core.types import Fact, Page, Source, Utterance
 
 AROUND = 300
 """Characters of an utterance that are shown on each side of a fact's source words."""
+_Row = TypeVar("_Row")
 _RIGHT = {"y": True, "yes": True, "n": False, "no": False}
 
 
@@ -73,16 +76,16 @@ def rows_of(conversation: str, facts: Iterable[Fact], pages: Iterable[Page]) -> 
     ]
 
 
-def drawn(rows: Sequence[SheetRow], number: int, seed: int) -> list[SheetRow]:
+def drawn(rows: Sequence[_Row], number: int, seed: int) -> list[_Row]:
     """So many rows, or all, drawn at random without repeats: the same for the same rows and seed."""
     return random.Random(seed).sample(list(rows), min(number, len(rows)))
 
 
-def write(rows: Collection[SheetRow], file: Path) -> None:
-    """Write a sheet. Raises InputError if the file exists: it may have been judged already."""
+def write(rows: Collection[Any], file: Path, kind: type = SheetRow) -> None:
+    """Write a sheet of rows of this kind. Raises InputError if the file exists: it may have been judged already."""
     try:
         with file.open("x", encoding="utf-8", newline="") as out:
-            writer = csv.DictWriter(out, [field.name for field in fields(SheetRow)])
+            writer = csv.DictWriter(out, [field.name for field in fields(kind)])
             writer.writeheader()
             writer.writerows(map(asdict, rows))
     except FileExistsError as error:
@@ -95,32 +98,41 @@ def judged(file: Path) -> Judged:
     """Count the judgements of a sheet. A line with an empty `right` is not judged. Raises InputError."""
     from embermem.core.attributes import Kind, kind
 
-    verdicts = list(_verdicts(file))
-    of_all = [right for _, right in verdicts if right is not None]
-    of_identity = [right for name, right in verdicts if right is not None and kind(name) is Kind.IDENTITY]
+    found = list(verdicts(file, "right", "attribute"))
+    of_all = [right for _, right in found if right is not None]
+    of_identity = [right for name, right in found if right is not None and kind(name) is Kind.IDENTITY]
     return Judged(
         judged=len(of_all),
         right=sum(of_all),
         identity_judged=len(of_identity),
         identity_right=sum(of_identity),
-        not_judged=len(verdicts) - len(of_all),
+        not_judged=len(found) - len(of_all),
     )
 
 
-def _verdicts(file: Path) -> Iterator[tuple[str, bool | None]]:
-    """The attribute of each line, and its judgement; None where there is none."""
+def verdicts(file: Path, column: str, beside: str) -> Iterator[tuple[str, bool | None]]:
+    """Of each line the column `beside`, and the judgement in `column`; None where there is none. Raises InputError."""
+    with _read(file) as reader:
+        if missing := {column, beside} - set(reader.fieldnames or ()):
+            raise InputError(f"{file} has no column {' and no column '.join(sorted(missing))}: not such a sheet")
+        for number, row in enumerate(reader, 1):
+            given = (row[column] or "").strip().lower()
+            if given and given not in _RIGHT:
+                raise InputError(f"{file}, line {number}: {column} is {given!r}; write y or n, or leave it empty")
+            yield row[beside] or "", _RIGHT.get(given)
+
+
+def columns(file: Path) -> frozenset[str]:
+    """The names of a sheet's columns. Raises InputError."""
+    with _read(file) as reader:
+        return frozenset(reader.fieldnames or ())
+
+
+@contextmanager
+def _read(file: Path) -> Iterator[csv.DictReader[str]]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines)
-            if missing := {"right", "attribute"} - set(reader.fieldnames or ()):
-                raise InputError(
-                    f"{file} has no column {' and no column '.join(sorted(missing))}: not a sheet of facts"
-                )
-            for number, row in enumerate(reader, 1):
-                given = (row["right"] or "").strip().lower()
-                if given and given not in _RIGHT:
-                    raise InputError(f"{file}, fact {number}: right is {given!r}; write y or n, or leave it empty")
-                yield row["attribute"] or "", _RIGHT.get(given)
+            yield csv.DictReader(lines)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:

@@ -14,7 +14,7 @@ from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.config import Settings
 from embermem.core.equations import cosine, f_score, heat, jaccard, recency
 from embermem.core.types import PageView, Segment, SegmentId
-from embermem.memoryos.ingest.segment_text import counted_keywords, with_keywords, with_part
+from embermem.memoryos.ingest.segment_text import counted_keywords, with_keywords, with_told
 from embermem.protocols import SegmentState
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def place(
     return Placement(segment_id=best.id if best_score > theta else None, f_score=best_score)
 
 
-def opened(segment_id: SegmentId, view: PageView, keywords: Sequence[str], part: SummaryPart) -> SegmentState:
-    """A segment of one page."""
+def opened(segment_id: SegmentId, view: PageView, keywords: Sequence[str], told: Sequence[SummaryPart]) -> SegmentState:
+    """A segment of one page, which gives these sentences."""
     page = view.page
     return SegmentState(
         id=segment_id,
-        parts=(part,),
+        parts=tuple(told),
         keywords=tuple(KeywordCount(word=word, pages=1) for word in dict.fromkeys(keywords)),
         said_from=page.said_at,
         said_to=page.said_at,
@@ -67,7 +67,7 @@ def opened(segment_id: SegmentId, view: PageView, keywords: Sequence[str], part:
 
 
 def grown(
-    segment: SegmentState, view: PageView, keywords: Sequence[str], part: SummaryPart, settings: Settings
+    segment: SegmentState, view: PageView, keywords: Sequence[str], told: Sequence[SummaryPart], settings: Settings
 ) -> SegmentState:
     """The segment after a page joined: its summary, keywords, embedding and times follow its pages."""
     page = view.page
@@ -76,7 +76,7 @@ def grown(
         vector = view.vector if vector is None else vector + view.vector
     return replace(
         segment,
-        parts=with_part(segment.parts, part, settings.segment_summary_chars),
+        parts=with_told(segment.parts, told),
         keywords=with_keywords(segment.keywords, keywords, counted_keywords(settings)),
         said_from=min(segment.said_from, page.said_at),
         said_to=max(segment.said_to, page.said_at),
