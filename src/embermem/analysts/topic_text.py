@@ -40,13 +40,18 @@ _ALONE = 0.5
 """What a phrase of one word is worth in a title."""
 _FUNCTION_WORDS = 0.08
 """The share of function words from which a text is in the language that it is read as."""
+_LONGER = 0.4
+"""What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
 _COMPETING = 60
 """Sentences of a page of which phrases are taken."""
 _READ = 40
 """Sentences of a message that compete, the first ones."""
 _BRACKETS = re.compile(r"\s*\[[^\]\n]{0,400}\]")
 _MARKUP = re.compile(r"^(?:(?:[#>]+|[-*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
-_CODE = re.compile(r"[{}<>\\|=_]{2,}|https?://\S{40,}|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>")
+_CODE = re.compile(
+    r"[{}<>\\|=_]{2,}|https?://\S{40,}|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>"
+    r"|^(?:from \S+ )?import \S+|^(?:def|return|const|var) "
+)
 _DATED = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _MINE = languages.either(lambda one: one.talk.my_words)
 _YOURS = languages.either(lambda one: one.talk.you)
@@ -261,16 +266,21 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
     ranked = [one for one in sorted(found.values(), key=lambda p: (-p.score, len(p.text), p.text)) if one.score > 0.0]
     if not ranked:
         return _headed(language, _first_words(texts, weights, people, language))
-    first, rest = ranked[0], ranked[1:]
-    enough = settings.second_phrase * first.score * (0.7 if len(first.words) == 1 else 1.0)
-    for other in rest:
-        if other.score < enough:
+    return _headed(language, [one.text for one in _told_best(ranked, settings)])
+
+
+def _told_best(ranked: Sequence[_Phrase], settings: ExtractiveSettings) -> Sequence[_Phrase]:
+    """The one or two phrases that make a heading, of those ranked: phrases of several words before single ones, which
+    say little."""
+    longer = [one for one in ranked if len(one.words) > 1 and one.score >= _LONGER * ranked[0].score]
+    first, *rest = longer or ranked
+    for other in rest or ranked[1:]:
+        if other.score < settings.second_phrase * first.score or (len(other.words) == 1 and longer):
             break
         if set(other.words) & set(first.words) or _size(first) + _size(other) > settings.title_words - 1:
             continue
-        longer = sorted((first, other), key=lambda p: len(p.words) == 1)
-        return _headed(language, [one.text for one in longer])
-    return _headed(language, [first.text])
+        return [first, other]
+    return [first]
 
 
 def _size(phrase: _Phrase) -> int:

@@ -66,7 +66,7 @@ class Segment:
     tags: tuple[str, ...] = ()
     context: str = ""
     title: str = ""
-    counted: tuple[str, ...] = field(default=(), repr=False)
+    counted: tuple[str, ...] = field(default=(), compare=False, repr=False)
     embedding: Vector | None = field(default=None, compare=False, repr=False)
 
 

@@ -33,10 +33,16 @@ _OPENS: Final = _set(
 """Words after which a noun phrase begins."""
 _SAYS_HOW: Final = _set(
     """is are was were be been being am 's 're 'm feel feels felt feeling seem seems seemed look looks looked sound
-    sounds so very too really quite pretty more most super getting got become became stay stayed i we they you he she
+    sounds so very too really quite pretty more most super getting got become becomes became becoming
+    stay stays stayed remain remains i we they you he she
     it to will would can could should may might must don't didn't not"""
 )
 """Words after which an adjective or a verb stands without a noun."""
+_ONLY_HOW: Final = _set(
+    """feel feels felt feeling seem seems seemed look looks looked sound sounds so very too really quite pretty more
+    most super become becomes became becoming get gets getting got stay stays stayed remain remains"""
+)
+"""Those of them after which no noun stands at all."""
 _JOINS: Final = _set("of to in for with at")
 _BEFORE_NAMES: Final = _JOINS - {"of"}
 """Those after which only a name is told."""
@@ -93,7 +99,7 @@ _NOUN_TOO: Final = _set(
     """dance work travel test project book study design research dream food paint report score house market garden
     coach guard model market fund loan insurance access budget coffee tea lunch dinner breakfast party exercise
     interview gym tour trip visit walk swim camp race hike sail surf fish dog cat pet train drive flight film movie
-    music song play game team network brand customer trade stock tax rent water fire wine beer cook light voice sound
+    music song game team network brand customer trade stock tax rent water fire wine beer cook light voice sound
     view photo video sketch stream blog post email mail phone text code data risk bank stress sleep rest health
     shift push kick hit need wish name sign fight visit order
     support care contact help pain heart head face hand foot knee back shoulder stretch"""
@@ -156,12 +162,23 @@ def _bounds(said: Sequence[Token], start: int, end: int) -> tuple[int, int]:
         while start < end and _is_verb(said, start, end):
             start += 1
     is_told = not is_open and before in _SAYS_HOW and start < end and not _is_name(said, start)
-    if is_told and (end - start == 1 or verbs.base_of_gerund(said[end - 1].low) is not None):
+    only_how = before in _ONLY_HOW or end - start == 1 or verbs.base_of_gerund(said[end - 1].low) is not None
+    if is_told and only_how:
         return start, start
     for at in range(start + 1, end):
-        if not _is_name(said, at) and _is_finite(said, at, end):
+        if not _is_name(said, at) and (_is_finite(said, at, end) or _is_clause(said, at, end)):
             return start, at
     return start, end
+
+
+def _is_clause(said: Sequence[Token], at: int, end: int) -> bool:
+    """Whether a gerund after a noun begins a clause: "research relating to …", "people working on …"."""
+    after = low(said, at + 1)
+    return (
+        at + 1 == end
+        and verbs.base_of_gerund(said[at].low) is not None
+        and after in _OPENS | THIRD | {"to", "on", "as"}
+    )
 
 
 def _is_opened(said: Sequence[Token], at: int) -> bool:
