@@ -42,6 +42,8 @@ _FUNCTION_WORDS = 0.08
 """The share of function words from which a text is in the language that it is read as."""
 _LONGER = 0.4
 """What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
+_OFTEN = 2.0
+"""How often a single word must be told to be the second in a title."""
 _COMPETING = 60
 """Sentences of a page of which phrases are taken."""
 _READ = 40
@@ -277,6 +279,8 @@ def _told_best(ranked: Sequence[_Phrase], settings: ExtractiveSettings) -> Seque
     for other in rest or ranked[1:]:
         if other.score < settings.second_phrase * first.score or (len(other.words) == 1 and longer):
             break
+        if len(other.words) == 1 and other.said < _OFTEN:
+            continue
         if set(other.words) & set(first.words) or _size(first) + _size(other) > settings.title_words - 1:
             continue
         return [first, other]

@@ -57,7 +57,7 @@ _NO_NOUN: Final = (
     | PREPOSITIONS
     | words.STOP_WORDS
     | _set(
-        """plus biggest greatest latest highest lowest newest oldest
+        """dear plus biggest greatest latest highest lowest newest oldest
         full total main fellow past recent current upcoming final initial useful helpful clear specific overall basic
         simple quick slow high low extra further likely due able unable glad proud curious ready afraid aware thrilled
         excited grateful thankful blessed lucky happy sad tired busy glad worried nervous awesome epic gorgeous stunning
@@ -73,12 +73,16 @@ _NO_NOUN: Final = (
     - KIN_MANY
 )
 _SINGLE_NO: Final = _set("community group event project plan journey progress meeting class") | KIN | KIN_MANY
+_MARKS_TIME: Final = _set(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+    october november december"""
+)
 _HEADS: Final = _set(
     "support help show work talk piece set day night care class group meeting walk run list plan match start"
 )
 """Words that say too little to open a phrase, and end one."""
 _ADJECTIVE: Final = re.compile(
-    r"\w+(?:ful|ous|able|ible|less|ive|istic|ient|iant|ish|iest|ary)|exciting|amazing|inspiring|loving"
+    r"\w+(?:ful|ous|able|ible|less|ive|istic|ient|iant|ish|iest|ary)|\w+-(?:\w+ed|free|friendly|based|like|term|time)|exciting|amazing|inspiring|loving"
 )
 _ADJECTIVES: Final = _set(
     """specific essential certified professional due thrilled adorable active full primary particular personal social
@@ -95,6 +99,8 @@ _ADJECTIVES: Final = _set(
     superior inferior exterior interior grateful contemporary upset stuck alive aware alone asleep familiar similar
     popular regular singular solar lunar nuclear"""
 )
+_SIZES: Final = _set("small big little long short old last best different hard whole real wrong right")
+"""What one word is told with, though it tells no topic by itself: "a small act"."""
 _NOUN_TOO: Final = _set(
     """dance work travel test project book study design research dream food paint report score house market garden
     coach guard model market fund loan insurance access budget coffee tea lunch dinner breakfast party exercise
@@ -120,11 +126,11 @@ def noun_phrases(sentence: str) -> Iterator[str]:
     said = tokens(sentence)
     at = 0
     while at < len(said):
-        if not _is_noun(said[at]):
+        if not (_is_noun(said[at]) or _is_in_name(said, at)):
             at += 1
             continue
         end = at
-        while end < len(said) and (_is_noun(said[end]) or said[end].low in _HEADS):
+        while end < len(said) and (_is_noun(said[end]) or said[end].low in _HEADS or _is_in_name(said, end)):
             end += 1
         start, stop = _bounds(said, at, end)
         if start < stop and not _is_addressed(said, start, stop):
@@ -141,6 +147,15 @@ def _is_addressed(said: Sequence[Token], start: int, end: int) -> bool:
         return False
     before, after = low(said, start - 1), low(said, end)
     return (before in ("", ",") and after in ("", ",", ".", "!", "?")) and (before, after) != ("", "")
+
+
+def _is_in_name(said: Sequence[Token], at: int) -> bool:
+    """Whether a word that says little by itself is part of a name: New York, First Aid, Iron Man."""
+    token = said[at]
+    if at == 0 or not token.text[0].isupper() or token.low in FUNCTION | PRONOUNS | PREPOSITIONS | _MARKS_TIME:
+        return False
+    beside = [said[place].text for place in (at - 1, at + 1) if 0 < place < len(said)]
+    return said[at - 1].is_word and any(text[0].isupper() and len(text) > 1 for text in beside)
 
 
 def _is_noun(token: Token) -> bool:
@@ -201,12 +216,12 @@ def _is_finite(said: Sequence[Token], at: int, end: int) -> bool:
 
 def _is_verb(said: Sequence[Token], at: int, end: int) -> bool:
     """Whether a word that no article opens is a verb before its object rather than a noun."""
-    token = said[at]
+    token, known = said[at], verbs.verb(said[at].low)
     if _is_name(said, at):
-        return False
+        listed = known is not None and "third" in known.forms and at + 1 < len(said) and said[at + 1].text.islower()
+        return listed and token.text.istitle()
     if verbs.base_of_gerund(token.low) is not None:
         return True
-    known = verbs.verb(token.low)
     if known is None:
         return False
     if known.forms & {"past", "participle"} and "base" not in known.forms:
@@ -221,6 +236,8 @@ def _is_verb(said: Sequence[Token], at: int, end: int) -> bool:
 
 def _cut(said: Sequence[Token], start: int, end: int, *, is_open: bool) -> Iterator[str]:
     """A phrase, and what it ends with: its head stands last."""
+    if end - start == 1 and start > 0 and said[start - 1].low in _SIZES | _ADJECTIVES and not _is_done(said, start):
+        yield f"{said[start - 1].low} {_written(said, start, end)}"
     for begin in range(start, end):
         if begin == end - 1 and (said[begin].low in _SINGLE_NO or _is_done(said, begin)):
             return
@@ -247,6 +264,7 @@ def is_thing(word: str) -> bool:
     """Whether a keyword may be a noun: no adjective, no past form, no mere verb."""
     known = verbs.verb(word)
     acts = known is not None and word not in _NOUN_TOO and verbs.base_of_gerund(word) is None
+    acts = acts or word.endswith(("ate", "ify", "ize", "ise"))
     return word not in _NO_NOUN and not is_adverb(word) and not _is_adjective(word) and not acts
 
 
@@ -267,9 +285,8 @@ def _after(said: Sequence[Token], at: int) -> str | None:
 
 
 def _written(said: Sequence[Token], start: int, end: int) -> str:
-    return " ".join(
-        said[at].text.rstrip(".") if _is_name(said, at) else said[at].low.rstrip(".") for at in range(start, end)
-    ).removesuffix("'s")
+    found = (said[at].text if _is_name(said, at) else said[at].low for at in range(start, end))
+    return " ".join(word.rstrip(".") for word in found).removesuffix("'").removesuffix("'s")
 
 
 def _is_name(said: Sequence[Token], at: int) -> bool:
