@@ -80,7 +80,7 @@ DECISIONS = {
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
 
 PARTS = {
-    changes.SummaryPart: "chain_id text sources",
+    changes.SummaryPart: "chain_id text sources phrases",
     changes.KeywordCount: "word pages",
     types.FactProposal: "about subject attribute value text sources single valid_from retracts replaces expires_at",
     types.TraitProposal: "dimension level confidence sources subject",

@@ -55,7 +55,7 @@ _CODE = re.compile(
     r"|^(?:from \S+ )?import \S+|^(?:def|return|const|var) "
 )
 _DATED = re.compile(r"\s*[(（][^()（）]*[)）]$")
-_MINE = languages.either(lambda one: one.talk.my_words)
+_MINE = languages.either(lambda one: one.talk.me)
 _YOURS = languages.either(lambda one: one.talk.you)
 _SMALL_TALK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
@@ -172,7 +172,7 @@ def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     small talk and what is said to the other tell little."""
     size = len(own) / 2.0 if unspaced(text) else float(len(own))
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
-    worth += 0.3 * bool(_MINE.search(text)) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
+    worth += 0.3 * bool(_MINE.search(text.lower())) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
     worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(_SMALL_TALK.match(text)) + 0.3 * (size < 4)
     worth -= 0.25 * bool(_YOURS.search(text.lower())) + 0.2 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
     return worth - 0.6 * text.endswith((":", "：", "…"))
@@ -264,7 +264,7 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
         if words and _is_of_things(phrase, words, people):
             found.setdefault(words, _Phrase(phrase, words)).said += 1.5
     for one in found.values():
-        one.score = _score(one, known) if any(word in weights for word in one.words) else 0.0
+        one.score = _score(one, known, rare**_EVENED) if any(word in weights for word in one.words) else 0.0
     ranked = [one for one in sorted(found.values(), key=lambda p: (-p.score, len(p.text), p.text)) if one.score > 0.0]
     if not ranked:
         return _headed(language, _first_words(texts, weights, people, language))
@@ -352,8 +352,10 @@ def _is_called(word: str, people: Collection[str]) -> bool:
     return word in people or (len(word) > 2 and any(name.startswith(word) for name in people))
 
 
-def _score(phrase: _Phrase, weights: Mapping[str, float]) -> float:
+def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float) -> float:
     told = [weights.get(word, 0.0) for word in phrase.words]
+    names = sum(run[0].isupper() and not _keywords(run) for run, _, _ in runs(phrase.text))
+    told += [rare] * names  # a name of which no keyword is made
     size = len(told)
     if size == 1:
         return _ALONE * told[0]

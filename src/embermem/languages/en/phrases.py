@@ -227,7 +227,10 @@ def _is_verb(said: Sequence[Token], at: int, end: int) -> bool:
     if known.forms & {"past", "participle"} and "base" not in known.forms:
         return True
     after = low(said, at + 1)
-    before = low(said, at - 1)
+    place = at - 1
+    while place >= 0 and is_adverb(said[place].low):
+        place -= 1
+    before = low(said, place)
     begins = not before[:1].isalnum() or before in ("and", "or", "please", "then", "also", "you", "let's")
     acts = before in _SAYS_HOW or after in _OPENS | PRONOUNS or _is_done(said, at + 1)
     acts = acts or (begins and token.low not in _NOUN_TOO)
