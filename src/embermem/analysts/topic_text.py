@@ -51,7 +51,7 @@ _READ = 40
 _BRACKETS = re.compile(r"\s*\[[^\]\n]{0,400}\]")
 _MARKUP = re.compile(r"^(?:(?:[#>]+|[-*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
 _CODE = re.compile(
-    r"[{}<>\\|=_]{2,}|https?://\S{40,}|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>"
+    r"[{}<>\\|=_]{2,}|https?://|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>"
     r"|^(?:from \S+ )?import \S+|^(?:def|return|const|var) "
 )
 _DATED = re.compile(r"\s*[(（][^()（）]*[)）]$")
@@ -263,9 +263,10 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
         words = _keywords(phrase)
         if words and _is_of_things(phrase, words, people):
             found.setdefault(words, _Phrase(phrase, words)).said += 1.5
-    for one in found.values():
+    told = _whole(found.values())
+    for one in told:
         one.score = _score(one, known, rare**_EVENED) if any(word in weights for word in one.words) else 0.0
-    ranked = [one for one in sorted(found.values(), key=lambda p: (-p.score, len(p.text), p.text)) if one.score > 0.0]
+    ranked = [one for one in sorted(told, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
     if not ranked:
         return _headed(language, _first_words(texts, weights, people, language))
     return _headed(language, [one.text for one in _told_best(ranked, settings)])
@@ -322,7 +323,18 @@ def _phrases(texts: Sequence[str], people: Collection[str], worth: Callable[[int
                     one = found.setdefault(words, _Phrase(phrase, words))
                     one.said += 0.0 if words in here else worth(place)
                     here.add(words)
-    return list(found.values())
+    return _whole(found.values())
+
+
+def _whole(phrases: Iterable[_Phrase]) -> list[_Phrase]:
+    """The phrases without those that are never told but as the end of a longer one."""
+    longest: dict[tuple[str, ...], float] = {}
+    every = list(phrases)
+    for one in every:
+        for begin in range(1, len(one.words)):
+            end = one.words[begin:]
+            longest[end] = max(one.said, longest.get(end, 0.0))
+    return [one for one in every if one.said > longest.get(one.words, 0.0)]
 
 
 def _is_of_things(phrase: str, words: Sequence[str], people: Collection[str]) -> bool:

@@ -164,7 +164,7 @@ def _is_noun(token: Token) -> bool:
         _WORD.fullmatch(token.text) is not None
         and 1 < len(token.low) <= _LONGEST_WORD
         and "_" not in token.low
-        and token.low not in _NO_NOUN
+        and token.low.removesuffix("'s") not in _NO_NOUN
         and not is_adverb(token.low)
         and words.keywords_of(token.text.removesuffix("'s")) != ()
     )

@@ -43,7 +43,7 @@ def weights(keywords: Sequence[KeywordCount], spread: Spread) -> dict[str, float
         having = max(1, spread.having.get(count.word, 1))
         if spread.segments < _FEW_SEGMENTS or 2 * having <= spread.segments:
             rarity = math.log((1 + max(spread.segments, having)) / having)
-            found[count.word] = count.pages**1.5 / (count.pages + 1) * max(rarity, 0.1)
+            found[count.word] = count.pages * max(rarity, 0.1)
     return found
 
 
