@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from embermem import languages
@@ -42,6 +42,8 @@ _FUNCTION_WORDS = 0.08
 """The share of function words from which a text is in the language that it is read as."""
 _LONGER = 0.4
 """What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
+_ONCE, _MANY_PAGES = 0.5, 6
+"""What a phrase of one page is worth in a title where so many pages give sentences."""
 _OFTEN = 2.0
 """How often a single word must be told to be the second in a title."""
 _COMPETING = 60
@@ -232,6 +234,7 @@ class _Phrase:
     words: tuple[str, ...]
     said: float = 0.0
     score: float = 0.0
+    pages: set[int] = field(default_factory=set)
 
 
 def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
@@ -257,19 +260,31 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
     rare = _RARE * max(weights.values(), default=0.0)
     known = {word: ((weights.get(word) or rare) * (1.0 + math.log(count))) ** _EVENED for word, count in said.items()}
     found: dict[tuple[str, ...], _Phrase] = {}
-    for one in _phrases([text[len(_who(text)) :] for text in texts], people, lambda place: 1.0):
-        found[one.words] = one
-    for phrase in (phrase for part in parts for phrase in part.phrases):
-        words = _keywords(phrase)
-        if words and _is_of_things(phrase, words, people):
-            found.setdefault(words, _Phrase(phrase, words)).said += 1.5
+    pages = 0
+    for part in parts:
+        pages += bool(part.phrases)  # the first sentence of a page has them
+        said_here = _phrases([part.text[len(_who(part.text)) :]], people, lambda place: 1.0)
+        for one in (*said_here, *(_Phrase(text, _keywords(text)) for text in part.phrases)):
+            if one.words and _is_of_things(one.text, one.words, people):
+                found.setdefault(one.words, one).pages.add(pages)
+    for one in found.values():
+        one.said = float(len(one.pages))
     told = _whole(found.values())
     for one in told:
-        one.score = _score(one, known, rare**_EVENED) if any(word in weights for word in one.words) else 0.0
+        one.score = _score(one, known, rare**_EVENED, pages) if any(word in weights for word in one.words) else 0.0
     ranked = [one for one in sorted(told, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
     if not ranked:
-        return _headed(language, _first_words(texts, weights, people, language))
+        first = _first_words(texts, weights, people, language)
+        return _stated(texts, language, settings) or _headed(language, first)
+    if all(len(one.words) == 1 for one in ranked) and (statement := _stated(texts, language, settings)):
+        return statement
     return _headed(language, [one.text for one in _told_best(ranked, settings)])
+
+
+def _stated(texts: Sequence[str], language: Language, settings: ExtractiveSettings) -> str:
+    """The first fact of a summary that is short enough for a heading; "" where there is none."""
+    facts = (text for text in texts if text and _SPEAKER.match(text) is None)
+    return next((told for text in facts if (told := language.headline(text, settings.title_words))), "")
 
 
 def _told_best(ranked: Sequence[_Phrase], settings: ExtractiveSettings) -> Sequence[_Phrase]:
@@ -364,14 +379,15 @@ def _is_called(word: str, people: Collection[str]) -> bool:
     return word in people or (len(word) > 2 and any(name.startswith(word) for name in people))
 
 
-def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float) -> float:
+def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, pages: int) -> float:
     told = [weights.get(word, 0.0) for word in phrase.words]
     names = sum(run[0].isupper() and not _keywords(run) for run, _, _ in runs(phrase.text))
     told += [rare] * names  # a name of which no keyword is made
     size = len(told)
     if size == 1:
         return _ALONE * told[0]
-    return sum(told) / float(size**0.75) * (1.0 + 0.25 * min(phrase.said - 1.0, 4.0))
+    often = _ONCE if phrase.said < 2 and pages >= _MANY_PAGES else 1.0 + 0.25 * min(phrase.said - 1.0, 4.0)
+    return sum(told) / float(size**0.75) * often
 
 
 def _keywords(text: str) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def test_every_word_of_a_segment_s_text_was_said_in_its_pages_also_once_some_are
 
 
 def test_a_word_that_most_segments_have_is_no_keyword_shown_but_still_compared(opened: Opener, clock: Clock) -> None:
-    memory = opened(theta=2.0, short_term_pages=1, mid_term_segments=20)
+    memory = opened(preset="paper", theta=2.0, short_term_pages=1, mid_term_segments=20)
     alice = memory.of("alice")
     for thing in THINGS:
         clock.go(60)
@@ -111,7 +111,7 @@ def test_a_store_of_before_opens_without_titles_and_a_segment_gets_one_with_its_
 
 
 def test_a_title_is_of_its_time_and_undone_with_what_wrote_it(opened: Opener, clock: Clock) -> None:
-    alice = opened(theta=-1.0, short_term_pages=1, batch_pages=1).of("alice")
+    alice = opened(preset="paper", theta=-1.0, short_term_pages=1).of("alice")
     alice.add("My marathon training begins in spring.", thread="a")
     alice.add("I bought a cello.", thread="b")
     alice.settle()

@@ -34,7 +34,7 @@ _OPENS: Final = _set(
 _SAYS_HOW: Final = _set(
     """is are was were be been being am 's 're 'm feel feels felt feeling seem seems seemed look looks looked sound
     sounds so very too really quite pretty more most super getting got become becomes became becoming
-    stay stays stayed remain remains i we they you he she
+    stay stays stayed remain remains i we they you he she them me us him
     it to will would can could should may might must don't didn't not"""
 )
 """Words after which an adjective or a verb stands without a noun."""
@@ -57,7 +57,7 @@ _NO_NOUN: Final = (
     | PREPOSITIONS
     | words.STOP_WORDS
     | _set(
-        """dear plus biggest greatest latest highest lowest newest oldest
+        """everyday anymore anytime name dear plus biggest greatest latest highest lowest newest oldest
         full total main fellow past recent current upcoming final initial useful helpful clear specific overall basic
         simple quick slow high low extra further likely due able unable glad proud curious ready afraid aware thrilled
         excited grateful thankful blessed lucky happy sad tired busy glad worried nervous awesome epic gorgeous stunning
@@ -82,7 +82,7 @@ _HEADS: Final = _set(
 )
 """Words that say too little to open a phrase, and end one."""
 _ADJECTIVE: Final = re.compile(
-    r"\w+(?:ful|ous|able|ible|less|ive|istic|ient|iant|ish|iest|ary)|\w+-(?:\w+ed|free|friendly|based|like|term|time)|exciting|amazing|inspiring|loving"
+    r"\w+(?:ful|ous|able|ible|less|ive|istic|ient|iant|ish|iest|ary|[ct]ional|itional|tual|cial|ical)|\w+-(?:\w+ed|free|friendly|based|like|term|time)|exciting|amazing|inspiring|loving"
 )
 _ADJECTIVES: Final = _set(
     """specific essential certified professional due thrilled adorable active full primary particular personal social
@@ -207,8 +207,12 @@ def _is_finite(said: Sequence[Token], at: int, end: int) -> bool:
     known = verbs.verb(said[at].low)
     if known is None or "gerund" in known.forms:
         return False
+    if low(said, at + 1) in _OPENS:
+        return True  # its object follows
     if "base" in known.forms:
-        plural = said[at - 1].low.endswith("s") and said[at].low not in _NOUN_TOO
+        plural = said[at].low not in _NOUN_TOO and any(
+            place < end and said[place].low.endswith("s") for place in (at - 1, at + 1)
+        )
         return plural or said[at].low.endswith(("ate", "ify", "ize", "ise"))
     is_noun = "third" in known.forms and known.base in _NOUN_TOO
     return not is_noun or low(said, at + 1) in _OPENS | PRONOUNS
@@ -284,7 +288,7 @@ def _after(said: Sequence[Token], at: int) -> str | None:
     if start == end or (low(said, at) in _BEFORE_NAMES and not _is_name(said, start)):
         return None
     begin, stop = _bounds(said, start, end)
-    return _written(said, begin, stop) if begin < stop else None
+    return _written(said, begin, stop) if begin < stop and not _is_adjective(said[stop - 1].low) else None
 
 
 def _written(said: Sequence[Token], start: int, end: int) -> str:
@@ -302,3 +306,16 @@ def _is_name(said: Sequence[Token], at: int) -> bool:
     return (len(text) > 1 and text[1:2].isupper()) or (
         at + 1 < len(said) and said[at + 1].text[0].isupper() and said[at + 1].is_word
     )
+
+
+_CUT_BEFORE: Final = _set("for with because since while when after before until so but and or in on at from about near")
+
+
+def headline(text: str, limit: int) -> str:
+    """A short statement as a heading of at most so many words: cut before a phrase that it can do without. "" where it
+    cannot be cut."""
+    said = text.rstrip(".!").split()
+    if len(said) <= limit:
+        return " ".join(said)
+    places = (at for at in range(limit, 3, -1) if said[at].lower() in _CUT_BEFORE)
+    return " ".join(said[: next(places, 0)]).rstrip(",;")
