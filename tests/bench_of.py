@@ -7,6 +7,7 @@ from typing import Any
 
 from embermem import Tier
 from embermem.analysts import ExtractiveAnalyst, keywords
+from embermem.analysts.topic_text import TopicText
 from embermem.bootstrap import open_store, summarise, theta_of
 from embermem.core import ids
 from embermem.core.changes import Cause, Noted
@@ -44,6 +45,7 @@ class Bench:
             theta=theta_of(self.store, embedder, load(None, **{**SMALL, **settings})),
             settings=load(None, **{**SMALL, "batch_wait_s": 0.0, **settings}),
             clock=clock,
+            writer=TopicText(),
             summarise=summarise,
         )
         self.system = MemoryOS(self.parts)

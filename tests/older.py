@@ -38,7 +38,7 @@ def older(file: Path, revision: str) -> Path:
                 columns = ", ".join(f'"{row[1]}"' for row in c.execute(f"PRAGMA main.table_info('{table}')"))
                 now = RENAMED.get(table, table)
                 c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM made.{now}")
-        _without_persons(c)
+        _without_what_is_newer(c)
         c.commit()
         c.execute(f"PRAGMA application_id={sqlite_file.APPLICATION_ID}")
     file.chmod(0o600)
@@ -46,12 +46,26 @@ def older(file: Path, revision: str) -> Path:
     return file
 
 
-def _without_persons(c: sqlite3.Connection) -> None:
-    """Nothing in the log tells of who is who: there was no table for it."""
+def _without_what_is_newer(c: sqlite3.Connection) -> None:
+    """Nothing in the log tells of who is who, for which there was no table, nor of titles of segments."""
     for mine, no, told in c.execute("SELECT owner_id, no, decisions FROM main.change").fetchall():
         kept = [d for d in json.loads(told) if d[0] != "PersonRelated"]
+        for tag, fields in kept:
+            if tag == "SegmentWritten":
+                del fields["title"], fields["shown"]
+                for part in fields["parts"]:
+                    del part["phrases"]
         written = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
         c.execute("UPDATE main.change SET decisions = ? WHERE owner_id = ? AND no = ?", (written, mine, no))
+    for mine, name, no, told in c.execute(
+        "SELECT owner_id, segment_id, change_no, parts FROM main.segment_text"
+    ).fetchall():
+        parts = [{key: value for key, value in part.items() if key != "phrases"} for part in json.loads(told)]
+        written = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+        c.execute(
+            "UPDATE main.segment_text SET parts = ? WHERE owner_id = ? AND segment_id = ? AND change_no = ?",
+            (written, mine, name, no),
+        )
     c.execute("DELETE FROM main.source WHERE item = 'person'")
 
 
@@ -62,6 +76,7 @@ NEWER = {
     *(("page", name) for name in ("redo_tries", "redo_at", "expires_at", "expires_offset")),
     *(("fact", name) for name in ("expires_at", "expires_offset", "visits", "visited_at", "embedder", "vector")),
     *((table, name) for table in ("trait", "profile") for name in ("valid_from", "valid_from_offset")),
+    *(("segment_text", name) for name in ("title", "shown")),
 }
 """Columns that a migration added."""
 

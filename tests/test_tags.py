@@ -50,7 +50,7 @@ DECISIONS = {
     "Noted": ("noted", "page_id upto_seq chain_id continues keywords analyst facts traits profile"),
     "ChainSummarised": ("chain_summarised", "chain_id thread summary sources"),
     "Placed": ("placed", "page_id segment_id f_score"),
-    "SegmentWritten": ("segment_written", "segment_id parts keywords said_from said_to"),
+    "SegmentWritten": ("segment_written", "segment_id parts keywords said_from said_to title shown"),
     "Analysed": ("analysed", "page_id upto_seq"),
     "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at"),
     "FactStrengthened": ("fact_strengthened", "fact_id sources"),
@@ -80,7 +80,7 @@ DECISIONS = {
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
 
 PARTS = {
-    changes.SummaryPart: "chain_id text sources",
+    changes.SummaryPart: "chain_id text sources phrases",
     changes.KeywordCount: "word pages",
     types.FactProposal: "about subject attribute value text sources single valid_from retracts replaces expires_at",
     types.TraitProposal: "dimension level confidence sources subject",

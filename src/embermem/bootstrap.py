@@ -20,7 +20,16 @@ from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
 from embermem.memoryos.ingest.claim import Clock, Parts
 from embermem.memoryos.system import MemoryOS
-from embermem.protocols import Analyst, Asker, Embedder, LanguageModel, MemorySystem, StoredSettings, UsageLog
+from embermem.protocols import (
+    Analyst,
+    Asker,
+    Embedder,
+    LanguageModel,
+    MemorySystem,
+    SegmentWriter,
+    StoredSettings,
+    UsageLog,
+)
 
 if TYPE_CHECKING:
     from embermem.store.admin.copying import Copied, Progress
@@ -315,6 +324,13 @@ def summarise(before: str, page: Page) -> tuple[str, tuple[Source, ...]]:
     return extract(before, page, ExtractiveSettings())
 
 
+def segment_writer() -> SegmentWriter:
+    """What says what a segment is about, in words of its own pages."""
+    from embermem.analysts.topic_text import TopicText
+
+    return TopicText()
+
+
 SYSTEMS: Mapping[str, tuple[str, str, str]] = {
     "memoryos": ("embermem.memoryos.system", "MemoryOS", ""),
     "full_context": ("embermem.baselines.full_context", "FullContext", "FullContextNumbers"),
@@ -423,5 +439,6 @@ def make_system(
             settings=settings,
             clock=clock,
             summarise=summarise,
+            writer=segment_writer(),
         )
     )

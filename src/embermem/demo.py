@@ -133,7 +133,7 @@ def _mid_term(console: Console, owner: OwnerMemory) -> None:
     room = console.width - _INDENT - len("heat  0.0  ")
     for heat, one in _largest(segments):
         held = " ".join(f"p{numbers[page]}" for page in one.page_ids)
-        topic = f"{_when(one.said_from)} to {_when(one.said_to)}  {', '.join(one.keywords)}"
+        topic = f"{_when(one.said_from)} to {_when(one.said_to)}  {one.title or ', '.join(one.keywords)}"
         _line(console, f"heat {heat:4.1f}", style="bold", after=f"  {_cut(topic, room)}")
         _line(console, f"           {_cut(held, room)}", style="dim")
         _line(console, f"           {_cut(one.summary, room)}")
@@ -188,7 +188,10 @@ def _answers(console: Console, owner: OwnerMemory) -> None:
     if warmer is not None:
         after = f"{before[warmer.id]:.1f} to {owner.heat(warmer):.1f}"
         console.print()
-        _line(console, f"What was used grows warmer: {_cut(', '.join(warmer.keywords[:3]), 40)}, heat {after}.")
+        _line(
+            console,
+            f"What was used grows warmer: {_cut(warmer.title or ', '.join(warmer.keywords[:3]), 40)}, heat {after}.",
+        )
     if first is None or not first.hits:
         return
     _heading(console, "Why the first hit of the first query was recalled")

@@ -218,24 +218,13 @@ def test_a_request_gives_each_fact_once_with_all_its_sources() -> None:
         ("dislikes", "jazz", 1),
     ]
     assert [f.retracts for f in change.facts] == [False, False, True]
-    assert change.segment_summary
+    assert change.segment_summary is None  # it is made of sentences of its pages already
 
 
 def test_a_move_there_and_back_stays_three_facts() -> None:
     pages = tuple(page(f"I moved to {p}.", no=i) for i, p in enumerate(("Oslo", "Rome", "Oslo"), 1))
     change = ANALYST.profile(ProfileRequest(owner=OWNER, segment=segment(), pages=pages, persona=Persona(), nearest=()))
     assert [f.value for f in change.facts] == ["Oslo", "Rome", "Oslo"]
-
-
-def test_the_summary_of_a_request_condenses_that_of_the_segment() -> None:
-    summary = " ".join(
-        f"I painted the {c} boat in the harbour of {t}." for c in ("red", "green", "grey") for t in ("Bo", "Ry", "Li")
-    )
-    change = ANALYST.profile(
-        ProfileRequest(owner=OWNER, segment=segment(summary * 5), pages=(), persona=Persona(), nearest=())
-    )
-    assert change.segment_summary is not None
-    assert len(change.segment_summary) <= 600
 
 
 # ---------------------------------------------------------------------------------------------- any input

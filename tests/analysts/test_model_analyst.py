@@ -97,7 +97,7 @@ def tail(view: PageView, summary: str = "Herons at the lake.") -> dict[ThreadId,
 
 def test_it_is_an_analyst_named_by_its_model_and_the_versions_of_its_prompts() -> None:
     made: Analyst = analyst({})[0]
-    assert made.name == "model:scripted/1.2"
+    assert made.name == "model:scripted/1.3"
 
 
 def test_a_whole_batch_is_one_question() -> None:
@@ -435,6 +435,19 @@ def test_what_the_agent_says_of_itself_is_the_agent_s() -> None:
     named = page("Hi!", "I can't see pictures.", speakers=("Ana", "Ben"))
     (other,) = profile(learnt(facts=[fact(["u2"], who="agent", subject="Ben", value="pictures")]), named).facts
     assert other.subject == "Ben"
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ('"Moving to Lyon."', "Moving to Lyon"),
+        ("One two three four five six seven eight nine", ""),
+        ("I cannot help with that request, sorry", ""),
+        ("", ""),
+    ],
+)
+def test_a_model_s_title_is_a_few_words_or_none(told: str, kept: str) -> None:
+    assert profile(learnt(title=told), page("I live in Lyon.")).segment_title == kept
 
 
 def test_control_characters_do_not_pass() -> None:

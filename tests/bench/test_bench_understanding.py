@@ -428,13 +428,13 @@ def test_judgements_are_counted_for_all_and_for_identity(
 
 def test_a_sheet_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     wrong = judged_as(tmp_path / "sheet.csv", "y", "perhaps", "n")
-    with pytest.raises(InputError, match=r"fact 2: right is 'perhaps'; write y or n"):
+    with pytest.raises(InputError, match=r"line 2: right is 'perhaps'; write y or n"):
         sheet.judged(wrong)
     with pytest.raises(InputError, match=r"sheet\.csv exists"):
         sheet.write(sheet_rows(), wrong)
     other = tmp_path / "other.csv"
     other.write_text("attribute,text\nlikes,tea\n", encoding="utf-8")
-    with pytest.raises(InputError, match="has no column right: not a sheet of facts"):
+    with pytest.raises(InputError, match="has no column right: not such a sheet"):
         sheet.judged(other)
     with pytest.raises(InputError, match=r"cannot read .*none\.csv"):
         sheet.judged(tmp_path / "none.csv")
@@ -469,12 +469,37 @@ def test_the_command_prints_each_file_writes_a_sheet_and_reads_it_back(tmp_path:
     assert "facts right" in command("understanding", "--judged", str(drawn)).stdout
 
 
+def test_segments_are_written_to_be_read_and_their_judgements_counted(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    document = told_set()
+    turns = document["conversations"][0]["threads"][0]["turns"]
+    turns += [turn | {"id": f"k1:{n}", "text": "The harbour ferry was late."} for n, turn in enumerate(turns * 12, 10)]
+    told.write_text(json.dumps(document), encoding="utf-8")
+    drawn = tmp_path / "segments.csv"
+    command("understanding", str(told), "--segments", "2", "--seed", "3", "--out", str(drawn))
+    with drawn.open(encoding="utf-8", newline="") as lines:
+        drawn_rows = list(csv.DictReader(lines))
+    assert drawn_rows
+    assert {"accept", "title", "keywords", "summary", "lines"} <= set(drawn_rows[0])
+    assert all(row["summary"] and row["lines"] and not row["accept"] for row in drawn_rows)
+    with drawn.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, list(drawn_rows[0]))
+        writer.writeheader()
+        writer.writerows([row | {"accept": "y" if n else "n"} for n, row in enumerate(drawn_rows)])
+    found = json.loads(command("understanding", "--judged", str(drawn), "--json").stdout)
+    assert found["judged"] == len(drawn_rows)
+    assert found["accepted"] == len(drawn_rows) - 1
+    assert "segments accepted" in command("understanding", "--judged", str(drawn)).stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
         ((), "no FILE is given"),
-        (("a.json", "--sample", "5"), "--sample and --out go together"),
+        (("a.json", "--sample", "5"), "--sample or --segments and --out go"),
         (("a.json", "--judged", "s.csv"), "--judged only reads its sheet"),
+        (("a.json", "--segments", "5"), "--segments and --out go together"),
+        (("a.json", "--segments", "5", "--sample", "5", "--out", "s.csv"), "--segments write one sheet each"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...], why: str) -> None:

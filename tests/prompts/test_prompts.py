@@ -76,4 +76,4 @@ def test_a_change_of_a_text_is_a_new_version() -> None:
         return prompts.load(names[0]).version, hashlib.sha256(texts.encode()).hexdigest()[:8]
 
     assert state("annotate", "annotate_pages") == ("1", "1afd3166")
-    assert state("profile", "profile_pages") == ("2", "2315628b")
+    assert state("profile", "profile_pages") == ("3", "a1d4d01f")

@@ -77,7 +77,8 @@ class LinkNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `profile`. Without `links` it is one that links nothing."""
+    """The answer to `profile`. Without `links` it is one that links nothing, without `title` one that
+    gives none."""
 
     schema_name: ClassVar[str] = "SegmentNotes"
     summary: str
@@ -85,6 +86,7 @@ class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
     traits: list[TraitNote]
     facts: list[FactNote]
     links: list[LinkNote] = []
+    title: str = ""
 
 
 # -------------------------------------------------------------------------- faults that fail the whole answer

@@ -15,7 +15,7 @@ from embermem import languages
 from embermem.analysts.continuity import continues
 from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
-from embermem.analysts.summary import condense, summarise
+from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
 from embermem.core.attributes import attribute
 from embermem.core.config import ExtractiveSettings
@@ -73,18 +73,12 @@ class ExtractiveAnalyst:
         return tuple(annotations)
 
     def profile(self, request: ProfileRequest) -> PersonaChange:
-        """The facts, traits and profile fields of the request's pages, each once, and the condensed summary."""
+        """The facts, traits and profile fields of the request's pages, each once. The segment's summary stands: it is
+        made of sentences of its pages already."""
         facts = _merged(f for view in request.pages for f in self.facts(view.page))
         speakers = {name for view in request.pages for name in _speakers(view.page)}
-        own = [s for s in (request.segment.summary, *self._page_summaries(request)) if s]
-        settings = self._settings
-        summary = condense(own, settings.segment_chars, settings.segment_sentences)
         return PersonaChange(
-            facts=facts,
-            traits=_strongest(traits_of(facts, speakers)),
-            profile=profile_of(facts, speakers),
-            segment_summary=summary or None,
-            summary_sources=_unique((*request.segment.sources, *self._page_sources(request))) if summary else (),
+            facts=facts, traits=_strongest(traits_of(facts, speakers)), profile=profile_of(facts, speakers)
         )
 
     def facts(self, page: Page) -> tuple[FactProposal, ...]:
@@ -127,17 +121,6 @@ class ExtractiveAnalyst:
         about = About.USER if mine else About.AGENT
         for finding, language in found[: self._settings.max_facts]:
             yield _proposal(finding, language, utterance, about)
-
-    def _page_summaries(self, request: ProfileRequest) -> list[str]:
-        """Only where the segment has no summary yet: otherwise its chains' summaries stand in it already."""
-        if request.segment.summary.strip():
-            return []
-        return [summarise("", view.page, self._settings)[0] for view in request.pages]
-
-    def _page_sources(self, request: ProfileRequest) -> tuple[Source, ...]:
-        if request.segment.summary.strip():
-            return ()
-        return tuple(s for view in request.pages for s in summarise("", view.page, self._settings)[1])
 
 
 # ---------------------------------------------------------------------------------------------------- facts

@@ -27,7 +27,7 @@ from embermem.analysts.answers import (
     local_id,
 )
 from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
-from embermem.analysts.guards import may_be_kept, orders, says_nothing, span_of, stated, touches
+from embermem.analysts.guards import may_be_kept, no_summary, orders, says_nothing, span_of, stated, touches
 from embermem.analysts.keywords import keywords
 from embermem.analysts.showing import (
     batch_lines,
@@ -204,10 +204,17 @@ class ModelAnalyst:
             traits=tuple(traits),
             profile=(*fields, *self._mirrored(facts, fields, evidence)),
             segment_summary=one_line(answer.summary, min(reading.segment_chars, self._settings.segment_summary_chars)),
+            segment_title=self._title(answer.title),
             summary_sources=tuple(dict.fromkeys((*request.segment.sources, *own)))[-reading.summary_sources :],
             links=tuple(link for _, link in links),
             evolutions=tuple(made for note, link in links if (made := self._evolution(note, link, ends)) is not None),
         )
+
+    def _title(self, told: str) -> str:
+        """The model's title of the segment; "" where it is none, or may not be kept."""
+        found = one_line(told, self._reading.title_chars).strip(" \"'.")
+        is_one = len(found.split()) <= self._reading.title_words and may_be_kept(found) and not no_summary(found)
+        return found if is_one else ""
 
     def _link(self, note: LinkNote, evidence: _Evidence, ends: _Ends) -> LinkProposal | None:
         """A link of what was told or shown to what was shown, for a reason. It rests on what the told fact does, else

@@ -81,9 +81,11 @@ class Settings:
     promote_every: int = _number(
         64, "pages placed between two checks for hot segments; the paper checks after each page", low=1
     )
-    segment_keywords: int = _number(24, "keywords of a segment, the most frequent ones", low=1, high=1000)
+    segment_keywords: int = _number(
+        24, "keywords of a segment that are compared, the most frequent ones", low=1, high=1000
+    )
     segment_summary_chars: int = _number(
-        1200, "characters of a segment's summary, made of its chains' summaries", low=80
+        1200, "characters of a segment's summary, made of sentences of its pages", low=80
     )
 
     # Long-term memory
@@ -399,6 +401,9 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
 THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
 THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
 
+SHOWN_KEYWORDS = 8
+"""Keywords of a segment that are shown, at most: those that tell it from others."""
+
 QUIET_MESSAGES = 16
 """A page is read whole each time a message joins it, so it waits `quiet_s` for each so many messages since it began,
 the last ones counted as whole: the longer it is, the more rarely it is read (ours)."""
@@ -424,8 +429,15 @@ class ExtractiveSettings:
     summary_sentences: int = 3
     sentence_chars: int = 200
     """A longer sentence is cut at a word and ends in "…"."""
-    segment_chars: int = 600
-    segment_sentences: int = 6
+    page_sentences: int = 3
+    """Sentences that a page gives to its segment's summary."""
+    telling: float = 0.9
+    """What a sentence after a page's first must be worth."""
+    page_phrases: int = 8
+    """Phrases that a page gives to its segment's title."""
+    title_words: int = 8
+    second_phrase: float = 0.5
+    """The worth of a title's second phrase, relative to that of its first."""
 
     break_after_s: float = 6 * 3600.0
     """A longer silence ends the chain."""
@@ -489,6 +501,9 @@ class ModelReadingSettings:
     """Of a chain's summary; the prompt asks for 40 words."""
     segment_chars: int = 900
     """Of a segment's summary; the prompt asks for 100 words."""
+    title_chars: int = 80
+    title_words: int = 8
+    """A longer title is none."""
     summary_sources: int = 64
     """Most source utterances of a summary, the newest ones."""
     fact_chars: int = 200

@@ -61,9 +61,11 @@ class Hidden:
         )
 
     def shown_segments(self, segments: Iterable[Segment]) -> tuple[Segment, ...]:
-        """Those with other pages too, and of these only those; a summary that tells of what has expired is empty."""
+        """Those with other pages too, and of these only those; a summary that tells of what has expired is empty,
+        and so are title and keywords."""
         return self._shown(
-            one if self.pages.isdisjoint(one.page_ids) else replace(one, keywords=()) for one in segments
+            one if self.pages.isdisjoint(one.page_ids) else replace(one, title="", keywords=(), counted=())
+            for one in segments
         )
 
     def shown_chains(self, chains: Iterable[Chain]) -> tuple[Chain, ...]:

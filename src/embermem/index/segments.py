@@ -105,13 +105,13 @@ class SegmentTable:
     def _holders(self) -> Mapping[str, NDArray[np.int64]]:
         holders: dict[str, list[int]] = {}
         for place, segment in enumerate(self.rows):
-            for keyword in set(segment.keywords):
+            for keyword in set(segment.counted):
                 holders.setdefault(keyword, []).append(place)
         return {keyword: np.array(places, dtype=np.int64) for keyword, places in holders.items()}
 
     @cached_property
     def _keyword_counts(self) -> Floats:
-        return np.array([float(len(set(segment.keywords))) for segment in self.rows])
+        return np.array([float(len(set(segment.counted))) for segment in self.rows])
 
     @property
     def nbytes(self) -> int:
@@ -120,4 +120,4 @@ class SegmentTable:
 
 
 def _nbytes(segment: Segment, dim: int) -> int:
-    return 1000 + 4 * len(segment.summary) + 100 * len(segment.keywords) + 12 * dim
+    return 1000 + 4 * len(segment.summary) + 100 * len(segment.counted) + 12 * dim

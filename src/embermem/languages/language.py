@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -101,6 +102,22 @@ class Language:
         """The words of a run, as written, that may be keywords: folded, in the singular, without fillers."""
         word = fold(run)
         return (word,) if len(word) > 2 and word not in self.stop_words and not word.isdecimal() else ()
+
+    def phrases(self, sentence: str) -> Iterable[str]:
+        """Phrases of a sentence that could stand in a heading, about a thing or a name, as they are written."""
+        return (run for run in re.findall(r"[^\W\d_]+", sentence) if self.keywords_of(run))
+
+    def is_thing(self, word: str) -> bool:
+        """Whether a keyword could be the name of a thing, as far as the language knows."""
+        return True
+
+    def headline(self, statement: str, limit: int) -> str:
+        """A statement as a heading of at most so many words; "" where it is too long."""
+        return statement if len(statement.split()) <= limit and len(statement) <= 6 * limit else ""
+
+    def both(self, one: str, other: str) -> str:
+        """A heading of two things: "knee pain and sleep"."""
+        return f"{one}, {other}"
 
     def is_written_in(self, words: Sequence[str]) -> bool:
         """Whether a text of these folded words is this language's: a quarter of them are its function words."""

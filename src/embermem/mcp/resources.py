@@ -68,6 +68,7 @@ def _segment(segment: Segment, heat: float) -> dict[str, object]:
     return {
         "id": segment.id,
         "uri": f"ember://segments/{segment.id}",
+        "title": segment.title,
         "summary": segment.summary,
         "keywords": list(segment.keywords),
         "heat": round(heat, 3),

@@ -97,6 +97,7 @@ class Forgetting(Handle):
             now=self._parts.clock(),
             settings=self._parts.settings,
             summarise=bootstrap.summarise,
+            writer=bootstrap.segment_writer(),
             extractive=bootstrap.extractive_name(),
         )
         return forgetting.forget(impact, dry_run=dry_run)

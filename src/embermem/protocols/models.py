@@ -8,12 +8,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
+from embermem.core.changes import SummaryPart
 from embermem.core.types import (
     Annotation,
+    ChainId,
     ChainTail,
     Fact,
+    FactProposal,
     Owner,
     OwnerId,
+    Page,
     PageView,
     Persona,
     PersonaChange,
@@ -38,6 +42,7 @@ __all__ = [
     "ProfileRequest",
     "Purpose",
     "ReplySchema",
+    "SegmentWriter",
     "TokenCounter",
     "TokenEmbedder",
     "TokenVectors",
@@ -238,6 +243,24 @@ class ProfileRequest:
     persona: Persona
     nearest: tuple[Fact, ...]
     neighbours: tuple[Segment, ...] = ()
+
+
+class SegmentWriter(Protocol):
+    """Says what a segment is about, in sentences and phrases of its own pages. Pure, and the same for the same pages.
+    `weights` are the segment's keywords, by how much they tell it from the owner's others."""
+
+    def told(self, page: Page, facts: Sequence[FactProposal], chain_id: ChainId | None) -> tuple[SummaryPart, ...]:
+        """The sentences of a page that say what happened, in order, each with its source and readable alone. `facts`
+        are what the page was found to say."""
+
+    def chosen(self, parts: Sequence[SummaryPart], weights: Mapping[str, float], limit: int) -> tuple[SummaryPart, ...]:
+        """The parts that tell most, at most `limit` characters but for a first one, in the order of what was said."""
+
+    def title(self, parts: Sequence[SummaryPart], weights: Mapping[str, float]) -> str:
+        """A heading of at most a few words; "" where no word tells anything."""
+
+    def people(self, texts: Sequence[str]) -> frozenset[str]:
+        """The names, as keywords, of those who speak in the texts."""
 
 
 class Analyst(Protocol):

@@ -337,6 +337,8 @@ class SegmentState:
     keywords: tuple[KeywordCount, ...]
     said_from: datetime
     said_to: datetime
+    title: str = ""
+    shown: tuple[str, ...] = ()
     visits: int
     unanalysed: int
     last_access: datetime

@@ -176,6 +176,7 @@ def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, the
         "segment",
         [
             ("id", found.id),
+            *([("title", found.title)] if found.title else []),
             *([] if heat is None else [("heat", heat)]),
             ("pages", len(found.page_ids)),
             *([] if heat is None else [("visits", found.visits), ("not analysed", found.unanalysed)]),
@@ -307,12 +308,13 @@ def _segment_table(found: Iterable[tuple[Segment, float | None]]) -> None:
             one.id,
             "" if heat is None else f"{heat:.2f}",
             len(one.page_ids),
+            render.cut(one.title, 48),
             render.cut(", ".join(one.keywords), 48),
             render.cut(one.summary, SUMMARY_CHARS),
         )
         for one, heat in found
     ]
-    render.table("mid-term memory: segments", ("id", "heat", "pages", "keywords", "summary"), rows)
+    render.table("mid-term memory: segments", ("id", "heat", "pages", "title", "keywords", "summary"), rows)
 
 
 def _profile_table(title: str, found: Iterable[ProfileField]) -> None:

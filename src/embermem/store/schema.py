@@ -256,6 +256,8 @@ segment_text = _versions(
     Column("keywords", Text, nullable=False),
     *_zoned("said_from", empty=False),
     *_zoned("said_to", empty=False),
+    Column("title", Text),  # NULL: none
+    Column("shown", Text),  # NULL: the first of the keywords
     _partial("ix_segment_text_current", "owner_id", "segment_id", where="retired_no IS NULL"),
 )
 

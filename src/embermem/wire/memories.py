@@ -390,8 +390,9 @@ class SegmentItem:
     """Pages of one topic."""
 
     id: SegmentId
+    title: Annotated[str, Doc("A heading of a few words; empty where none was made yet.")]
     summary: str
-    keywords: tuple[str, ...]
+    keywords: Annotated[tuple[str, ...], Doc("At most eight, which tell it from the owner's other segments.")]
     heat: float
     visits: int
     unanalysed: Annotated[int, Doc("Pages not yet analysed for the persona.")]

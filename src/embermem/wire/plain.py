@@ -11,11 +11,14 @@ from typing import Any
 
 from embermem.core.types import Page
 
+_COMPARED = frozenset({"embedding", "counted"})
+"""Fields of segments that are there to be compared, not read."""
+
 
 def plain_values(value: object) -> Any:
     """A type of the core as a JSON value, field by field: times in ISO form, enums by value, without vectors."""
     if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: plain_values(getattr(value, f.name)) for f in fields(value) if f.name != "embedding"}
+        named = {f.name: plain_values(getattr(value, f.name)) for f in fields(value) if f.name not in _COMPARED}
         if isinstance(value, Page):
             named |= {"query": value.query, "response": value.response, "said_at": plain_values(value.said_at)}
         return named

@@ -146,17 +146,18 @@ def test_pages_that_begin_alike_lose_nothing_by_one_of_them(opened: Opener, plac
 def test_a_segment_whose_text_was_all_of_pages_that_go_tells_of_the_page_that_it_keeps(
     opened: Opener, place: Place
 ) -> None:
-    memory = opened(batch_pages=1)
+    memory = opened(batch_pages=1, segment_summary_chars=80, theta=-1.0, short_term_pages=1)
     alice = memory.of("alice")
     first = alice.add("The lake near Porto was cold.", thread="trip")
     others = [
         alice.add(f"I swam in the cold lake with my {who} in 19{year}. My {who} called the lake cold.", thread="trip")
         for who, year in (("sister", 84), ("brother", 85), ("uncle", 86))
     ]
+    alice.add("Good night.", thread="later")
     alice.settle()
     (segment,) = [one for one in alice.segments() if first in one.page_ids]
-    assert "Porto" not in segment.summary
-    assert segment.page_ids == (first,)
+    assert "Porto" not in f"{segment.title} {segment.summary}"
+    assert segment.page_ids == (first, *others)
     alice.forget_pages(others)
     (left,) = [one for one in alice.segments() if first in one.page_ids]
     assert left.id == segment.id

@@ -168,7 +168,7 @@ def test_what_a_segment_evolved_to_is_found_and_places_no_page(modelled: OwnerMe
     known = replace(states[segment.id], vector_sum=vector(1.0, 0.0))
     alone = mid_term.place(vector(0.0, 1.0), [word], [known], 0.0, 10)
     assert alone.segment_id is None
-    assert mid_term.grown(known, page("x", vector=vector(1.0, 0.0)), [], SummaryPart(chain_id=None, text="x"),
+    assert mid_term.grown(known, page("x", vector=vector(1.0, 0.0)), [], [SummaryPart(chain_id=None, text="x")],
                           modelled._parts.settings).evolved == known.evolved  # fmt: skip
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.changes import SummaryPart
 from embermem.core.config import load
 from embermem.core.types import ChainId, SegmentId
 from embermem.memoryos.ingest import mid_term
@@ -61,11 +58,11 @@ def test_a_page_that_joins_none_names_the_score_it_was_refused_with() -> None:
 
 def test_a_segment_follows_its_pages() -> None:
     later, newer = NOW + timedelta(days=1), NOW + timedelta(hours=1)
-    first = mid_term.opened(SegmentId("s1"), page(no=1, vector=EAST), ("park", "bird", "park"), part("c1", "Park."))
+    first = mid_term.opened(SegmentId("s1"), page(no=1, vector=EAST), ("park", "bird", "park"), [part("c1", "Park.")])
     assert (first.unanalysed, first.visits, first.said_from, first.said_to) == (1, 0, NOW, NOW)
     assert [k.word for k in first.keywords] == ["park", "bird"]
     view = page(no=2, vector=NORTH, at=later, recorded_at=newer)
-    grown = mid_term.grown(first, view, ("bird", "rain"), part("c2", "Rain."), load())
+    grown = mid_term.grown(first, view, ("bird", "rain"), [part("c2", "Rain.")], load())
     assert [(k.word, k.pages) for k in grown.keywords] == [("bird", 2), ("rain", 1), ("park", 1)]
     assert (grown.unanalysed, grown.said_from, grown.said_to, grown.last_access) == (2, NOW, later, newer)
     assert [p.text for p in grown.parts] == ["Park.", "Rain."]
@@ -74,42 +71,10 @@ def test_a_segment_follows_its_pages() -> None:
 
 
 def test_a_page_said_long_ago_does_not_make_a_segment_older_in_access() -> None:
-    first = mid_term.opened(SegmentId("s1"), page(vector=EAST), (), part("c1", ""))
+    first = mid_term.opened(SegmentId("s1"), page(vector=EAST), (), [part("c1", "")])
     old = page(no=2, vector=EAST, at=NOW - timedelta(days=900), recorded_at=NOW - timedelta(days=1))
-    grown = mid_term.grown(first, old, (), part("c1", ""), load())
+    grown = mid_term.grown(first, old, (), [part("c1", "")], load())
     assert (grown.last_access, grown.said_from) == (NOW, NOW - timedelta(days=900))
-
-
-def test_a_chain_s_new_summary_takes_its_old_one_s_place() -> None:
-    parts = mid_term.with_part((part("c1", "old"), part("c2", "two")), part("c1", "new"), 1000)
-    assert [(p.chain_id, p.text) for p in parts] == [("c2", "two"), ("c1", "new")]
-
-
-def test_a_condensed_part_is_kept_beside_a_chain_s() -> None:
-    parts = mid_term.with_part((part(None, "before"),), part("c1", "new"), 1000)
-    assert [p.text for p in parts] == ["before", "new"]
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=60)), min_size=1, max_size=30))
-def test_summary_parts_are_bounded_and_the_newest_always_stays(added: list[tuple[str, str]]) -> None:
-    parts: Sequence[SummaryPart] = ()
-    for chain, text in added:
-        parts = mid_term.with_part(parts, part(chain, text), 80)
-        assert (parts[-1].chain_id, parts[-1].text) == (chain, text)
-        assert len(parts) == 1 or sum(len(p.text) + 1 for p in parts) <= 80
-        assert len({p.chain_id for p in parts}) == len(parts)
-
-
-@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=5), max_size=12))
-def test_keyword_counts_are_the_pages_that_have_the_word(pages: list[list[str]]) -> None:
-    counts: tuple[KeywordCount, ...] = ()
-    for words in pages:
-        counts = mid_term.with_keywords(counts, words, 100)
-    assert {c.word: c.pages for c in counts} == {
-        word: sum(word in words for words in pages) for word in {w for words in pages for w in words}
-    }
-    assert [c.pages for c in counts] == sorted((c.pages for c in counts), reverse=True)
-    assert len(mid_term.with_keywords(counts, ["z"], 3)) <= 3
 
 
 # ---------------------------------------------------------------------------------------------------------- heat

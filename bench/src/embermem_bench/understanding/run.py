@@ -13,11 +13,13 @@ from embermem.core.types import Context, Fact, Page, Segment, Utterance
 from embermem_bench import ProgressFn, recall
 from embermem_bench.datasets import Conversation, Dataset
 from embermem_bench.load_conversation import Stored, add_conversation, look_up
-from embermem_bench.understanding import contexts, measures
+from embermem_bench.understanding import context_sheet, contexts, measures, segment_sheet
+from embermem_bench.understanding.context_sheet import ContextRow
 from embermem_bench.understanding.gold import Gold
 from embermem_bench.understanding.measures import Asking, Figures, added
 from embermem_bench.understanding.rows import BUDGET, BUDGETS, OVERVIEW_BUDGET, OVERVIEW_WORDS, ROWS
-from embermem_bench.understanding.sheet import ContextRow, SheetRow, context_row, rows_of
+from embermem_bench.understanding.segment_sheet import SegmentRow
+from embermem_bench.understanding.sheet import SheetRow, rows_of
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
@@ -41,7 +43,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """The figures of one data set, how many things they are over, and every fact for a sheet."""
+    """The figures of one data set, how many things they are over, and every fact and segment for a sheet."""
 
     name: str
     preset: str
@@ -51,6 +53,7 @@ class Report:
     figures: Mapping[str, tuple[float, float]]
     facts: tuple[SheetRow, ...]
     contexts: tuple[ContextRow, ...] = ()
+    segments: tuple[SegmentRow, ...] = ()
 
     def figure(self, key: str) -> float | None:
         """A figure by its key in `ROWS`; None where there is nothing that it is over."""
@@ -90,6 +93,7 @@ def run(
     counts = dict.fromkeys(("pages", "facts", "segments", "notes", "asked"), 0)
     facts: list[SheetRow] = []
     of_contexts: list[ContextRow] = []
+    segments: list[SegmentRow] = []
     given = {"background": False, **settings}
     path = folder / "bench.db"
     with (
@@ -105,9 +109,10 @@ def run(
             facts += rows_of(conversation.id, one.facts, one.pages.values())
             if context_tokens is not None:
                 of_contexts += [
-                    context_row(conversation.id, question, asking.context)
+                    context_sheet.row_of(conversation.id, question, asking.context)
                     for question, asking in zip(talk.questions, one.asked(context_tokens, what, told), strict=True)
                 ]
+            segments += segment_sheet.rows_of(conversation.id, one.segments, one.pages)
         return Report(
             name=dataset.name,
             preset=memory.settings.preset,
@@ -117,6 +122,7 @@ def run(
             figures=figures,
             facts=tuple(facts),
             contexts=tuple(of_contexts),
+            segments=tuple(segments),
         )
 
 

@@ -1,22 +1,21 @@
-"""Facts and contexts for a person to judge: a sheet in CSV, written with what is drawn at random, and read back.
+"""Facts for a person to judge: a sheet in CSV with a column `right`, written with facts drawn at random and read back.
 
-A fact is right (column `right`) if its source says it of this subject, with this meaning, and it was true at its date.
-A context answers its question (column `answers`) if who reads nothing else can give the answer.
+A fact is right if its source says it of this subject, with this meaning, and it was true at its date.
 """
 
 from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from embermem.core.errors import InputError
-from embermem.core.types import Context, Fact, Page, Source, Utterance
-from embermem_bench.datasets import Question
+from embermem.core.types import Fact, Page, Source, Utterance
 
 AROUND = 300
 """Characters of an utterance that are shown on each side of a fact's source words."""
@@ -39,28 +38,6 @@ class SheetRow:
     state: str
     conversation: str
     source: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContextRow:
-    """One line of a sheet of contexts. `answers` is for the reader: y or n. `gold` is the data's answer."""
-
-    answers: str
-    conversation: str
-    category: str
-    question: str
-    gold: str
-    tokens: int
-    context: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answered:
-    """How many contexts of a sheet were judged, and how many of them answer their question."""
-
-    judged: int
-    answers: int
-    not_judged: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,29 +76,16 @@ def rows_of(conversation: str, facts: Iterable[Fact], pages: Iterable[Page]) -> 
     ]
 
 
-def context_row(conversation: str, question: Question, context: Context) -> ContextRow:
-    """The line of a question and its context."""
-    return ContextRow(
-        answers="",
-        conversation=conversation,
-        category=question.category,
-        question=question.text,
-        gold=question.answer or "",
-        tokens=context.tokens,
-        context=context.text,
-    )
-
-
 def drawn(rows: Sequence[_Row], number: int, seed: int) -> list[_Row]:
     """So many rows, or all, drawn at random without repeats: the same for the same rows and seed."""
     return random.Random(seed).sample(list(rows), min(number, len(rows)))
 
 
-def write(rows: Sequence[SheetRow] | Sequence[ContextRow], file: Path) -> None:
-    """Write a sheet of at least one row. Raises InputError if the file exists: it may have been judged already."""
+def write(rows: Collection[Any], file: Path, kind: type = SheetRow) -> None:
+    """Write a sheet of rows of this kind. Raises InputError if the file exists: it may have been judged already."""
     try:
         with file.open("x", encoding="utf-8", newline="") as out:
-            writer = csv.DictWriter(out, [field.name for field in fields(rows[0])])
+            writer = csv.DictWriter(out, [field.name for field in fields(kind)])
             writer.writeheader()
             writer.writerows(map(asdict, rows))
     except FileExistsError as error:
@@ -130,51 +94,49 @@ def write(rows: Sequence[SheetRow] | Sequence[ContextRow], file: Path) -> None:
         raise InputError(f"cannot write {file}: {error.strerror}") from error
 
 
-def judged(file: Path) -> Judged | Answered:
-    """Count the judgements of a sheet of facts or of contexts. A line without one is not judged. Raises InputError."""
+def judged(file: Path) -> Judged:
+    """Count the judgements of a sheet. A line with an empty `right` is not judged. Raises InputError."""
     from embermem.core.attributes import Kind, kind
 
-    lines = _lines(file)
-    columns = set(lines[0])
-    if "answers" in columns:
-        answers = list(_verdicts(lines[1:], file, "context", "answers"))
-        told = [verdict for _, verdict in answers if verdict is not None]
-        return Answered(judged=len(told), answers=sum(told), not_judged=len(answers) - len(told))
-    if missing := {"right", "attribute"} - columns:
-        raise InputError(f"{file} has no column {' and no column '.join(sorted(missing))}: not a sheet of facts")
-    verdicts = list(_verdicts(lines[1:], file, "fact", "right"))
-    of_all = [right for _, right in verdicts if right is not None]
-    of_identity = [right for row, right in verdicts if right is not None and kind(row["attribute"]) is Kind.IDENTITY]
+    found = list(verdicts(file, "right", "attribute"))
+    of_all = [right for _, right in found if right is not None]
+    of_identity = [right for name, right in found if right is not None and kind(name) is Kind.IDENTITY]
     return Judged(
         judged=len(of_all),
         right=sum(of_all),
         identity_judged=len(of_identity),
         identity_right=sum(of_identity),
-        not_judged=len(verdicts) - len(of_all),
+        not_judged=len(found) - len(of_all),
     )
 
 
-def _lines(file: Path) -> list[dict[str, str]]:
-    """The names of a sheet's columns, as a row of their own, then its rows."""
+def verdicts(file: Path, column: str, beside: str) -> Iterator[tuple[str, bool | None]]:
+    """Of each line the column `beside`, and the judgement in `column`; None where there is none. Raises InputError."""
+    with _read(file) as reader:
+        if missing := {column, beside} - set(reader.fieldnames or ()):
+            raise InputError(f"{file} has no column {' and no column '.join(sorted(missing))}: not such a sheet")
+        for number, row in enumerate(reader, 1):
+            given = (row[column] or "").strip().lower()
+            if given and given not in _RIGHT:
+                raise InputError(f"{file}, line {number}: {column} is {given!r}; write y or n, or leave it empty")
+            yield row[beside] or "", _RIGHT.get(given)
+
+
+def columns(file: Path) -> frozenset[str]:
+    """The names of a sheet's columns. Raises InputError."""
+    with _read(file) as reader:
+        return frozenset(reader.fieldnames or ())
+
+
+@contextmanager
+def _read(file: Path) -> Iterator[csv.DictReader[str]]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines)
-            return [dict.fromkeys(reader.fieldnames or (), ""), *reader]
+            yield csv.DictReader(lines)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{file} is not a CSV file in UTF-8: {error}") from error
-
-
-def _verdicts(
-    rows: Iterable[dict[str, str]], file: Path, what: str, column: str
-) -> Iterator[tuple[dict[str, str], bool | None]]:
-    """Each row with its judgement; None where there is none."""
-    for number, row in enumerate(rows, 1):
-        given = (row[column] or "").strip().lower()
-        if given and given not in _RIGHT:
-            raise InputError(f"{file}, {what} {number}: {column} is {given!r}; write y or n, or leave it empty")
-        yield row, _RIGHT.get(given)
 
 
 def _in_context(said: Sequence[Utterance], place: int, source: Source) -> Iterator[str]:

@@ -170,11 +170,14 @@ class Placed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SummaryPart:
-    """One chain's summary inside a segment's; condensed parts belong to no single chain."""
+    """A piece of a segment's summary: a sentence of a page of this chain, or a model's summary of the chain. A model's
+    summary of the whole segment belongs to no single chain."""
 
     chain_id: ChainId | None
     text: str
     sources: tuple[Source, ...] = ()
+    phrases: tuple[str, ...] = ()
+    """What the page of a sentence speaks of, for the segment's title."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,7 +190,9 @@ class KeywordCount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentWritten:
-    """A segment's current summary and keywords; creates the segment if it is new."""
+    """A segment's current text; creates the segment if it is new. `parts` are its summary, `keywords` all that are
+    counted, `shown` those of them that tell it from the owner's other segments; title and `shown` are None where an
+    older version wrote it."""
 
     tag: ClassVar[str] = "SegmentWritten"
     segment_id: SegmentId
@@ -195,6 +200,8 @@ class SegmentWritten:
     keywords: tuple[KeywordCount, ...]
     said_from: datetime
     said_to: datetime
+    title: str | None = None
+    shown: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

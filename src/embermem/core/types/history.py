@@ -15,7 +15,7 @@ class Diff:
     """What changed for an owner between two times, without what was forgotten since. `changes` are the numbers of
     the changes in between. A fact that was added and ended in between is in `facts_added` and in `facts_ended`;
     `facts_changed` were said again, pinned, archived, given an end, or made current again. Pairs are (before,
-    after), with None for no value. `segments_rewritten` have a new summary, keywords, tags or context."""
+    after), with None for no value. `segments_rewritten` have a new title, summary, keywords, tags or context."""
 
     earlier: datetime
     later: datetime

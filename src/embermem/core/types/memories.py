@@ -44,7 +44,9 @@ class Chain:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """Pages of one topic, over all threads (paper §3.2, mid-term memory). `unanalysed` is L_interaction; `visits` is
+    """Pages of one topic, over all threads (paper §3.2, mid-term memory). `title` is a heading of a few words, ""
+    where none was made yet; `keywords` are at most eight that tell it from the owner's other segments, and `counted`
+    all those that Eq. 2 compares. `unanalysed` is L_interaction; `visits` is
     N_visit; `last_access` is the later of the newest page's arrival and the last visit. Heat is computed from these
     when needed and never stored."""
 
@@ -63,6 +65,8 @@ class Segment:
     sources: tuple[Source, ...] = ()
     tags: tuple[str, ...] = ()
     context: str = ""
+    title: str = ""
+    counted: tuple[str, ...] = field(default=(), compare=False, repr=False)
     embedding: Vector | None = field(default=None, compare=False, repr=False)
 
 

@@ -118,6 +118,7 @@ class PersonaChange:
     traits: tuple[TraitProposal, ...] = ()
     profile: tuple[ProfileProposal, ...] = ()
     segment_summary: str | None = None
+    segment_title: str = ""
     summary_sources: tuple[Source, ...] = ()
     links: tuple[LinkProposal, ...] = ()
     evolutions: tuple[EvolutionProposal, ...] = ()

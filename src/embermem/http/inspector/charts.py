@@ -142,8 +142,8 @@ def group_of(channel: str) -> str:
 
 
 def label(segment: Segment) -> str:
-    """A short name for a segment: its first keywords."""
-    return ", ".join(segment.keywords[:3]) or segment.summary[:40] or segment.id
+    """A short name for a segment: its title, or its first keywords."""
+    return segment.title or ", ".join(segment.keywords[:3]) or segment.summary[:40] or segment.id
 
 
 def _parts(segment: Segment, now: datetime, settings: Settings) -> tuple[float, float, float]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from embermem.core.types import Page, Tier
-from embermem.http.inspector import reading
+from embermem.http.inspector import charts, reading
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 
 A_PAGE = 40
@@ -48,6 +48,7 @@ def page(here: PageContext, page_id: str) -> HTMLResponse:
         segment=here.mine.segment(one.segment_id) if one.segment_id else None,
         facts=reading.resting_on(reading.every_fact(here.mine), [one]),
         history=here.mine.history(page_id),
+        label=charts.label,
     )
 
 

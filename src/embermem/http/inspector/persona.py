@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,8 +13,8 @@ from embermem.core.changes import PersonRelated
 from embermem.core.errors import InputError, NotFound
 from embermem.core.text import fold
 from embermem.core.traits import Dimension, dimensions
-from embermem.core.types import About, Fact, Person, Source, Trait
-from embermem.http.inspector import reading
+from embermem.core.types import About, Fact, Link, Person, Source, Trait
+from embermem.http.inspector import charts, reading
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 from embermem.memory import OwnerMemory
 from embermem.reports import show
@@ -111,7 +111,18 @@ def fact(here: PageContext, fact_id: str) -> HTMLResponse:
         newer=_fact_or_none(here, one.superseded_by) if one.superseded_by else None,
         sources=_sources(here, one.sources),
         history=here.mine.history(fact_id),
+        linked=_linked(here, why.links) if why.links else {},
     )
+
+
+def _linked(here: Place, links: Sequence[Link]) -> Mapping[str, str]:
+    """What the facts and segments at the ends of links are called, by their ids."""
+    ends = {end for link in links for end in (link.from_id, link.to_id)}
+    segments = (*here.mine.segments(), *here.mine.segments(archived=True))
+    facts = reading.every_fact(here.mine)
+    return {one.id: charts.label(one) for one in segments if one.id in ends} | {
+        one.id: one.text for one in facts if one.id in ends
+    }
 
 
 @router.get("/facts/{fact_id}/sources")

@@ -38,7 +38,7 @@ def search(here: PageContext, q: str = "") -> HTMLResponse:
             ((fact, f"{fact.person} {fact.text} {fact.value}") for fact in reading.every_fact(mine)),
             wanted,
         ),
-        segments=_best(((one, f"{' '.join(one.keywords)} {one.summary}") for one in segments), wanted),
+        segments=_best(((one, f"{one.title} {' '.join(one.keywords)} {one.summary}") for one in segments), wanted),
         profile=_best(
             ((one, f"{one.name.replace('_', ' ')} {one.value}") for one in (*persona.profile, *persona.agent_profile)),
             wanted,

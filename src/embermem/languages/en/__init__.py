@@ -47,6 +47,24 @@ class English(Language):
     keywords_of = staticmethod(words.keywords_of)
     inflected = staticmethod(inflected)
 
+    def phrases(self, sentence: str) -> Iterable[str]:
+        from embermem.languages.en.phrases import noun_phrases
+
+        return noun_phrases(sentence)
+
+    def is_thing(self, word: str) -> bool:
+        from embermem.languages.en.phrases import is_thing
+
+        return is_thing(word)
+
+    def headline(self, statement: str, limit: int) -> str:
+        from embermem.languages.en.phrases import headline
+
+        return headline(statement, limit)
+
+    def both(self, one: str, other: str) -> str:
+        return f"{one} and {other}"
+
     def name_for(self, text: str, words: Iterable[str]) -> str | None:
         """English; only of a text that begins with three words of plain letters."""
         told = list(words)

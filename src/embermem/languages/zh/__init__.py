@@ -49,6 +49,11 @@ class Chinese(Language):
     terms_of = staticmethod(words.terms_of)
     keywords_of = staticmethod(words.keywords_of)
 
+    phrases = staticmethod(words.phrases)
+
+    def both(self, one: str, other: str) -> str:
+        return f"{one}与{other}"
+
     def terms_to_match(self, run: str) -> tuple[str, ...]:
         return words.terms_of(run)
 

@@ -4,6 +4,7 @@ as words. Japanese and Korean are cut so too, as long as they have no folder of 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -27,6 +28,7 @@ FUNCTION: Final = STOP_WORDS | frozenset(
 )
 _LONGEST_RUN = 2_000
 """Characters of an unbroken run that are cut into words."""
+_SIGN = re.compile(f"[{SIGNS}]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 _IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -47,6 +49,21 @@ def keywords_of(run: str) -> tuple[str, ...]:
     return _keywords(run[:_LONGEST_RUN])
 
 
+def phrases(sentence: str) -> Iterator[str]:
+    """Words of a sentence that could stand in a heading, and pairs of those that stand side by side."""
+    import rjieba
+
+    before = ""
+    for word in rjieba.cut(sentence[:_LONGEST_RUN]):
+        if _is_keyword(word):
+            yield word
+            if before:
+                yield before + word
+            before = word
+        else:
+            before = ""
+
+
 def name_for(text: str, words: int) -> str | None:
     """Which of the three languages a text is written in, if it has less than two words in letters on three of their
     characters."""
@@ -62,8 +79,10 @@ def name_for(text: str, words: int) -> str | None:
 def _keywords(run: str) -> tuple[str, ...]:
     import rjieba
 
-    fillers = words_of("zh", "fillers")
-    sign = re.compile(f"[{SIGNS}]")
-    return tuple(
-        w for w in rjieba.cut(run) if len(w) >= 2 and w not in fillers and w not in STOP_WORDS and sign.match(w)
+    return tuple(word for word in rjieba.cut(run) if _is_keyword(word))
+
+
+def _is_keyword(word: str) -> bool:
+    return (
+        len(word) >= 2 and word not in words_of("zh", "fillers") and word not in STOP_WORDS and bool(_SIGN.match(word))
     )

@@ -37,7 +37,7 @@ from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, r
 from embermem.memoryos.forget.remainder import Remainder, Summarise
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.memoryos.people import speaker_of
-from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, Store, Trail
+from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, SegmentWriter, Store, Trail
 
 _AS_SAID = ("", "caller")
 """Analysts of changes whose words are the caller's, or taken from what was said as it was said."""
@@ -77,6 +77,7 @@ class Impact:
     now: datetime
     settings: Settings
     summarise: Summarise
+    writer: SegmentWriter
     extractive: str
 
     def decided(self, key: bytes) -> Decided:
@@ -94,11 +95,12 @@ class Impact:
             owner_id=self.owner.id,
             settings=self.settings,
             summarise=self.summarise,
+            writer=self.writer,
             trail=trail,
             left=left,
         )
         chains = remainder.chains()
-        segments = remainder.segments({d.chain_id: d for d in chains})
+        segments = remainder.segments()
         bars = [FactBarred(mark=mark_of(key, said), upto_seq=state.seq) for said in sorted(left.barred)]
         decisions: list[Decision] = [
             Erased(pages=tuple(page.id for page in pages), facts=left.facts, utterances=len(said)),

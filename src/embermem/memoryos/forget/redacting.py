@@ -359,19 +359,23 @@ class _Redaction:
         parts = tuple(left for part in d.parts for left in self._part(part))
         words = losing.words if losing is not None else self._words if no < self._trail.begun else frozenset()
         keywords = tuple(count for count in d.keywords if count.word not in words and not self._given(count.word))
-        if parts == d.parts and keywords == d.keywords:
+        told = not self._going.exact and d.title is not None and self._going.traces.in_(d.title)
+        if parts == d.parts and keywords == d.keywords and not told:
             return [d]
-        return [replace(d, parts=parts, keywords=keywords)] if any(part.sources for part in parts) else []
+        if not any(part.sources for part in parts):
+            return []
+        left = {count.word for count in keywords}
+        shown = None if d.shown is None else tuple(word for word in d.shown if word in left)
+        return [replace(d, parts=parts, keywords=keywords, shown=shown, title=None)]
 
     def _part(self, part: SummaryPart) -> Sequence[SummaryPart]:
         if not self._may_tell(part.chain_id, part.sources, part.text):
             return [part]
         text, sources = self._going.pieces.kept(part.text), self._left(part.sources)
-        gone = part.chain_id is not None and part.chain_id in self._chains and not self._trail.chains.get(part.chain_id)
-        if gone or not text:
+        if not sources or self._going.traces.in_(text):
             return []
-        sources = sources or self._standing_for(part.chain_id)
-        return [replace(part, text=text, sources=sources)] if sources else []
+        gone = part.chain_id is not None and part.chain_id in self._chains and not self._trail.chains.get(part.chain_id)
+        return [] if gone or not text else [replace(part, text=text, sources=sources, phrases=())]
 
     def _given(self, word: str) -> bool:
         return not self._going.exact and self._going.traces.in_(word)

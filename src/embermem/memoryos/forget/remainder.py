@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -23,12 +23,12 @@ from embermem.core.changes import (
     SummaryPart,
 )
 from embermem.core.config import Settings
-from embermem.core.types import Chain, ChainId, Fact, FactId, OwnerId, Page, SegmentId, Source
+from embermem.core.types import Fact, FactId, OwnerId, Page, SegmentId, Source
 from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.forget.redacting import Redacted
-from embermem.memoryos.ingest import mid_term
+from embermem.memoryos.ingest import segment_text
 from embermem.memoryos.ingest.knowledge_cap import over_cap
-from embermem.protocols import ARCHIVED, ENDED, HELD, Store, Trail
+from embermem.protocols import ARCHIVED, ENDED, HELD, SegmentWriter, Store, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]
 """The summary of a chain with one page more, from that before, and where its new sentences stand."""
@@ -45,6 +45,7 @@ class Remainder:
     owner_id: OwnerId
     settings: Settings
     summarise: Summarise
+    writer: SegmentWriter
     trail: Trail
     left: Redacted
 
@@ -66,9 +67,10 @@ class Remainder:
             )
         return made
 
-    def segments(self, fresh: Mapping[ChainId, ChainSummarised]) -> list[SegmentWritten]:
-        """The texts of segments that lost a page or a sentence: with the new summaries of their chains, without the
-        keywords of the pages that go, and with the times of those that stay."""
+    def segments(self) -> list[SegmentWritten]:
+        """The texts of segments that lost a page or a sentence: of what stays, with the keywords of the pages that
+        stay, and with their times."""
+        spread: segment_text.Spread | None = None
         made = []
         for segment_id, text in sorted(self.left.segments.items()):
             losing = self.trail.segments.get(segment_id)
@@ -83,51 +85,45 @@ class Remainder:
                 times = min(page.said_at for page in stay), max(page.said_at for page in stay)
             if times is None:
                 continue  # it has no page
-            parts = () if text is None else text.parts
-            told = {part.chain_id for part in parts}
-            for chain_id in self._chains_in(segment_id, told):
-                if chain_id in fresh:
-                    parts = mid_term.with_part(parts, _part(fresh[chain_id]), self.settings.segment_summary_chars)
-            if not any(part.sources for part in parts):
-                parts = self._parts(segment_id, fresh)
+            spread = spread or segment_text.spread_of(one.counted for one in self.store.segments(self.owner_id))
+            parts = self._parts(segment_id, () if text is None else text.parts)
+            keywords = _keywords_left(segment_id, text, self.left)
+            shown = segment_text.shown(parts, keywords, spread, self.writer, self.settings)
             made.append(
                 SegmentWritten(
                     segment_id=segment_id,
-                    parts=parts,
-                    keywords=_keywords_left(segment_id, text, self.left),
+                    parts=shown.parts,
+                    keywords=keywords,
                     said_from=times[0],
                     said_to=times[1],
+                    title=shown.title,
+                    shown=shown.keywords,
                 )
             )
         return made
 
-    def _parts(self, segment_id: SegmentId, fresh: Mapping[ChainId, ChainSummarised]) -> tuple[SummaryPart, ...]:
-        """The summaries of the chains of a segment's newest pages, where its text lost everything."""
+    def _parts(self, segment_id: SegmentId, left: Sequence[SummaryPart]) -> Sequence[SummaryPart]:
+        """What is left of a segment's summary, with sentences of its pages in the chains that lost all of theirs, and
+        of its newest pages where nothing is left."""
+        parts, told = left, {part.chain_id for part in left}
+        for chain_id in sorted(self.left.chains - told):
+            for page in self.trail.chains.get(chain_id, ()):
+                if page.segment_id == segment_id:
+                    parts = segment_text.with_told(parts, self.writer.told(page, (), chain_id))
+        if any(part.sources for part in parts):
+            return parts
         stay = self._pages_left(segment_id)[-_NEWEST:]
-        told = {page.chain_id for page in stay if page.chain_id is not None}
-        known = {chain.id: chain for chain in self.store.chains(self.owner_id, ids=told)}
-        parts: tuple[SummaryPart, ...] = ()
-        for chain_id in dict.fromkeys(page.chain_id for page in stay if page.chain_id is not None):
-            chain = fresh.get(chain_id) or (known.get(chain_id) if chain_id not in self.left.chains else None)
-            if chain is not None:
-                parts = mid_term.with_part(parts, _part(chain), self.settings.segment_summary_chars)
+        for page in stay:
+            parts = segment_text.with_told(parts, self.writer.told(page, (), page.chain_id))
         if stay and not any(part.sources for part in parts):
             said = tuple(Source(seq=u.seq, utterance_id=u.id) for u in stay[-1].utterances)
-            parts = (SummaryPart(chain_id=stay[-1].chain_id, text="", sources=said),)
+            return (SummaryPart(chain_id=stay[-1].chain_id, text="", sources=said),)
         return parts
 
     def _pages_left(self, segment_id: SegmentId) -> Sequence[Page]:
         """The pages that a segment keeps."""
         pages = self.store.pages(self.owner_id, 0, segment=segment_id)
         return [page for page in pages if page.id not in self.left.placed]
-
-    def _chains_in(self, segment_id: SegmentId, told: Collection[ChainId | None]) -> list[ChainId]:
-        """The chains with a new summary whose part a segment has, or whose pages it holds where its text lost all."""
-        return [
-            chain_id
-            for chain_id in sorted(self.left.chains)
-            if chain_id in told or any(page.segment_id == segment_id for page in self.trail.chains.get(chain_id, ()))
-        ]
 
     def settled(self) -> list[Decision]:
         """What makes the persona agree with itself where facts hold again: of an attribute that is single the latest
@@ -171,12 +167,6 @@ def _as_told(standing: Mapping[FactId, Fact], told: Iterable[Decision]) -> dict[
         elif isinstance(d, FactPinned) and d.fact_id in found:
             found[d.fact_id] = replace(found[d.fact_id], pinned=d.pinned)
     return found
-
-
-def _part(chain: ChainSummarised | Chain) -> SummaryPart:
-    """A chain's summary as a segment holds it."""
-    chain_id = chain.chain_id if isinstance(chain, ChainSummarised) else chain.id
-    return SummaryPart(chain_id=chain_id, text=chain.summary, sources=chain.sources)
 
 
 def _keywords_left(segment_id: SegmentId, text: SegmentWritten | None, left: Redacted) -> tuple[KeywordCount, ...]:

@@ -108,7 +108,7 @@ def _plain(fact: Fact) -> Fact:
 
 
 def _shown(segment: Segment) -> Sequence[object]:
-    return segment.summary, segment.keywords, segment.tags, segment.context
+    return segment.title, segment.summary, segment.keywords, segment.tags, segment.context
 
 
 def _marked(known: _Known) -> Mapping[tuple[str, str], Conflict]:

@@ -25,6 +25,7 @@ from embermem.protocols import (
     FactSelection,
     Lease,
     SegmentState,
+    SegmentWriter,
     Store,
     VectorBatch,
 )
@@ -56,6 +57,7 @@ class Parts:
     settings: Settings
     clock: Clock
     summarise: Summarise
+    writer: SegmentWriter
 
     @property
     def modelled(self) -> bool:

@@ -48,6 +48,7 @@ def expire(claim: Claim) -> None:
             now=now,
             settings=claim.settings,
             summarise=parts.summarise,
+            writer=parts.writer,
             extractive=parts.extractive.name,
         )
         forget(impact, dry_run=False)

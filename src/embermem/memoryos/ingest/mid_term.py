@@ -5,23 +5,20 @@ Pure functions over `SegmentState`; no database, no clock.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
+from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.config import Settings
 from embermem.core.equations import cosine, f_score, heat, jaccard, recency
 from embermem.core.types import PageView, Segment, SegmentId
+from embermem.memoryos.ingest.segment_text import counted_keywords, with_keywords, with_told
 from embermem.protocols import SegmentState
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
-
-_COUNTED_KEYWORDS = 3
-"""Counts are kept for so many times the keywords shown, so that a word can still rise."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,12 +50,12 @@ def place(
     return Placement(segment_id=best.id if best_score > theta else None, f_score=best_score)
 
 
-def opened(segment_id: SegmentId, view: PageView, keywords: Sequence[str], part: SummaryPart) -> SegmentState:
-    """A segment of one page."""
+def opened(segment_id: SegmentId, view: PageView, keywords: Sequence[str], told: Sequence[SummaryPart]) -> SegmentState:
+    """A segment of one page, which gives these sentences."""
     page = view.page
     return SegmentState(
         id=segment_id,
-        parts=(part,),
+        parts=tuple(told),
         keywords=tuple(KeywordCount(word=word, pages=1) for word in dict.fromkeys(keywords)),
         said_from=page.said_at,
         said_to=page.said_at,
@@ -70,7 +67,7 @@ def opened(segment_id: SegmentId, view: PageView, keywords: Sequence[str], part:
 
 
 def grown(
-    segment: SegmentState, view: PageView, keywords: Sequence[str], part: SummaryPart, settings: Settings
+    segment: SegmentState, view: PageView, keywords: Sequence[str], told: Sequence[SummaryPart], settings: Settings
 ) -> SegmentState:
     """The segment after a page joined: its summary, keywords, embedding and times follow its pages."""
     page = view.page
@@ -79,61 +76,13 @@ def grown(
         vector = view.vector if vector is None else vector + view.vector
     return replace(
         segment,
-        parts=with_part(segment.parts, part, settings.segment_summary_chars),
+        parts=with_told(segment.parts, told),
         keywords=with_keywords(segment.keywords, keywords, counted_keywords(settings)),
         said_from=min(segment.said_from, page.said_at),
         said_to=max(segment.said_to, page.said_at),
         unanalysed=segment.unanalysed + 1,
         last_access=max(segment.last_access, page.utterances[0].recorded_at),
         vector_sum=vector,
-    )
-
-
-def counted_keywords(settings: Settings) -> int:
-    """How many keywords of a segment are counted."""
-    return settings.segment_keywords * _COUNTED_KEYWORDS
-
-
-def with_part(parts: Sequence[SummaryPart], part: SummaryPart, limit: int) -> tuple[SummaryPart, ...]:
-    """A chain's summary takes the place of its older one, and of its like; else it stands last; the oldest leave
-    above `limit` characters. The newest always stays."""
-    kept = [old for old in parts if old.text != part.text and (old.chain_id is None or old.chain_id != part.chain_id)]
-    kept.append(part)
-    while len(kept) > 1 and sum(len(one.text) + 1 for one in kept) > limit:
-        del kept[0]
-    return tuple(kept)
-
-
-def with_keywords(counts: Sequence[KeywordCount], keywords: Sequence[str], limit: int) -> tuple[KeywordCount, ...]:
-    """Keyword counts after a page joined, most frequent first, the newer first among equals."""
-    total = Counter({count.word: count.pages for count in counts})
-    total.update(set(keywords))
-    order = {word: place for place, word in enumerate([*dict.fromkeys(keywords), *(c.word for c in counts)][::-1])}
-    ranked = sorted(total, key=lambda word: (-total[word], -order[word]))
-    return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
-
-
-def reread(
-    segment: SegmentState, before: Sequence[str], after: Sequence[str], parts: Sequence[SummaryPart], settings: Settings
-) -> SegmentState:
-    """The segment after a page of it was read again: its keywords in place of those it had, and chains' new summaries
-    in place of their older ones. Pages, embedding and times stay."""
-    gone = set(before)
-    left = tuple(replace(count, pages=count.pages - (count.word in gone)) for count in segment.keywords)
-    kept = tuple(count for count in left if count.pages > 0)
-    for part in parts:
-        segment = replace(segment, parts=with_part(segment.parts, part, settings.segment_summary_chars))
-    return replace(segment, keywords=with_keywords(kept, after, counted_keywords(settings)))
-
-
-def written(segment: SegmentState) -> SegmentWritten:
-    """The decision that stores a segment's text."""
-    return SegmentWritten(
-        segment_id=segment.id,
-        parts=segment.parts,
-        keywords=segment.keywords,
-        said_from=segment.said_from,
-        said_to=segment.said_to,
     )
 
 

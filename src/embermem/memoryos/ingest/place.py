@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from embermem.core.changes import Cause, ChainSummarised, Decision, Noted, Placed, SummaryPart
 from embermem.core.types import ChainId, PageId, SegmentId
-from embermem.memoryos.ingest import mid_term
+from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim
 from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
@@ -29,13 +30,17 @@ def place(claim: Claim) -> bool:
     if read is None:
         return False
     notes, decisions, analyst = read
-    chains = _chain_parts(claim, notes, decisions)
+    chain_of = _chains_of(notes, decisions)
     touched: dict[SegmentId, SegmentState] = {}
     for ordinal, noted in enumerate(notes):
-        segment, f_score = _placed_in(claim, noted, chains[noted.view.page.id], ordinal)
+        page = noted.view.page
+        told = parts.writer.told(page, noted.change.facts, chain_of[page.id])
+        segment, f_score = _placed_in(claim, noted, told, ordinal)
         claim.segments[segment.id] = touched[segment.id] = segment
         decisions.append(Placed(page_id=noted.view.page.id, segment_id=segment.id, f_score=f_score))
-    decisions += [mid_term.written(segment) for segment in touched.values()]
+    touched |= _with_chains_told(claim, decisions, touched, chain_of)
+    touched = _finished(claim, touched)
+    decisions += [segment_text.written(segment) for segment in touched.values()]
     if analyst != parts.extractive.name:
         decisions += learnt_when_read(claim, notes)
     sums = {s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None}
@@ -58,32 +63,64 @@ def _is_due(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> bool:
     return since is not None and (now - since).total_seconds() >= claim.settings.batch_wait_s
 
 
-def _chain_parts(
-    claim: Claim, notes: Sequence[NotedPage], decisions: Sequence[Decision]
-) -> Mapping[PageId, SummaryPart]:
-    """For each page its chain's summary, as it goes into its segment's."""
+def _finished(claim: Claim, touched: Mapping[SegmentId, SegmentState]) -> dict[SegmentId, SegmentState]:
+    """The segments that pages joined, with the text that is shown."""
+    claim.segments.update(touched)
+    spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
+    made = {
+        segment_id: segment_text.finished(segment, spread, claim.parts.writer, claim.settings)
+        for segment_id, segment in touched.items()
+    }
+    claim.segments.update(made)
+    return made
+
+
+def _chains_of(notes: Sequence[NotedPage], decisions: Sequence[Decision]) -> Mapping[PageId, ChainId]:
+    """The chain of each page, as it was noted last."""
     noted = {d.page_id: d.chain_id for d in decisions if isinstance(d, Noted)}
-    fresh = {d.chain_id: d for d in decisions if isinstance(d, ChainSummarised)}
-    of = {n.view.page.id: noted.get(n.view.page.id, n.chain_id or ChainId("")) for n in notes}
-    known = {chain.id: chain for chain in claim.store.chains(claim.owner.id, ids=set(of.values()))}
-    parts: dict[PageId, SummaryPart] = {}
-    for page_id, chain_id in of.items():
-        chain = fresh.get(chain_id) or known.get(chain_id)
-        parts[page_id] = SummaryPart(
-            chain_id=chain_id,
-            text="" if chain is None else chain.summary,
-            sources=() if chain is None else chain.sources,
-        )
-    return parts
+    return {n.view.page.id: noted.get(n.view.page.id, n.chain_id or ChainId("")) for n in notes}
 
 
-def _placed_in(claim: Claim, noted: NotedPage, part: SummaryPart, ordinal: int) -> tuple[SegmentState, float | None]:
+def _with_chains_told(
+    claim: Claim,
+    decisions: Sequence[Decision],
+    touched: Mapping[SegmentId, SegmentState],
+    chain_of: Mapping[PageId, ChainId],
+) -> dict[SegmentId, SegmentState]:
+    """The segments in which a model's summary of a chain stands in place of its pages' sentences: those that have all
+    pages of the chain. A segment tells of its own pages only."""
+    told = {d.chain_id: d for d in decisions if isinstance(d, ChainSummarised) and d.summary}
+    placed = {d.page_id: d.segment_id for d in decisions if isinstance(d, Placed)}
+    made: dict[SegmentId, SegmentState] = {}
+    if not told:
+        return made
+    owner_id = claim.owner.id
+    before = {chain.id: chain.page_ids for chain in claim.store.chains(owner_id, ids=told.keys())}
+    known = {page_id for page_ids in before.values() for page_id in page_ids} - placed.keys()
+    held = {page.id: page.segment_id for page in claim.store.pages(owner_id, 0, ids=known)} if known else {}
+    for chain_id, summarised in told.items():
+        here = [page_id for page_id, one in chain_of.items() if one == chain_id]
+        chain = before.get(chain_id, ())
+        until = max((place for place, page_id in enumerate(chain) if page_id in placed), default=len(chain))
+        earlier = [page_id for page_id in chain[:until] if page_id not in placed]
+        where = {*(placed[page_id] for page_id in here), *(held.get(page_id) for page_id in earlier)}
+        only = next(iter(where)) if len(where) == 1 else None
+        if only is not None and only in touched:
+            part = SummaryPart(chain_id=chain_id, text=summarised.summary, sources=summarised.sources)
+            segment = made.get(only, touched[only])
+            made[only] = replace(segment, parts=segment_text.with_part(segment.parts, part))
+    return made
+
+
+def _placed_in(
+    claim: Claim, noted: NotedPage, told: Sequence[SummaryPart], ordinal: int
+) -> tuple[SegmentState, float | None]:
     settings, view, segments = claim.settings, noted.view, claim.segments
     placement = mid_term.place(
         view.vector, noted.keywords, tuple(segments.values()), claim.parts.theta, settings.segment_keywords
     )
     if placement.segment_id is None:
         segment_id = SegmentId(f"s{claim.next_no}-{ordinal:02}")
-        return mid_term.opened(segment_id, view, noted.keywords, part), None
+        return mid_term.opened(segment_id, view, noted.keywords, told), None
     known = segments[placement.segment_id]
-    return mid_term.grown(known, view, noted.keywords, part, settings), placement.f_score
+    return mid_term.grown(known, view, noted.keywords, told, settings), placement.f_score

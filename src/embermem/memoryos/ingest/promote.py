@@ -11,7 +11,7 @@ from embermem.core.changes import Analysed, Cause, Linked, SegmentEvolved, Summa
 from embermem.core.config import LinkNumbers
 from embermem.core.errors import AnalystError, ModelWait
 from embermem.core.types import PageView, PersonaChange, Segment
-from embermem.memoryos.ingest import linking, mid_term
+from embermem.memoryos.ingest import linking, mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause
 from embermem.memoryos.ingest.read import in_our_words
 from embermem.protocols import Analyst, InSegment, NotedPage, ProfileRequest, SegmentState
@@ -88,8 +88,10 @@ def _analyse_pages(claim: Claim, segment: SegmentState, notes: Sequence[NotedPag
         rests_on = sorted(change.summary_sources or request.segment.sources, key=lambda source: source.seq)
         newest = tuple(rests_on[-_CONDENSED_SOURCES:])
         part = SummaryPart(chain_id=None, text=change.segment_summary, sources=newest)
-        after = replace(after, parts=(part,))
-        decisions.append(mid_term.written(after))
+        spread = segment_text.spread_of((count.word for count in one.keywords) for one in others)
+        after = replace(after, parts=(part,), title=change.segment_title)
+        after = segment_text.finished(after, spread, claim.parts.writer, claim.settings)
+        decisions.append(segment_text.written(after))
     claim.apply(Cause.PROMOTION, analyst.name, decisions)
     claim.segments[segment.id] = after
     for evolved in tied:
@@ -164,4 +166,5 @@ def _as_segment(state: SegmentState, notes: Sequence[NotedPage]) -> Segment:
         sources=tuple(dict.fromkeys(source for part in state.parts for source in part.sources)),
         tags=state.tags,
         context=state.context,
+        title=state.title,
     )

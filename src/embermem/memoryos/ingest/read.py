@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from embermem.core.changes import Analysed, Cause, ChainSummarised, Decision, SummaryPart
 from embermem.core.errors import AnalystError, EmberError, ModelWait, kind
 from embermem.core.types import Annotation, ChainId, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
-from embermem.memoryos.ingest import mid_term, short_term
+from embermem.memoryos.ingest import mid_term, segment_text, short_term
 from embermem.memoryos.ingest.claim import Claim, pause
 from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
 
@@ -235,8 +235,9 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
     decisions += [Analysed(page_id=view.page.id, upto_seq=0) for view in views]
     parts, after = _parts_told(claim, segment.id, views, annotations), segment
     for old, new in zip(batch, notes, strict=True):
-        after = mid_term.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), claim.settings)
-    decisions.append(mid_term.written(after))
+        after = segment_text.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), claim.settings)
+    spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
+    decisions.append(segment_text.written(segment_text.finished(after, spread, claim.parts.writer, claim.settings)))
     decisions += learnt_when_read(claim, notes)
     claim.apply(Cause.REDONE, analyst.name, decisions)
     claim.held.segments = None
@@ -257,14 +258,16 @@ def _newest_told(claim: Claim, decisions: Sequence[Decision], views: Sequence[Pa
 def _parts_told(
     claim: Claim, segment_id: SegmentId, views: Sequence[PageView], annotations: Sequence[Annotation]
 ) -> Mapping[PageId, tuple[SummaryPart, ...]]:
-    """By page, the new summary of its chain, where it is the newest page of that chain in the segment."""
+    """By page, the new summary of its chain, where it is the newest of the chain's pages in the segment, which has all
+    before it too."""
     owner_id = claim.owner.id
     chain_ids = {view.page.chain_id for view in views if view.page.chain_id is not None}
     pages = {page_id for one in claim.store.segments(owner_id, only=segment_id) for page_id in one.page_ids}
-    ends = {
-        chain.id: next((page_id for page_id in reversed(chain.page_ids) if page_id in pages), None)
-        for chain in claim.store.chains(owner_id, ids=chain_ids)
-    }
+    ends: dict[ChainId, PageId] = {}
+    for chain in claim.store.chains(owner_id, ids=chain_ids):
+        here = [page_id for page_id in chain.page_ids if page_id in pages]
+        if here and tuple(here) == chain.page_ids[: len(here)]:
+            ends[chain.id] = here[-1]
     return {
         view.page.id: (SummaryPart(chain_id=view.page.chain_id, text=told.chain_summary, sources=told.summary_sources),)
         for view, told in zip(views, annotations, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Table, and_, delete, exists, func, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import Cause, Erased, FactBarred, Sort, ids, sources
+from embermem.core.changes import Cause, Erased, FactBarred, Sort, SummaryPart, ids, sources
 from embermem.core.errors import StoreCorrupt, StoreError
 from embermem.core.types import Owner, OwnerId, PersonaChange
 from embermem.protocols import Bounds, Finding
@@ -420,16 +420,24 @@ def _derived_where_wrong(c: Connection, owner_id: OwnerId, wrong: bool) -> tuple
     return differs
 
 
+_GROWN: Mapping[tuple[Table, str], Any] = {
+    (schema.note, "proposals"): PersonaChange,
+    (schema.segment_text, "parts"): tuple[SummaryPart, ...],
+}
+"""Columns in whose records an older Ember wrote fewer fields."""
+
+
 def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
     """A hash over an owner's rows of a table, in the order of the key."""
     hashed = hashlib.sha256()
     columns = [column for column in table.c if column.name not in _NOT_DERIVED.get(table.name, ())]
-    proposals = columns.index(table.c.proposals) if table is schema.note else None
+    grown = [(columns.index(table.c[name]), kind) for (of, name), kind in _GROWN.items() if of is table]
     query = select(*columns).where(table.c.owner_id == owner_id).order_by(*table.primary_key.columns)
     for row in c.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}):
         values = list(row)
-        if proposals is not None and values[proposals] is not None:  # an older Ember wrote fewer fields
-            values[proposals] = json_text(from_json(values[proposals], PersonaChange))
+        for place, kind in grown:
+            if values[place] is not None:
+                values[place] = json_text(from_json(values[place], kind))
         hashed.update(repr(tuple(values)).encode())
     return hashed.hexdigest()
 

@@ -320,7 +320,9 @@ class _Following:
             if row.chain_id in self._emptied or self._probes.in_(json_text(row.summary)):
                 self._numbers.add(row.change_no)
         gone = [f'"chain_id":{json_text(chain_id)}' for chain_id in sorted(self._emptied)]
-        query = select(text.c.segment_id, text.c.change_no, text.c.retired_no, text.c.parts, text.c.keywords)
+        query = select(
+            text.c.segment_id, text.c.change_no, text.c.retired_no, text.c.parts, text.c.keywords, text.c.title
+        )
         for segment_id, since in self._segments.items():
             lost = losing.get(SegmentId(segment_id), _UNTOUCHED)
             words = [json_text(word) for word in sorted(lost.words)]
@@ -331,6 +333,7 @@ class _Following:
                     or any(word in row.keywords for word in words)
                     or any(one in row.parts for one in gone)
                     or self._probes.in_(row.parts)
+                    or self._probes.in_(json_text(row.title or ""))
                 ):
                     self._numbers.add(row.change_no)
 

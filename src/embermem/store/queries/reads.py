@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, t
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.config import SHOWN_KEYWORDS
 from embermem.core.paging import tier_of
 from embermem.core.types import (
     Owner,
@@ -210,6 +211,13 @@ def unanalysed_counts(connection: Connection, owner_id: OwnerId) -> dict[str, in
     return {row.segment_id: row.pages for row in found}
 
 
+def shown_keywords(shown: str | None, counted: Sequence[KeywordCount], evolved: Sequence[str] = ()) -> tuple[str, ...]:
+    """The keywords of a segment that are shown: those chosen when its text was written, the most frequent ones where
+    none were, then what newer memories taught; at most eight."""
+    own = [count.word for count in counted] if shown is None else from_json(shown, tuple[str, ...])
+    return tuple(dict.fromkeys((*own, *evolved)))[:SHOWN_KEYWORDS]
+
+
 def segment_from(
     row: Row[Any],
     embedder: str,
@@ -231,7 +239,9 @@ def segment_from(
         row,
         id=row.segment_id,
         summary="\n".join(part.text for part in parts),
-        keywords=tuple(dict.fromkeys((*(count.word for count in keywords), *evolved))),
+        title=row.title or "",
+        keywords=shown_keywords(row.shown, keywords, evolved),
+        counted=tuple(dict.fromkeys((*(count.word for count in keywords), *evolved))),
         page_ids=page_ids,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
@@ -252,6 +262,8 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
         id=row.segment_id,
         parts=from_json(row.parts, tuple[SummaryPart, ...]),
         keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
+        title=row.title or "",
+        shown=() if row.shown is None else from_json(row.shown, tuple[str, ...]),
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         vector_sum=sum_from(row.vector_sum) if row.vector_sum is not None and row.embedder == embedder else None,

@@ -208,7 +208,9 @@ class _Text:
     """What was told of a segment, and since which change."""
 
     summary: str = ""
-    keywords: tuple[str, ...] = ()
+    title: str = ""
+    shown: str | None = None
+    keywords: tuple[KeywordCount, ...] = ()
     said_from: datetime
     said_to: datetime
     change_no: int
@@ -220,7 +222,9 @@ def _text_from(row: Row[Any]) -> _Text:
         _Text,
         row,
         summary="\n".join(part.text for part in from_json(row.parts, tuple[SummaryPart, ...])),
-        keywords=tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...])),
+        title=row.title or "",
+        shown=row.shown,
+        keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
     )
 
 
@@ -251,7 +255,9 @@ def _segment(
     return Segment(
         id=SegmentId(row.segment_id),
         summary=text.summary,
-        keywords=tuple(dict.fromkeys((*text.keywords, *words))),
+        title=text.title,
+        keywords=reads.shown_keywords(text.shown, text.keywords, words),
+        counted=tuple(dict.fromkeys((*(count.word for count in text.keywords), *words))),
         page_ids=tuple(members.page_ids),
         visits=0,
         unanalysed=0,

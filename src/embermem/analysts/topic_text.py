@@ -1,0 +1,424 @@
+"""What a segment says of itself without a model: sentences of its pages that can be read alone, and a title.
+
+Everything is of the segment's own pages: sentences as they were said, facts in the words of what they rest on, phrases
+of these for a title. Pure functions; `memoryos/ingest/segment_text.py` keeps what they give.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from embermem import languages
+from embermem.core.attributes import Kind, kind
+from embermem.core.changes import SummaryPart
+from embermem.core.config import ExtractiveSettings
+from embermem.core.text import fold
+from embermem.core.types import ChainId, FactProposal, Page, Role, Source, Utterance
+from embermem.languages import Language
+from embermem.languages.people import no_name
+from embermem.languages.words import asks, runs, sentences, terms, unspaced
+
+_GROUNDED = 0.8
+"""The share of a fact's terms that what it rests on must say."""
+_RARE = 0.15
+"""The weight of a word that is no keyword of its segment beside one that is, relative to the highest."""
+_OF_ASSISTANT = 0.4
+"""What a sentence of an assistant without a name is worth less than the user's own."""
+_ASSISTANTS = tuple(language.said_by(language.assistant, "") for language in languages.all())
+_LEAST = 0.4
+"""What a sentence of a summary is worth at least, relative to its best."""
+_REPEATED = 0.6
+"""The share of the shorter sentence's terms from which two say the same."""
+_EVENED = 0.7
+"""The power that evens the weights of words in a title: two words that tell much beat one that tells more."""
+_ALONE = 0.5
+"""What a phrase of one word is worth in a title."""
+_FUNCTION_WORDS = 0.08
+"""The share of function words from which a text is in the language that it is read as."""
+_LONGER = 0.4
+"""What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
+_ONCE, _MANY_PAGES = 0.5, 6
+"""What a phrase of one page is worth in a title where so many pages give sentences."""
+_OFTEN = 2.0
+"""How often a single word must be told to be the second in a title."""
+_COMPETING = 60
+"""Sentences of a page of which phrases are taken."""
+_READ = 40
+"""Sentences of a message that compete, the first ones."""
+_BRACKETS = re.compile(r"\s*\[[^\]\n]{0,400}\]")
+_MARKUP = re.compile(r"^(?:(?:[#>]+|[-*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
+_CODE = re.compile(
+    r"[{}<>\\|=_]{2,}|https?://|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>"
+    r"|^(?:from \S+ )?import \S+|^(?:def|return|const|var) "
+)
+_DATED = re.compile(r"\s*[(（][^()（）]*[)）]$")
+_MINE = languages.either(lambda one: one.talk.me)
+_YOURS = languages.either(lambda one: one.talk.you)
+_SMALL_TALK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
+_BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
+_TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
+_NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
+_ADDRESSED = re.compile(r"(?:,\s*|^|[:：]\s*)([^\W\d_]+)(?=,|\s*[.!?]*$)")
+"""A word by itself at either end of a sentence: the name of the one who is spoken to."""
+_SPEAKER = re.compile(r"[^:：]{1,40}[:：]\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    sources: tuple[Source, ...]
+    terms: frozenset[str]
+    worth: float
+    order: tuple[int, int]
+
+
+class TopicText:
+    """The `SegmentWriter` that needs no model."""
+
+    def __init__(self, settings: ExtractiveSettings | None = None) -> None:
+        self._settings = settings or ExtractiveSettings()
+
+    def told(self, page: Page, facts: Sequence[FactProposal], chain_id: ChainId | None) -> tuple[SummaryPart, ...]:
+        """Facts that rest on the page, and statements with their speaker. A page with any words gives at least one,
+        any other an empty one, which says where it stands."""
+        told = _told([*_facts(page, facts), *_statements(page, self._settings)], self._settings)
+        if not told:
+            whole = tuple(Source(seq=u.seq, utterance_id=u.id) for u in page.utterances)
+            return (SummaryPart(chain_id=chain_id, text="", sources=whole),)
+        phrases = _spoken_of(page, self._settings)
+        return tuple(
+            SummaryPart(chain_id=chain_id, text=one.text, sources=one.sources, phrases=() if place else phrases)
+            for place, one in enumerate(told)
+        )
+
+    def chosen(self, parts: Sequence[SummaryPart], weights: Mapping[str, float], limit: int) -> tuple[SummaryPart, ...]:
+        """The most telling parts; none says what another says."""
+        return _chosen(parts, weights, limit)
+
+    def title(self, parts: Sequence[SummaryPart], weights: Mapping[str, float]) -> str:
+        """The one or two phrases of the parts and their pages that tell most of the segment's words, else its first
+        words."""
+        return _title(parts, weights, self._settings)
+
+    def people(self, texts: Sequence[str]) -> frozenset[str]:
+        """The keywords of the speakers that stand before sentences, and of facts' subjects."""
+        return _people(texts)
+
+
+# ------------------------------------------------------------------------------------------------- sentences of a page
+
+
+def _told(found: Sequence[_Sentence], settings: ExtractiveSettings) -> Sequence[_Sentence]:
+    chosen: list[_Sentence] = []
+    room = settings.summary_chars
+    for one in sorted(found, key=lambda s: (-s.worth, s.order)):
+        if chosen and (one.worth < settings.telling or len(one.text) > room or len(chosen) == settings.page_sentences):
+            continue
+        if any(_overlap(one.terms, other.terms) > _REPEATED for other in chosen):
+            continue
+        chosen.append(one)
+        room -= len(one.text)
+    return sorted(chosen, key=lambda s: s.order)
+
+
+def _facts(page: Page, facts: Sequence[FactProposal]) -> Iterable[_Sentence]:
+    """The facts of a page as sentences, in words that were said there. A date that the page does not say is left out:
+    when it was said stands with the source."""
+    said = {u.seq: u for u in page.utterances}
+    for fact in facts:
+        if fact.attribute in _NOT_TELLING or fact.retracts or not all(source.seq in said for source in fact.sources):
+            continue
+        text = _one_line(fact.text if fact.valid_from is None else _DATED.sub("", fact.text))
+        words = frozenset(terms(text))
+        own = {t for s in fact.sources for t in (*terms(said[s.seq].text), *terms(said[s.seq].speaker))}
+        if len(words) < 4 or len(words & own) < _GROUNDED * len(words):
+            continue
+        worth = 0.9 + _TELLING.get(kind(fact.attribute), 0.2) + min(len(words), 8) / 12
+        first = min(fact.sources, key=lambda s: (s.seq, s.start or 0))
+        yield _Sentence(text, fact.sources, words, worth, (first.seq, first.start or 0))
+
+
+def _statements(page: Page, settings: ExtractiveSettings) -> Iterable[_Sentence]:
+    several = len({u.speaker for u in page.utterances}) > 1
+    parts = [u for u in page.utterances if u.role not in (Role.SYSTEM, Role.TOOL)] or page.utterances
+    shown = [(u, start, end, _plain(u.text[start:end])) for u in parts for start, end in _spans(u, settings)]
+    counted = [frozenset(terms(text)) for *_, text in shown]
+    centre = Counter(term for one in counted for term in one)
+    for (utterance, start, end, text), own in zip(shown, counted, strict=True):
+        if not own or _CODE.search(text):
+            continue
+        source = Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
+        worth = _worth(text, own, centre) + (0.3 if not utterance.role.agent_side else 0.0)
+        told_by = _with_speaker(_shorten(text, settings.sentence_chars), utterance, several)
+        yield _Sentence(told_by, (source,), own, worth, (utterance.seq, start))
+
+
+def _spans(utterance: Utterance, settings: ExtractiveSettings) -> Sequence[tuple[int, int]]:
+    text = utterance.text[: settings.max_chars]
+    return [(start, end) for start, end in sentences(text)[:_READ] if _plain(text[start:end])]
+
+
+def _plain(text: str) -> str:
+    """A sentence without the marks of a layout, and without what stands in square brackets, such as a photo's
+    caption."""
+    return _one_line(_MARKUP.sub("", _BRACKETS.sub("", text).strip())).strip()
+
+
+def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
+    """How much a sentence tells by itself: of its page's matter, of its speaker, with names and numbers; questions,
+    small talk and what is said to the other tell little."""
+    size = len(own) / 2.0 if unspaced(text) else float(len(own))
+    worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
+    worth += 0.3 * bool(_MINE.search(text.lower())) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
+    worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(_SMALL_TALK.match(text)) + 0.3 * (size < 4)
+    worth -= 0.25 * bool(_YOURS.search(text.lower())) + 0.2 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
+    return worth - 0.6 * text.endswith((":", "：", "…"))
+
+
+def _with_speaker(text: str, utterance: Utterance, several: bool) -> str:
+    language = languages.of(text)
+    if not no_name(utterance.speaker):
+        return language.said_by(" ".join(utterance.speaker.split())[:40], text)
+    if not several:
+        return text
+    return language.said_by(language.assistant if utterance.role.agent_side else language.people.user, text)
+
+
+# --------------------------------------------------------------------------------------------------------- which stay
+
+
+def _chosen(parts: Sequence[SummaryPart], weights: Mapping[str, float], limit: int) -> tuple[SummaryPart, ...]:
+    rated = [_rated(part, weights) for part in parts]
+    order = sorted(range(len(parts)), key=lambda i: (parts[i].chain_id is not None, -rated[i].worth, -i))
+    taken: list[int] = []
+    room, least = limit, _LEAST * max((one.worth for one in rated), default=0.0)
+    for i in order:
+        if taken and parts[i].chain_id is not None and (rated[i].worth < least or not parts[i].text):
+            continue
+        if taken and (len(parts[i].text) + 1 > room or any(_same(rated[i], rated[j]) for j in taken)):
+            continue
+        taken.append(i)
+        room -= len(parts[i].text) + 1
+    return tuple(parts[i] for i in sorted(taken, key=lambda i: (rated[i].order, i)))
+
+
+def _rated(part: SummaryPart, weights: Mapping[str, float]) -> _Sentence:
+    own = frozenset(terms(part.text))
+    words = {word for word in _keywords(part.text) if word in weights}
+    most = max(weights.values(), default=0.0) or 1.0
+    body = _SPEAKER.sub("", part.text, count=1)
+    worth = sum(weights[word] for word in words) / most + _worth(body, own, Counter())
+    if part.text.startswith(_ASSISTANTS):
+        worth -= _OF_ASSISTANT
+    if not part.text:
+        worth = float("-inf")
+    first = min(part.sources, key=lambda s: s.seq, default=None)
+    return _Sentence(part.text, part.sources, own, worth, (0, 0) if first is None else (first.seq, first.start or 0))
+
+
+def _same(one: _Sentence, other: _Sentence) -> bool:
+    return one.text == other.text or _overlap(one.terms, other.terms) > _REPEATED
+
+
+# -------------------------------------------------------------------------------------------------------------- title
+
+
+@dataclass(slots=True)
+class _Phrase:
+    text: str
+    words: tuple[str, ...]
+    said: float = 0.0
+    score: float = 0.0
+    pages: set[int] = field(default_factory=set)
+
+
+def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
+    """The phrases of a page that could stand in a heading: of what its user's side says and asks first, those said most
+    often, the longer ones of equals."""
+    texts, users = list[str](), set[int]()
+    people = {word for u in page.utterances for word in _keywords(u.speaker)}
+    for utterance in page.utterances:
+        for start, end in _spans(utterance, settings):
+            text = _plain(utterance.text[start:end])
+            if not _CODE.search(text) and len(texts) < _COMPETING:
+                users |= set() if utterance.role.agent_side else {len(texts)}
+                texts.append(text)
+    found = _phrases(texts, people, lambda place: 1.5 if place in users else 1.0)
+    ranked = sorted(found, key=lambda p: -p.said * (0.6 if len(p.words) == 1 else 1.0))
+    return tuple(one.text for one in ranked[: settings.page_phrases])
+
+
+def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings: ExtractiveSettings) -> str:
+    texts = [part.text for part in parts]
+    people, language = _people(texts), _language(texts)
+    said = Counter(word for part in parts for word in _keywords(" . ".join((part.text, *part.phrases))))
+    rare = _RARE * max(weights.values(), default=0.0)
+    known = {word: ((weights.get(word) or rare) * (1.0 + math.log(count))) ** _EVENED for word, count in said.items()}
+    found: dict[tuple[str, ...], _Phrase] = {}
+    pages = 0
+    for part in parts:
+        pages += bool(part.phrases)  # the first sentence of a page has them
+        said_here = _phrases([part.text[len(_who(part.text)) :]], people, lambda place: 1.0)
+        for one in (*said_here, *(_Phrase(text, _keywords(text)) for text in part.phrases)):
+            if one.words and _is_of_things(one.text, one.words, people):
+                found.setdefault(one.words, one).pages.add(pages)
+    for one in found.values():
+        one.said = float(len(one.pages))
+    told = _whole(found.values())
+    for one in told:
+        one.score = _score(one, known, rare**_EVENED, pages) if any(word in weights for word in one.words) else 0.0
+    ranked = [one for one in sorted(told, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
+    if not ranked:
+        first = _first_words(texts, weights, people, language)
+        return _stated(texts, language, settings) or _headed(language, first)
+    if all(len(one.words) == 1 for one in ranked) and (statement := _stated(texts, language, settings)):
+        return statement
+    return _headed(language, [one.text for one in _told_best(ranked, settings)])
+
+
+def _stated(texts: Sequence[str], language: Language, settings: ExtractiveSettings) -> str:
+    """The first fact of a summary that is short enough for a heading; "" where there is none."""
+    facts = (text for text in texts if text and _SPEAKER.match(text) is None)
+    return next((told for text in facts if (told := language.headline(text, settings.title_words))), "")
+
+
+def _told_best(ranked: Sequence[_Phrase], settings: ExtractiveSettings) -> Sequence[_Phrase]:
+    """The one or two phrases that make a heading, of those ranked: phrases of several words before single ones, which
+    say little."""
+    longer = [one for one in ranked if len(one.words) > 1 and one.score >= _LONGER * ranked[0].score]
+    first, *rest = longer or ranked
+    for other in rest or ranked[1:]:
+        if other.score < settings.second_phrase * first.score or (len(other.words) == 1 and longer):
+            break
+        if len(other.words) == 1 and other.said < _OFTEN:
+            continue
+        if set(other.words) & set(first.words) or _size(first) + _size(other) > settings.title_words - 1:
+            continue
+        return [first, other]
+    return [first]
+
+
+def _size(phrase: _Phrase) -> int:
+    return max(len(phrase.text.split()), len(phrase.words))
+
+
+def _first_words(
+    texts: Sequence[str], weights: Mapping[str, float], people: Collection[str], language: Language
+) -> list[str]:
+    """The two most telling words that could be things."""
+    called = {word for text in texts for name in _ADDRESSED.findall(text) for word in _keywords(name)}
+    ranked = sorted(weights, key=lambda word: (-weights[word], word))
+    return [w for w in ranked if language.is_thing(w) and w not in called and not _is_called(w, people)][:2]
+
+
+def _headed(language: Language, things: Sequence[str]) -> str:
+    text = language.both(things[0], things[1]) if len(things) > 1 else "".join(things)
+    return text[:1].upper() + text[1:]
+
+
+def _phrases(texts: Sequence[str], people: Collection[str], worth: Callable[[int], float]) -> list[_Phrase]:
+    """The phrases of texts in their prevailing language, but for names of people, each with what the texts that say it
+    are worth."""
+    found: dict[tuple[str, ...], _Phrase] = {}
+    language = _language(texts)
+    find = language.phrases if _is_known(texts, language) else partial(Language.phrases, language)
+    for place, text in enumerate(texts):
+        if languages.of(text) is not language:
+            continue
+        here = set[tuple[str, ...]]()
+        for start, end in sentences(text):
+            for phrase in find(text[start:end]):
+                words = _keywords(phrase)
+                if words and _is_of_things(phrase, words, people):
+                    one = found.setdefault(words, _Phrase(phrase, words))
+                    one.said += 0.0 if words in here else worth(place)
+                    here.add(words)
+    return _whole(found.values())
+
+
+def _whole(phrases: Iterable[_Phrase]) -> list[_Phrase]:
+    """The phrases without those that are never told but as the end of a longer one."""
+    longest: dict[tuple[str, ...], float] = {}
+    every = list(phrases)
+    for one in every:
+        for begin in range(1, len(one.words)):
+            end = one.words[begin:]
+            longest[end] = max(one.said, longest.get(end, 0.0))
+    return [one for one in every if one.said > longest.get(one.words, 0.0)]
+
+
+def _is_of_things(phrase: str, words: Sequence[str], people: Collection[str]) -> bool:
+    """Whether a phrase names something else than those who speak: "Ana's garden", but neither "Ana" nor "job Ana"."""
+    named = [word for word in words if _is_called(word, people)]
+    return not named or (len(named) < len(words) and ("'s" in phrase or "’s" in phrase))
+
+
+def _is_known(texts: Sequence[str], language: Language) -> bool:
+    """Whether the texts are in the language that they are read as: some of their words are its function words."""
+    words = [fold(run) for text in texts for run, _, _ in runs(text)]
+    return not language.spaced or sum(word in language.stop_words for word in words) >= _FUNCTION_WORDS * len(words)
+
+
+def _people(texts: Sequence[str]) -> frozenset[str]:
+    return frozenset(word for text in texts for word in _keywords(_who(text)))
+
+
+def _who(text: str) -> str:
+    """The speaker before a sentence, with the colon; of a fact its subject's first word."""
+    match = _SPEAKER.match(text) or re.match(r"\S+\s", text)
+    return match.group() if match is not None else ""
+
+
+def _is_called(word: str, people: Collection[str]) -> bool:
+    """Whether a word is a person's name, or a short form of it."""
+    return word in people or (len(word) > 2 and any(name.startswith(word) for name in people))
+
+
+def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, pages: int) -> float:
+    told = [weights.get(word, 0.0) for word in phrase.words]
+    names = sum(run[0].isupper() and not _keywords(run) for run, _, _ in runs(phrase.text))
+    told += [rare] * names  # a name of which no keyword is made
+    size = len(told)
+    if size == 1:
+        return _ALONE * told[0]
+    often = _ONCE if phrase.said < 2 and pages >= _MANY_PAGES else 1.0 + 0.25 * min(phrase.said - 1.0, 4.0)
+    return sum(told) / float(size**0.75) * often
+
+
+def _keywords(text: str) -> tuple[str, ...]:
+    """The keywords of a text in the order in which they stand, each once."""
+    otherwise = languages.spelled(text)
+    found: dict[str, None] = {}
+    for run, _, _ in runs(text):
+        language = otherwise if run.isascii() else languages.by_signs(run)
+        found |= dict.fromkeys(language.keywords_of(run))
+    return tuple(found)
+
+
+def _language(texts: Iterable[str]) -> Language:
+    said: Counter[Language] = Counter()
+    for text in texts:
+        language = languages.of(text)
+        said[language] += round(len(text) * language.density)
+    return max(said, key=lambda one: said[one]) if said else languages.default()
+
+
+def _overlap(a: Collection[str], b: Collection[str]) -> float:
+    return len(set(a) & set(b)) / max(1, min(len(a), len(b)))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _shorten(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    cut = text[: max(1, limit - 1)]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:-–") + "…"

@@ -1,0 +1,134 @@
+"""The text of a segment: its title, summary and keywords, as they follow from its own pages.
+
+Pages give sentences and keywords, which are kept as they come, so that the work is linear in what is new; `finished`
+makes of them what is shown. Pure functions over `SegmentState`; no database, no clock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
+from embermem.core.config import SHOWN_KEYWORDS, Settings
+from embermem.protocols import SegmentState, SegmentWriter
+
+_COUNTED_KEYWORDS = 3
+"""Counts are kept for so many times the keywords of Eq. 2, so that a word can still rise."""
+_FEW_SEGMENTS = 4
+"""Among fewer segments than so many, a word that most of them have may still be a keyword."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spread:
+    """How many segments an owner has, and how many of them have each keyword."""
+
+    segments: int
+    having: Mapping[str, int]
+
+
+def spread_of(counted: Iterable[Iterable[str]]) -> Spread:
+    """The spread of the keywords of each segment."""
+    each = [frozenset(words) for words in counted]
+    return Spread(segments=len(each), having=Counter(word for words in each for word in words))
+
+
+def weights(keywords: Sequence[KeywordCount], spread: Spread) -> dict[str, float]:
+    """How much each keyword tells a segment from the owner's others, above zero: the more of its pages have it, and the
+    fewer segments. A word that most segments have is left out."""
+    found = {}
+    for count in keywords:
+        having = max(1, spread.having.get(count.word, 1))
+        if spread.segments < _FEW_SEGMENTS or 2 * having <= spread.segments:
+            rarity = math.log((1 + max(spread.segments, having)) / having)
+            found[count.word] = count.pages * max(rarity, 0.1)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """What is shown of a segment's text."""
+
+    parts: tuple[SummaryPart, ...]
+    title: str
+    keywords: tuple[str, ...]
+
+
+def shown(
+    parts: Sequence[SummaryPart],
+    keywords: Sequence[KeywordCount],
+    spread: Spread,
+    writer: SegmentWriter,
+    settings: Settings,
+) -> Shown:
+    """What is shown of all that a segment keeps."""
+    telling = weights(keywords, spread)
+    chosen = writer.chosen(parts, telling, settings.segment_summary_chars)
+    people = writer.people([part.text for part in chosen])
+    ranked = sorted((word for word in telling if word not in people), key=lambda word: -telling[word])
+    return Shown(parts=chosen, title=writer.title(chosen, telling), keywords=tuple(ranked[:SHOWN_KEYWORDS]))
+
+
+def finished(segment: SegmentState, spread: Spread, writer: SegmentWriter, settings: Settings) -> SegmentState:
+    """The segment with the text that is shown. A model's title stands as long as its summary does."""
+    made = shown(segment.parts, segment.keywords, spread, writer, settings)
+    by_model = bool(segment.title) and any(part.chain_id is None for part in made.parts)
+    return replace(segment, parts=made.parts, title=segment.title if by_model else made.title, shown=made.keywords)
+
+
+def counted_keywords(settings: Settings) -> int:
+    """How many keywords of a segment are counted."""
+    return settings.segment_keywords * _COUNTED_KEYWORDS
+
+
+def with_part(parts: Sequence[SummaryPart], part: SummaryPart) -> tuple[SummaryPart, ...]:
+    """A chain's summary takes the place of all that was told of the chain, and of its like; it stands last. One that
+    names no source rests on what that rested on."""
+    gone = [
+        old for old in parts if old.text == part.text or (old.chain_id is not None and old.chain_id == part.chain_id)
+    ]
+    sources = part.sources or tuple(dict.fromkeys(source for old in gone for source in old.sources))
+    return (*(old for old in parts if old not in gone), replace(part, sources=sources))
+
+
+def with_told(parts: Sequence[SummaryPart], told: Sequence[SummaryPart]) -> tuple[SummaryPart, ...]:
+    """Sentences of one page more; none twice."""
+    texts = {part.text for part in told}
+    return (*(part for part in parts if part.text not in texts), *told)
+
+
+def with_keywords(counts: Sequence[KeywordCount], keywords: Sequence[str], limit: int) -> tuple[KeywordCount, ...]:
+    """Keyword counts after a page joined, most frequent first, the newer first among equals."""
+    total = Counter({count.word: count.pages for count in counts})
+    total.update(set(keywords))
+    order = {word: place for place, word in enumerate([*dict.fromkeys(keywords), *(c.word for c in counts)][::-1])}
+    ranked = sorted(total, key=lambda word: (-total[word], -order[word]))
+    return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
+
+
+def reread(
+    segment: SegmentState, before: Sequence[str], after: Sequence[str], parts: Sequence[SummaryPart], settings: Settings
+) -> SegmentState:
+    """The segment after a page of it was read again: its keywords in place of those it had, and chains' new summaries
+    in place of what was told of them. Pages, embedding and times stay."""
+    gone = set(before)
+    left = tuple(replace(count, pages=count.pages - (count.word in gone)) for count in segment.keywords)
+    kept = tuple(count for count in left if count.pages > 0)
+    for part in parts:
+        segment = replace(segment, parts=with_part(segment.parts, part))
+    return replace(segment, keywords=with_keywords(kept, after, counted_keywords(settings)))
+
+
+def written(segment: SegmentState) -> SegmentWritten:
+    """The decision that stores a segment's text."""
+    return SegmentWritten(
+        segment_id=segment.id,
+        parts=segment.parts,
+        keywords=segment.keywords,
+        said_from=segment.said_from,
+        said_to=segment.said_to,
+        title=segment.title,
+        shown=segment.shown,
+    )

@@ -1,0 +1,131 @@
+"""What a segment says of itself without a model: sentences and titles of its own pages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embermem.analysts import keywords
+from embermem.analysts.extractive import ExtractiveAnalyst
+from embermem.analysts.topic_text import TopicText
+from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.types import ChainId, PageView, Source, UtteranceId
+from embermem.memoryos.ingest.segment_text import spread_of, weights
+from proofs import bounded
+
+from .pages import page
+
+WRITER, ANALYST, CHAIN = TopicText(), ExtractiveAnalyst(), ChainId("c1")
+
+
+def told(view: PageView) -> list[str]:
+    return [part.text for part in WRITER.told(view.page, ANALYST.facts(view.page), CHAIN)]
+
+
+def part(text: str, seq: int = 1) -> SummaryPart:
+    source = Source(seq=seq, utterance_id=UtteranceId(f"u{seq}"))
+    return SummaryPart(chain_id=CHAIN, text=text, sources=(source,))
+
+
+def title(*texts: str) -> str:
+    found = [word for text in texts for word in keywords(text, 20)]
+    return WRITER.title([part(text, seq) for seq, text in enumerate(texts, 1)], dict.fromkeys(found, 1.0))
+
+
+# ---------------------------------------------------------------------------------------------------------- sentences
+
+
+def test_statements_are_told_with_their_speaker_and_source_and_questions_and_greetings_are_not() -> None:
+    view = page(
+        "Hi there! I signed up for the harbour marathon in Bergen. Do you like running?",
+        "Wow, great! What will you wear?",
+        speakers=("Ida", "Ben"),
+    )
+    (one,) = WRITER.told(view.page, (), CHAIN)
+    assert one.text == "Ida: I signed up for the harbour marathon in Bergen."
+    (source,) = one.sources
+    said = view.page.utterances[0].text
+    assert said[source.start : source.end] == "I signed up for the harbour marathon in Bergen."
+    assert one.chain_id == CHAIN
+
+
+def test_a_fact_is_told_in_place_of_the_sentence_that_says_it_if_its_words_were_said() -> None:
+    view = page("I signed up for a pottery class with my old neighbour.", speakers=("Ida", "Ben"))
+    assert told(view) == ["Ida signed up for a pottery class with their old neighbour"]
+
+
+def test_a_page_of_questions_alone_still_tells_one_sentence() -> None:
+    assert told(page("What is the tallest volcano of Iceland?")) == ["What is the tallest volcano of Iceland?"]
+
+
+def test_a_photo_s_caption_and_the_marks_of_a_layout_are_left_out() -> None:
+    view = page("**I repaired the old cello of my aunt.** [photo: a photo of a dog]", speakers=("Ida", "Ben"))
+    assert not any("photo" in text or "*" in text for text in told(view))
+
+
+@given(st.text(max_size=300), st.text(max_size=200))
+@settings(max_examples=bounded(50, proofs=1500), deadline=None)
+def test_no_text_raises_and_every_sentence_names_where_it_stands(user: str, assistant: str) -> None:
+    view = page(user or "x", assistant)
+    lengths = {u.id: len(u.text) for u in view.page.utterances}
+    parts = WRITER.told(view.page, ANALYST.facts(view.page), CHAIN)
+    for one in parts:
+        assert one.sources
+        assert all((source.end or 0) <= lengths[source.utterance_id] for source in one.sources)
+    assert len({one.text for one in parts}) == len(parts)
+    assert len(WRITER.title(parts, {}).split()) <= 8
+
+
+# --------------------------------------------------------------------------------------------------------- what stays
+
+
+def test_of_sentences_those_that_tell_most_stay_within_the_limit_in_the_order_of_what_was_said() -> None:
+    parts = [
+        part("Ida: I rode the old ferry to the island with my cello on my back.", 3),
+        part("Ben: That is nice to hear.", 2),
+        part("Ida: I play the cello in the harbour orchestra on Fridays.", 1),
+        part("Ida: I play the cello in the harbour orchestra, on Fridays too.", 4),
+    ]
+    kept = WRITER.chosen(parts, {"cello": 2.0, "harbour": 1.0, "orchestra": 1.0}, 1000)
+    assert [one.sources[0].seq for one in kept] in ([1, 3], [3, 4])
+    assert len(WRITER.chosen(parts, {"cello": 2.0}, 70)) == 1
+
+
+def test_a_word_that_most_segments_have_is_no_keyword_and_a_rare_one_tells_more() -> None:
+    counts = [KeywordCount(word=word, pages=2) for word in ("photo", "cello", "lake")]
+    spread = spread_of([("photo", "cello"), ("photo", "lake"), ("photo",), ("photo", "lake"), ("tea",)])
+    found = weights(counts, spread)
+    assert set(found) == {"cello", "lake"}
+    assert found["cello"] > found["lake"] > 0
+
+
+# -------------------------------------------------------------------------------------------------------------- title
+
+
+@pytest.mark.parametrize(
+    ("texts", "heading"),
+    [
+        (
+            ("Ida: My marathon training goes well.", "Ida: The marathon training made my knee worse."),
+            "Marathon training",
+        ),
+        (("The user: I booked the flights for our trip to Kyoto.",), "Trip to Kyoto"),
+        (("Ida: It was so powerful and I was really excited about the pottery class!",), "Pottery class"),
+        (("Ida: Thanks, Ben!",), ""),
+        (("小雨：我在准备婚礼。", "小雨：婚礼的场地定了。"), "婚礼"),
+    ],
+)
+def test_a_title_is_made_of_phrases_as_a_heading_has_them(texts: tuple[str, ...], heading: str) -> None:
+    made = title(*texts)
+    assert heading in made
+    assert made[:1] == made[:1].upper()
+    assert len(made.split()) <= 8
+    assert not {"ida", "ben"} & {word.lower() for word in made.split()}
+
+
+def test_two_things_are_joined_in_the_language_of_the_pages() -> None:
+    assert title("Ida: The pottery class starts.", "Ida: The choir rehearsal was long.") in (
+        "Pottery class and choir rehearsal",
+        "Choir rehearsal and pottery class",
+    )
