@@ -31,6 +31,7 @@ _OPENS: Final = _set(
     few more new first second next own more"""
 )
 """Words after which a noun phrase begins."""
+_ARTICLES: Final = _set("a an the my our their your his her its this that these those")
 _SAYS_HOW: Final = _set(
     """is are was were be been being am 's 're 'm feel feels felt feeling seem seems seemed look looks looked sound
     sounds so very too really quite pretty more most super getting got become becomes became becoming
@@ -207,7 +208,7 @@ def _is_finite(said: Sequence[Token], at: int, end: int) -> bool:
     known = verbs.verb(said[at].low)
     if known is None or "gerund" in known.forms:
         return False
-    if low(said, at + 1) in _OPENS:
+    if low(said, at + 1) in _ARTICLES:
         return True  # its object follows
     if "base" in known.forms:
         plural = said[at].low not in _NOUN_TOO and any(
