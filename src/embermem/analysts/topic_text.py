@@ -248,7 +248,9 @@ def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
             if not _CODE.search(text) and len(texts) < _COMPETING:
                 users |= set() if utterance.role.agent_side else {len(texts)}
                 texts.append(text)
-    found = _phrases(texts, people, lambda place: 1.5 if place in users else 1.0)
+    language = _language(texts)
+    find = _finder(texts, language)
+    found = _phrases(texts, language, find, people, lambda place: 1.5 if place in users else 1.0)
     ranked = sorted(found, key=lambda p: -p.said * (0.6 if len(p.words) == 1 else 1.0))
     return tuple(one.text for one in ranked[: settings.page_phrases])
 
@@ -260,10 +262,10 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
     rare = _RARE * max(weights.values(), default=0.0)
     known = {word: ((weights.get(word) or rare) * (1.0 + math.log(count))) ** _EVENED for word, count in said.items()}
     found: dict[tuple[str, ...], _Phrase] = {}
-    pages = 0
+    pages, find = 0, _finder(texts, language)
     for part in parts:
         pages += bool(part.phrases)  # the first sentence of a page has them
-        said_here = _phrases([part.text[len(_who(part.text)) :]], people, lambda place: 1.0)
+        said_here = _phrases([part.text[len(_who(part.text)) :]], language, find, people, lambda place: 1.0)
         for one in (*said_here, *(_Phrase(text, _keywords(text)) for text in part.phrases)):
             if one.words and _is_of_things(one.text, one.words, people):
                 found.setdefault(one.words, one).pages.add(pages)
@@ -321,12 +323,21 @@ def _headed(language: Language, things: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _phrases(texts: Sequence[str], people: Collection[str], worth: Callable[[int], float]) -> list[_Phrase]:
-    """The phrases of texts in their prevailing language, but for names of people, each with what the texts that say it
-    are worth."""
+def _finder(texts: Sequence[str], language: Language) -> Callable[[str], Iterable[str]]:
+    """What finds phrases in texts that are read as this language: for one that nobody knows, single words."""
+    return language.phrases if _is_known(texts, language) else partial(Language.phrases, language)
+
+
+def _phrases(
+    texts: Sequence[str],
+    language: Language,
+    find: Callable[[str], Iterable[str]],
+    people: Collection[str],
+    worth: Callable[[int], float],
+) -> list[_Phrase]:
+    """The phrases of the texts in a language, but for names of people, each with what the texts that say it are
+    worth."""
     found: dict[tuple[str, ...], _Phrase] = {}
-    language = _language(texts)
-    find = language.phrases if _is_known(texts, language) else partial(Language.phrases, language)
     for place, text in enumerate(texts):
         if languages.of(text) is not language:
             continue

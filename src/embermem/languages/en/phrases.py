@@ -31,10 +31,12 @@ _OPENS: Final = _set(
     few more new first second next own more"""
 )
 """Words after which a noun phrase begins."""
+_ARTICLES: Final = _set("a an the my our their your his her its this that these those")
 _SAYS_HOW: Final = _set(
     """is are was were be been being am 's 're 'm feel feels felt feeling seem seems seemed look looks looked sound
     sounds so very too really quite pretty more most super getting got become becomes became becoming
-    stay stays stayed remain remains i we they you he she them me us him
+    stay stays stayed remain remains i we they you he she them me us him help helps
+    helped let lets
     it to will would can could should may might must don't didn't not"""
 )
 """Words after which an adjective or a verb stands without a noun."""
@@ -57,7 +59,8 @@ _NO_NOUN: Final = (
     | PREPOSITIONS
     | words.STOP_WORDS
     | _set(
-        """everyday anymore anytime name dear plus biggest greatest latest highest lowest newest oldest
+        """regarding concerning including following according depending using containing
+        everyday anymore anytime name dear plus biggest greatest latest highest lowest newest oldest
         full total main fellow past recent current upcoming final initial useful helpful clear specific overall basic
         simple quick slow high low extra further likely due able unable glad proud curious ready afraid aware thrilled
         excited grateful thankful blessed lucky happy sad tired busy glad worried nervous awesome epic gorgeous stunning
@@ -173,6 +176,8 @@ def _is_noun(token: Token) -> bool:
 def _bounds(said: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     """The noun phrase within a run of words: without the verbs before it, and up to the verb after it."""
     before, is_open = low(said, start - 1), _is_opened(said, start)
+    if before == "that" and (known := verbs.verb(said[start].low)) is not None and "third" in known.forms:
+        start += 1  # "content that targets holders"
     if not is_open:
         while start < end and _is_verb(said, start, end):
             start += 1
@@ -207,7 +212,7 @@ def _is_finite(said: Sequence[Token], at: int, end: int) -> bool:
     known = verbs.verb(said[at].low)
     if known is None or "gerund" in known.forms:
         return False
-    if low(said, at + 1) in _OPENS:
+    if low(said, at + 1) in _ARTICLES:
         return True  # its object follows
     if "base" in known.forms:
         plural = said[at].low not in _NOUN_TOO and any(
@@ -288,7 +293,11 @@ def _after(said: Sequence[Token], at: int) -> str | None:
     if start == end or (low(said, at) in _BEFORE_NAMES and not _is_name(said, start)):
         return None
     begin, stop = _bounds(said, start, end)
-    return _written(said, begin, stop) if begin < stop and not _is_adjective(said[stop - 1].low) else None
+    if begin >= stop or _is_adjective(said[stop - 1].low):
+        return None
+    if stop - begin == 1 and verbs.base_of_gerund(said[begin].low) is not None and low(said, stop)[:1].isalpha():
+        return None  # "the importance of letting go"
+    return _written(said, begin, stop)
 
 
 def _written(said: Sequence[Token], start: int, end: int) -> str:
