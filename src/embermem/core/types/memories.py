@@ -45,8 +45,8 @@ class Chain:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
     """Pages of one topic, over all threads (paper §3.2, mid-term memory). `unanalysed` is L_interaction; `visits` is
-    N_visit; `last_access` is the later of the newest page's arrival and the last visit. Heat is computed from these
-    when needed and never stored."""
+    N_visit; `last_access` is the later of the newest page's arrival and the last visit (`visited_at`). Heat is computed
+    from these, or from when its pages were said, when needed, and never stored."""
 
     id: SegmentId
     summary: str
@@ -63,6 +63,7 @@ class Segment:
     sources: tuple[Source, ...] = ()
     tags: tuple[str, ...] = ()
     context: str = ""
+    visited_at: datetime | None = None
     embedding: Vector | None = field(default=None, compare=False, repr=False)
 
 
