@@ -151,13 +151,11 @@ class _LookingBack:
         """Chains of these segments that another segment is more like go there; those that are like none go alone."""
         moved: dict[SegmentId, None] = {}
         for segment_id in [one for one in self._states if one in among]:
-            chains = self._grouping.members(segment_id).chains
-            for chain_id in list(chains):
-                if len(chains) < 2 and self._grouping.members(segment_id).whole:
-                    break
-                group = chains[chain_id]
-                if not group.telling or len(group.pages) >= self._states[segment_id].pages:
-                    continue
+            members = self._grouping.members(segment_id)
+            for chain_id, group in list(members.chains.items()):
+                others = (one for one in members.chains.values() if one is not group)
+                if not group.telling or (members.whole and not any(one.telling for one in others)):
+                    continue  # filler stays where it is, and is not left alone
                 to = self._better(segment_id, group)
                 if to is not None:
                     self._take_out(segment_id, chain_id, group, to)
