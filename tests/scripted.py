@@ -146,6 +146,8 @@ def segment(
     visits: int = 0,
     unanalysed: int = 0,
     last_access: datetime = NOW,
+    visited_at: datetime | None = None,
+    said_to: datetime = NOW,
     words: Sequence[str] = (),
     vector_sum: np.ndarray[tuple[int], np.dtype[np.float32]] | None = None,
 ) -> SegmentState:
@@ -156,10 +158,12 @@ def segment(
         id=SegmentId(name),
         parts=(),
         keywords=tuple(KeywordCount(word=word, pages=1) for word in words),
-        said_from=NOW,
-        said_to=NOW,
+        said_from=min(NOW, said_to),
+        said_to=said_to,
+        pages=1,
         visits=visits,
         unanalysed=unanalysed,
         last_access=last_access,
+        visited_at=visited_at,
         vector_sum=vector_sum,
     )

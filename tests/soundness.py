@@ -140,8 +140,12 @@ def assert_single_membership(look: Look, mine: str, pages: list[dict[str, Any]])
         p["page_id"]: p["segment_id"] for p in pages if p["segment_id"] is not None
     }
     counted = Counter(m["segment_id"] for m in current)
-    segments = look("SELECT segment_id, pages FROM segment WHERE owner_id = ?", mine)
-    assert {s["segment_id"]: s["pages"] for s in segments} == dict(counted)
+    segments = look("SELECT segment_id, pages, evicted_no FROM segment WHERE owner_id = ?", mine)
+    assert {s["segment_id"]: s["pages"] for s in segments if s["pages"]} == dict(counted)
+    ended = {s["segment_id"] for s in segments if not s["pages"]}
+    assert all(s["evicted_no"] is not None for s in segments if not s["pages"])
+    told = look("SELECT segment_id FROM segment_text WHERE owner_id = ? AND retired_no IS NULL", mine)
+    assert not ended & {row["segment_id"] for row in told}
 
 
 def assert_vectors_are_whole(look: Look, mine: str, seqs: list[int]) -> None:

@@ -49,6 +49,9 @@ class Life(StoreLife):
         own=st.fixed_dictionaries(
             {
                 "theta": st.sampled_from([-1.0, 0.3, 0.6, 1.2]),
+                "placed_by": st.sampled_from(["chain", "page"]),
+                "topic_linkage": st.sampled_from([0.0, 0.025, 0.3, 9.0]),
+                "topic_looked_back": st.sampled_from([2, 64]),
                 "facts_when": st.sampled_from(["read", "promoted"]),
                 "tau": st.sampled_from([0.5, 3.0]),
                 "min_new": st.integers(1, 3),

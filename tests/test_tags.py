@@ -76,6 +76,7 @@ DECISIONS = {
     "Unlinked": ("unlinked", "link_id"),
     "SegmentEvolved": ("segment_evolved", "segment_id keywords tags context reason sources"),
     "Evicted": ("evicted", "segment_id"),
+    "SegmentEnded": ("segment_ended", "segment_id"),
 }
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
 

@@ -37,6 +37,7 @@ PROMPT: dict[str, Any] = {
     "min_new": 1,
     "tau": 0.5,
     "promote_every": 1,
+    "placed_by": "page",
     "theta": -1.0,
     "facts_when": "promoted",
 }
@@ -289,7 +290,7 @@ def test_each_page_of_a_batch_is_in_one_segment_however_many_themes_its_batch_ha
 
     server.reply_with(at_batches(both))
     for made, theta in (("one", 0.3), ("two", 2.0)):
-        with opened(tmp_path / f"{made}.db", server, clock, batch_pages=8, theta=theta) as memory:
+        with opened(tmp_path / f"{made}.db", server, clock, batch_pages=8, placed_by="page", theta=theta) as memory:
             alice = memory.of("alice")
             talk(alice)
             settled(alice, clock)
@@ -723,7 +724,7 @@ def test_a_segment_whose_promotion_fails_keeps_no_other_from_being_promoted(
         return {"summary": ""}
 
     server.reply_with(answers := AtPromotions(unable, "walnut"))
-    with opened(tmp_path / "memory.db", server, clock, facts_when="promoted", theta=0.6) as memory:
+    with opened(tmp_path / "memory.db", server, clock, facts_when="promoted", placed_by="page", theta=0.6) as memory:
         alice = memory.of("alice")
         for n in range(6):
             alice.add(f"The walnut tree in the garden has walnut number {n}.", "Nice.", at=clock.now, thread="w")

@@ -64,7 +64,7 @@ def filled(alice: OwnerMemory) -> OwnerMemory:
 
 
 def test_a_rebuild_changes_nothing_and_says_so(opened: Opener, place: Place) -> None:
-    memory = opened(mid_term_segments=2, theta=0.9)
+    memory = opened(mid_term_segments=2, placed_by="page", theta=0.9)
     alice = filled(memory.of("alice"))
     filled(memory.of("bob"))
     alice.visit(alice.search("heron"))

@@ -196,7 +196,18 @@ JOBS = (
     {"text": "works as a diver", "attribute": "works_as", "value": "diver", "valid_from": "2026-04-01"},
 )
 
+IDA = (
+    ("The choir rehearses the requiem on Monday.", "Which voices of the choir sing the requiem?"),
+    ("The altos of the choir lose the pitch in the requiem.", "Slow rehearsals keep the pitch."),
+    ("The conductor wants the requiem faster.", "A faster requiem needs clear consonants."),
+    ("The snails ate all the beans behind the shed.", "Copper tape keeps snails off beans."),
+    ("The choir sang the requiem in the church.", "Churches blur fast singing of a choir."),
+    ("The choir learns a mass after the requiem.", "A mass is longer than a requiem."),
+    ("Our conductor praised the choir for the mass.", "Praise helps a choir."),
+)
+
 QUESTIONS: dict[str, tuple[str, ...]] = {
+    "ida": ("Who sings the requiem?",),
     "alice": ("Where does Alice live?", "What did I plant behind the greenhouse?", "Who is Ana?", "any peanuts?"),
     "小美": ("小美住在哪里？", "昨天看见了什么鸟？"),
     "walkers": ("Who drives to the harbour?", "How long is the path?"),
@@ -219,7 +230,20 @@ def live(opening: Opening, clock: Clock, model_url: str | None = None) -> None:
         model = {"model": "scripted", "model_key": "none", "model_url": model_url, "theta": 2.0, "tau": 0.0}
         with opening(**model, min_new=1) as memory:
             _with_a_model(memory, clock)
+        if hasattr(memory.settings, "topic_linkage"):
+            _regrouped(opening, clock)
     clock.now = END
+
+
+def _regrouped(opening: Opening, clock: Clock) -> None:
+    """Chains that stood alone, and are joined once two of them are one topic."""
+    for linkage, said in ((9.0, IDA[:4]), (0.01, IDA[4:])):
+        with opening(topic_linkage=linkage, short_term_pages=1, mid_term_segments=50) as memory:
+            ida = memory.of("ida")
+            for number, (query, response) in enumerate(said):
+                ida.add(query, response, at=clock.now, thread=f"choir-{linkage}-{number}")
+                clock.now += timedelta(minutes=1)
+            ida.settle()
 
 
 def begin(opening: Opening, clock: Clock) -> None:

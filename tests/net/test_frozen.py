@@ -68,9 +68,10 @@ def test_all_frozen_files_are_below_one_and_a_half_megabytes() -> None:
 
 def test_the_store_of_today_holds_every_kind_of_decision_and_every_cause(tmp_path: Path) -> None:
     file = stores.thaw(stores.TODAY, tmp_path)
-    assert {row["cause"] for row in rows(file, "SELECT cause FROM change")} == {cause.value for cause in Cause}
+    causes = {cause.value for cause in Cause} - LATER
+    assert {row["cause"] for row in rows(file, "SELECT cause FROM change")} == causes
     assert {tag for _, tag in decided(file)} == TAGS
-    assert len(Decision.__args__) == len(TAGS)
+    assert len(Decision.__args__) == len(TAGS | LATER) - 1
 
 
 TAGS = frozenset(
@@ -81,6 +82,8 @@ TAGS = frozenset(
     """.split()
 )
 """The tags under which decisions are stored, written out: no class may give another one."""
+LATER = frozenset({"SegmentEnded", "regrouping"})
+"""A tag and a cause that the frozen store of the next schema holds (`_regrouped` in life.py writes them)."""
 
 
 # ----------------------------------------------------------------------------------------------------- what it holds

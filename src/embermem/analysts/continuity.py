@@ -34,10 +34,10 @@ def continues(before: PageView, summary: str, now: PageView, settings: Extractiv
     else:
         answers = asks(before.page.utterances[-1].text.rstrip()) or not before.page.answered
         cue = settings.cue_bonus * (bool(_BACK.match(opening)) + bool(answers))
-    words_now = _terms(now)
-    if cue >= 0 and len(words_now) <= settings.few_terms:
-        return True
-    shared = cohesion(words_now, _terms(before) + Counter(terms(summary[:_READ])))
+    words_now, words_before = _terms(now), _terms(before) + Counter(terms(summary[:_READ]))
+    if cue >= 0 and min(len(words_now), len(words_before)) <= settings.few_terms:
+        return True  # filler goes on with what was said, and what follows filler that began a chain goes on with it
+    shared = cohesion(words_now, words_before)
     cosine = _cosine(before, now)
     if cosine is None:
         return settings.cohesion_weight * shared + cue >= settings.continue_at_lexical

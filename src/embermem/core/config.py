@@ -72,6 +72,31 @@ class Settings:
     theta: float | None = _number(
         None, "paper §3.3: 0.6; `default` uses a value calibrated for the embedder, see THETA", low=-1.0, high=2.0
     )
+    placed_by: Literal["chain", "page"] = _choice(
+        "chain",
+        "what joins a segment: a page by Eq. 1 in the paper; in `default` a chain, looked back over; "
+        "docs/concepts/how-it-works.md",
+        "chain",
+        "page",
+    )
+    topic_linkage: float = _number(
+        0.025,
+        "average likeness of pages from which chains are one topic; calibrated on one person of RealMem, "
+        "docs/concepts/how-it-works.md",
+        low=0.0,
+    )
+    topic_vectors: float = _number(0.05, "weight of the vectors in this likeness; that of the words is 1", low=0.0)
+    topic_leaves: float = _number(
+        0.5, "share of topic_linkage below which a chain leaves its segment for none", low=0.0, high=1.0
+    )
+    topic_words: int = _number(192, "counted keywords of a segment, the most frequent ones", low=1, high=10_000)
+    topic_looked_back: int = _number(64, "newest pages of a segment whose chains may leave it", low=1, high=10_000)
+    heat_since: Literal["said", "arrived"] = _choice(
+        "said",
+        "from when recency counts, if no visit was later: when the newest page was said, or (paper) when it came",
+        "said",
+        "arrived",
+    )
     alpha: float = _number(1.0, "paper Eq. 3, §4.1: α = 1", low=0.0)
     beta: float = _number(1.0, "paper Eq. 3, §4.1: β = 1", low=0.0)
     gamma: float = _number(1.0, "paper Eq. 3, §4.1: γ = 1", low=0.0)
@@ -393,6 +418,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "batch_wait_s": 0.0,
         "quiet_s": None,
         "facts_when": "promoted",
+        "placed_by": "page",
+        "heat_since": "arrived",
     },
 }
 
@@ -403,6 +430,8 @@ THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
 
 SHOWN_KEYWORDS = 8
 """Keywords of a segment that are shown, at most: those that tell it from others."""
+COMMON_SHARE, COMMON_LEAST = 0.15, 12
+"""A keyword of more than this share of the pages, and of more than so many, tells nothing of a topic (ours)."""
 
 QUIET_MESSAGES = 16
 """A page is read whole each time a message joins it, so it waits `quiet_s` for each so many messages since it began,
@@ -452,7 +481,8 @@ class ExtractiveSettings:
     continue_at_lexical: float = 0.12
     """The same if a page has no vector, by words and cues alone."""
     few_terms: int = 2
-    """A page with so few content words ("yes, sure!") continues, unless it begins with a change of topic."""
+    """A page with so few content words ("yes, sure!") continues, and one that follows a chain of so few, unless it
+    begins with a change of topic."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -46,6 +46,22 @@ def f_score(cosine: Numbers, jaccard: Numbers) -> Numbers:
     return cosine + jaccard
 
 
+def topic_weight(N: int, n: int) -> float:
+    """ln²((N + 1)/(n + ½)) for n ≤ N: what it says of two of N pages that both have a keyword which n of them have
+    (ours)."""
+    return math.log((N + 1) / (n + 0.5)) ** 2
+
+
+def topic_linkage(shared: float, nearness: float, pages: int, nu: float, w: float) -> float:
+    """Σ_t a_t·b_t·g_t / (n_a·n_b·ν) + w·(ā − m)·(b̄ − m): how like the pages of two groups are on average (ours).
+
+    `shared` is that sum over the keywords of both, a_t pages of the one and b_t of the other having t, of weight g_t;
+    `pages` is n_a·n_b; ν the mean of Σ g_t over the owner's pages, so that two pages of the same keywords give about 1.
+    `nearness` is the product of the groups' mean vectors, each less the mean m of all pages.
+    """
+    return shared / (pages * nu) + w * nearness if nu > 0.0 else w * nearness
+
+
 def recency(delta_t: float, mu: float) -> float:
     """§3.3: R_recency = exp(−Δt/μ), in [0, 1]; Δt in seconds since the last access, never below zero."""
     return math.exp(-max(0.0, delta_t) / mu)

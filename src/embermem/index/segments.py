@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -59,6 +59,14 @@ class SegmentTable:
             place = places.setdefault(segment.id, len(rows))
             rows[place : place + 1] = [segment]
         return SegmentTable(self.dim, tuple(rows), places)
+
+    def without(self, ended: Iterable[SegmentId]) -> SegmentTable:
+        """A table in which these say nothing any more; they hold no page."""
+        known = (self.rows[self.places[one]] for one in ended if one in self.places)
+        return self.replaced(
+            replace(one, summary="", keywords=(), page_ids=(), sources=(), archived=True, embedding=None)
+            for one in known
+        )
 
     def place_of(self, segment_id: str) -> int | None:
         """The place of a segment."""

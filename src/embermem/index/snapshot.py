@@ -91,6 +91,8 @@ class Snapshot:
         segments = self._segment_table
         if delta.segments:
             segments = segments.replaced(delta.segments)
+        if delta.ended_segments:
+            segments = segments.without(delta.ended_segments)
         if delta.persona is not None:
             gone = {fact.id for fact in delta.ended_facts}
             ended = (*(fact for fact in self.ended_facts if fact.id not in gone), *delta.ended_facts)

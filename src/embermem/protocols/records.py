@@ -96,9 +96,9 @@ class Delta:
     `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for, one for each passage of
     an utterance, in order; `tokens` (n) are their packed token vectors (index/late.py), empty where the embedder gives
     none. `persona` is whole,
-    and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts`
-    those that ended since. `pages` are those that a change touched: a page not named yet is in no segment.
-    `expiring` are all pages that expire, and when; None where nothing is newer.
+    and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts` and
+    `ended_segments` those that ended since. `pages` are those that a change touched: a page not named yet is in no
+    segment. `expiring` are all pages that expire, and when; None where nothing is newer.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild, a forgetting). `born` tells
     an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing. `mark`
     tells what stands at these numbers from what stands there in another copy of the database.
@@ -115,6 +115,7 @@ class Delta:
     tokens: tuple[bytes, ...] = ()
     archived_facts: tuple[Fact, ...] = ()
     ended_facts: tuple[Fact, ...] = ()
+    ended_segments: tuple[SegmentId, ...] = ()
     expiring: tuple[tuple[PageId, datetime], ...] | None = None
     reset: bool = False
     born: int = 0
@@ -247,7 +248,7 @@ class Lease:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotedPage:
     """A page as consolidation sees it: read by an analyst up to `read_seq` (0: not at all), with what its note
-    proposes."""
+    proposes; `analysed`: for the persona, up to its end."""
 
     view: PageView
     read_seq: int
@@ -256,6 +257,7 @@ class NotedPage:
     change: PersonaChange
     attempts: int
     retry_at: datetime | None
+    analysed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -283,10 +285,12 @@ class Pending:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InSegment:
-    """The pages of a segment; with `unanalysed` those with something not yet analysed."""
+    """The pages of a segment; with `unanalysed` those with something not yet analysed; with `newest` the last so many
+    of them."""
 
     segment_id: SegmentId
     unanalysed: bool = False
+    newest: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -337,11 +341,13 @@ class SegmentState:
     keywords: tuple[KeywordCount, ...]
     said_from: datetime
     said_to: datetime
+    pages: int
     title: str = ""
     shown: tuple[str, ...] = ()
     visits: int
     unanalysed: int
     last_access: datetime
+    visited_at: datetime | None = None
     vector_sum: Vector | None = field(default=None, compare=False)
     evolved: tuple[str, ...] = ()
     """Keywords that newer memories gave it; places are found by the counted ones alone."""
@@ -412,16 +418,19 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentImpact:
-    """A segment that tells of pages that are to go: how many of them were placed in it (`lost`), how many pages it
-    keeps (`left`), which change placed the first of those (0: one before the pages that go), when they were said
-    (None: from and to as before), and the keywords that none of them has."""
+    """A segment that tells of pages that are to go: how many of them were ever in it (`lost`), how many other pages
+    were (`left`), which change placed the first of those (0: one before the pages that go), how many are in it now
+    (`holds`), when these were said (None: from and to as before), the keywords that none of them has, and whether it
+    ended."""
 
     lost: int
     left: int
+    holds: int
     first_no: int
     said_from: datetime | None
     said_to: datetime | None
     words: frozenset[str]
+    ended: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

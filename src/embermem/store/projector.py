@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, assert_never
 
-from sqlalchemy import Table, bindparam, case, delete, insert, select, update
+from sqlalchemy import Table, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core import changes
@@ -51,11 +52,12 @@ _FactMove = (
 
 @dataclass(kw_only=True, slots=True)
 class _SegmentMoves:
-    """What happens to a segment: the numbers of the changes that touch it and that evict it, how many pages enter."""
+    """What happens to a segment: the numbers of the changes that touch it, and that evict or end it (the same for all
+    who look for what is in mid-term memory)."""
 
     touched: list[int] = field(default_factory=list)
     evicted: list[int] = field(default_factory=list)
-    pages: int = 0
+    ended: bool = False
 
 
 class Projector:
@@ -83,8 +85,9 @@ class Projector:
     def flush(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]] | None = None) -> None:
         """Write all that was staged, once. `segment_vectors` holds each grown segment's embedder and sum."""
         self._write_versions()
+        places = self._places()
         self._write_pages()
-        self._write_segments(segment_vectors or {})
+        self._write_segments(segment_vectors or {}, places)
         self._write_facts()
         self._write_sources()
         self._write_barred()
@@ -103,7 +106,6 @@ class Projector:
                 self._set(d)
                 self._page(d.page_id)["segment_id"] = d.segment_id
                 self._placed[d.page_id] = d.segment_id
-                self._segment(d.segment_id).pages += 1
                 self._segment(d.segment_id).touched.append(self._no)
             case changes.SegmentWritten() | changes.SegmentEvolved():
                 self._set(d)
@@ -112,6 +114,10 @@ class Projector:
                 self._page(d.page_id)["analysed_seq"] = d.upto_seq
             case changes.Evicted():
                 self._segment(d.segment_id).evicted.append(self._no)
+            case changes.SegmentEnded():
+                self._set_or_end(d)
+                self._segment(d.segment_id).evicted.append(self._no)
+                self._segment(d.segment_id).ended = True
             case changes.Embedded():
                 self._embedded_seq = d.last_seq
             case changes.FactAdded():
@@ -195,14 +201,13 @@ class Projector:
         self._states: dict[str, Row] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
-        self._arrived: set[tuple[str, str]] = set()
         self._placed: dict[str, str] = {}
         self._cleared: list[tuple[Table, tuple[str, ...]]] = []
         self._known_cleared: dict[Table, dict[tuple[str, ...], Row]] = {}
 
     def _end_of_change(self) -> None:
-        """What counts once a change is whole: updates of facts, wherever they stand in it; where its pages are in the
-        end; traits, links and conflicts that are no more."""
+        """What counts once a change is whole: updates of facts, wherever they stand in it; traits, links and conflicts
+        that are no more."""
         for fact_id, values in self._fact_updates:
             row = self._facts.get(fact_id)
             (self._known_facts.setdefault(fact_id, {}) if row is None else row).update(values)
@@ -210,8 +215,7 @@ class Projector:
         self._keep_states()
         for table, key in self._cleared:
             self._clear(table, key)
-        self._arrived.update(self._placed.items())
-        self._fact_updates, self._cleared, self._placed = [], [], {}
+        self._fact_updates, self._cleared = [], []
 
     def _keep_states(self) -> None:
         """What the facts that this change told of are now. Those that came before are read once."""
@@ -334,7 +338,22 @@ class Projector:
         rows = [{"page_id": page_id, **NO_WAITING, **values} for page_id, values in self._pages.items()]
         update_rows(self._connection, schema.page, self._owner_id, ("page_id",), rows)
 
-    def _write_segments(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]]) -> None:
+    def _places(self) -> Mapping[str, str | None]:
+        """The segments in which the pages that are placed stand so far."""
+        page = schema.page
+        found: dict[str, str | None] = {}
+        for ids in chunks(sorted(self._placed)):
+            rows = self._connection.execute(
+                select(page.c.page_id, page.c.segment_id).where(
+                    page.c.owner_id == self._owner_id, page.c.page_id.in_(ids)
+                )
+            )
+            found.update((page_id, segment_id) for page_id, segment_id in rows)
+        return found
+
+    def _write_segments(
+        self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]], places: Mapping[str, str | None]
+    ) -> None:
         for grown_id in segment_vectors:
             self._segment(grown_id).touched.append(self._no)
         if not self._segments:
@@ -348,13 +367,16 @@ class Projector:
                 select(table.c.segment_id).where(mine, table.c.segment_id.in_(ids))
             )
         }
+        moved = {page_id for page_id, before in places.items() if before not in (None, self._placed[page_id])}
+        entered = Counter(into for page_id, into in self._placed.items() if places.get(page_id) != into)
         arrivals = self._arrivals()
         opened, grown, evicted = [], [], []
         for segment_id, moves in sorted(self._segments.items()):
             newest = arrivals.get(segment_id, 0)
             if segment_id in known:
                 last = max((*moves.touched, *moves.evicted))
-                grown.append({"k_id": segment_id, "b_touched": last, "b_pages": moves.pages, "b_newest": newest})
+                pages = entered[segment_id]
+                grown.append({"k_id": segment_id, "b_touched": last, "b_pages": pages, "b_newest": newest})
                 evicted += [{"segment_id": segment_id, "evicted_no": no} for no in moves.evicted[-1:]]
             elif moves.touched:
                 opened_no = min(moves.touched)
@@ -366,7 +388,7 @@ class Projector:
                         touched_no=max((*moves.touched, *left)),
                         evicted_no=left[-1] if left else None,
                         visits=0,
-                        pages=moves.pages,
+                        pages=entered[segment_id],
                         newest_at=newest,
                     )
                 )
@@ -387,12 +409,37 @@ class Projector:
             for grown_id, (embedder, vector) in segment_vectors.items()
         ]
         update_rows(self._connection, table, self._owner_id, ("segment_id",), [*evicted, *vectors])
+        self._left({page_id: str(places[page_id]) for page_id in moved})
+
+    def _left(self, moved: Mapping[str, str]) -> None:
+        """Segments that pages left count those that stay. One that ended counts nothing, and its visits are of the
+        segment where its pages are."""
+        segment, page = schema.segment, schema.page
+        mine = segment.c.owner_id == self._owner_id
+        into = {before: self._placed[page_id] for page_id, before in sorted(moved.items())}
+        for before in sorted({*moved.values()} | {one for one, moves in self._segments.items() if moves.ended}):
+            there = (page.c.owner_id == self._owner_id, page.c.segment_id == before)
+            pages, newest = self._connection.execute(
+                select(func.count(), func.max(page.c.recorded_at)).where(*there)
+            ).one()
+            values: Row = {"pages": pages, "newest_at": newest or 0}
+            row = self._connection.execute(select(segment).where(mine, segment.c.segment_id == before)).first()
+            if row is not None and before in self._segments and self._segments[before].ended:
+                values.update(visits=0, visited_at=None, embedder=None, vector_sum=None)
+                if row.visits and before in into:
+                    visited = case((segment.c.visited_at > row.visited_at, segment.c.visited_at), else_=row.visited_at)
+                    self._connection.execute(
+                        update(segment)
+                        .where(mine, segment.c.segment_id == into[before])
+                        .values(visits=segment.c.visits + row.visits, visited_at=visited)
+                    )
+            self._connection.execute(update(segment).where(mine, segment.c.segment_id == before).values(**values))
 
     def _arrivals(self) -> dict[str, int]:
         """When the newest page placed into each segment arrived."""
         page = schema.page
         recorded: dict[str, int] = {}
-        for ids in chunks(sorted({page_id for page_id, _ in self._arrived})):
+        for ids in chunks(sorted(self._placed)):
             rows = self._connection.execute(
                 select(page.c.page_id, page.c.recorded_at).where(
                     page.c.owner_id == self._owner_id, page.c.page_id.in_(ids)
@@ -400,7 +447,7 @@ class Projector:
             )
             recorded.update((page_id, recorded_at) for page_id, recorded_at in rows)
         newest: dict[str, int] = {}
-        for page_id, segment_id in self._arrived:
+        for page_id, segment_id in self._placed.items():
             newest[segment_id] = max(newest.get(segment_id, 0), recorded.get(page_id, 0))
         return newest
 

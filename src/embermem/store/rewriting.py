@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import BegunAnew, Change, Decision, Evicted, Item, Sort, ids, set_by
+from embermem.core.changes import BegunAnew, Change, Decision, Evicted, Item, SegmentEnded, Sort, ids, set_by
 from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
@@ -184,21 +184,21 @@ class _Rewriting:
         return row[0], row[1]
 
     def _places(self, segment_id: str) -> tuple[int | None, int | None]:
-        """The first and the last change that placed a page of those that a segment holds."""
-        page, placed = schema.page, schema.membership
+        """The first and the last change that placed a page in a segment."""
+        placed = schema.membership
         row = self._c.execute(
-            select(func.min(placed.c.change_no), func.max(placed.c.change_no))
-            .select_from(page)
-            .join(placed, reads.same(placed, page, "page_id"))
-            .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
-            .where(placed.c.segment_id == segment_id)
+            select(func.min(placed.c.change_no), func.max(placed.c.change_no)).where(
+                placed.c.owner_id == self._owner_id, placed.c.segment_id == segment_id
+            )
         ).one()
         return row[0], row[1]
 
     def _evicts(self, segment_id: str, no: int) -> bool:
-        """Whether a change still evicts a segment: it does, if it is not one of those that lost something."""
+        """Whether a change still evicts or ends a segment: it does, if it is not one of those that lost something."""
         now = next((now for _, now in self._pairs if now.no == no), None)
-        return now is None or any(isinstance(d, Evicted) and d.segment_id == segment_id for d in now.decisions)
+        return now is None or any(
+            isinstance(d, Evicted | SegmentEnded) and d.segment_id == segment_id for d in now.decisions
+        )
 
 
 class Overwriting(Projector):

@@ -46,7 +46,14 @@ TALK = (
 )
 FILLER = ("It rains.", "So it goes.", "Nothing is new.")
 """What short-term memory holds in the end: it is neither placed nor promoted."""
-APART: dict[str, Any] = {"theta": 2.0, "tau": 0.0, "min_new": 1, "mid_term_segments": 40, "user_facts": 40}
+APART: dict[str, Any] = {
+    "placed_by": "page",
+    "theta": 2.0,
+    "tau": 0.0,
+    "min_new": 1,
+    "mid_term_segments": 40,
+    "user_facts": 40,
+}
 """Each page opens a segment of its own, and each segment is promoted at once."""
 NUMBERS = LinkNumbers()
 
@@ -207,6 +214,7 @@ def segment(name: str, *words: str, **more: Any) -> SegmentState:
         keywords=tuple(KeywordCount(word=word, pages=1) for word in words),
         said_from=NOW,
         said_to=NOW,
+        pages=1,
         visits=0,
         unanalysed=0,
         last_access=NOW,

@@ -102,7 +102,7 @@ def test_what_was_told_late_was_true_before_it_was_known(opened: Opener, clock: 
 
 
 def test_pages_segments_and_chains_hold_what_was_said_by_then(opened: Opener, clock: Clock) -> None:
-    mine = opened(short_term_pages=1, theta=0.0).of("alice")
+    mine = opened(short_term_pages=1, placed_by="page", theta=0.0).of("alice")
     for day in (1, 2, 3):
         said(mine, f"I saw heron number {day} by the lake.", f"2026-04-{day:02}")
         clock.go(60)
@@ -145,7 +145,7 @@ def test_before_the_first_word_nothing_is_known_and_later_than_now_is_now(opened
 
 
 def test_a_moment_before_words_that_a_clock_gone_back_has_placed_is_answered(opened: Opener, clock: Clock) -> None:
-    mine = opened(short_term_pages=1, theta=0.0).of("alice")
+    mine = opened(short_term_pages=1, placed_by="page", theta=0.0).of("alice")
     clock.go(7200)
     for day in (1, 2, 3):
         mine.add(f"I saw heron number {day} by the lake.", "I see.", at=f"2026-04-{day:02}T12:00:00+01:00")
@@ -216,7 +216,13 @@ BEGINNING: tuple[tuple[Any, ...], ...] = (
 """So much of a life that something of everything stands: facts said again and superseded, segments that were left."""
 
 
-QUICK: dict[str, Any] = {"facts_when": "read", "short_term_pages": 1, "mid_term_segments": 2, "theta": 1.2}
+QUICK: dict[str, Any] = {
+    "facts_when": "read",
+    "short_term_pages": 1,
+    "mid_term_segments": 2,
+    "placed_by": "page",
+    "theta": 1.2,
+}
 """Settings with which a short life has facts, segments, and an archive."""
 
 

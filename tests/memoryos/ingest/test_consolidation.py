@@ -152,7 +152,7 @@ def test_a_failing_promotion_leaves_the_pages_unanalysed_and_is_tried_again(benc
             raise AnalystError("Error: no answer")
 
     analyst = Forgetful()
-    one = bench(analyst, min_new=1, tau=0.0, theta=-1.0, batch_pages=2)
+    one = bench(analyst, min_new=1, tau=0.0, placed_by="page", theta=-1.0, batch_pages=2)
     one.add(*LINES)
     one.system.settle(ALICE)
     (segment,) = one.store.segment_states(ALICE.id)
@@ -160,7 +160,7 @@ def test_a_failing_promotion_leaves_the_pages_unanalysed_and_is_tried_again(benc
     assert {page.tier for page in one.pages()} == {Tier.SHORT, Tier.MID}
     analyst.failures = 0
     clock.go(3600)
-    later = bench(ScriptedAnalyst(), min_new=1, tau=0.0, theta=-1.0)
+    later = bench(ScriptedAnalyst(), min_new=1, tau=0.0, placed_by="page", theta=-1.0)
     later.system.settle(ALICE)
     assert [s.unanalysed for s in later.store.segment_states(ALICE.id)] == [0]
     assert [page.error for page in later.pages()] == [None] * 5
@@ -229,7 +229,7 @@ def test_meanwhile_what_comes_in_is_embedded_read_by_extraction_and_recalled(ben
 
 def test_a_wait_at_a_promotion_holds_back_no_placing_and_asks_once_a_claim(bench: Maker, clock: Clock) -> None:
     analyst = Spending(clock.now + timedelta(hours=5), annotate=False)
-    one = bench(analyst, min_new=1, tau=0.0, theta=2.0, mid_term_segments=2, promote_every=100)
+    one = bench(analyst, min_new=1, tau=0.0, placed_by="page", theta=2.0, mid_term_segments=2, promote_every=100)
     one.add(*LINES, *LINES)
     assert one.system.settle(ALICE) > 0
     refused = analyst.refused
@@ -251,7 +251,7 @@ def test_a_wait_at_a_promotion_holds_back_no_placing_and_asks_once_a_claim(bench
 
 def test_while_the_model_waits_mid_term_memory_grows_and_then_has_its_size_again(bench: Maker, clock: Clock) -> None:
     analyst = Spending(clock.now + timedelta(hours=5), annotate=False)
-    one = bench(analyst, theta=2.0, mid_term_segments=2)
+    one = bench(analyst, placed_by="page", theta=2.0, mid_term_segments=2)
     analyst.spent["profile"] = True
     one.add(*LINES, *LINES)
     for _ in range(3):
@@ -298,7 +298,7 @@ def test_a_large_segment_is_shown_to_a_model_in_parts(bench: Maker) -> None:
             sizes.append(len(request.pages))
             return super().profile(request)
 
-    one = bench(Counting(), theta=-1.0, tau=0.0, min_new=40)
+    one = bench(Counting(), placed_by="page", theta=-1.0, tau=0.0, min_new=40)
     pages = bounded(43, proofs=83)
     one.add(*(LINES[n % 5] for n in range(pages)))
     one.system.settle(ALICE)
@@ -502,7 +502,9 @@ def test_a_late_reply_joins_its_page_wherever_that_is(opened: Opener) -> None:
 
 
 def test_the_coldest_segment_is_analysed_before_it_leaves(opened: Opener) -> None:
-    memory = opened(mid_term_segments=1, theta=2.0, short_term_pages=1, batch_pages=1, facts_when="promoted")
+    memory = opened(
+        mid_term_segments=1, placed_by="page", theta=2.0, short_term_pages=1, batch_pages=1, facts_when="promoted"
+    )
     alice = memory.of("alice")
     alice.add("I live in Lyon.", "Nice.")
     for line in LINES[1:]:
@@ -521,7 +523,7 @@ def test_nothing_is_evicted_while_its_analysis_fails(bench: Maker) -> None:
         def profile(self, request: Any) -> Any:
             raise AnalystError("Error: no answer")
 
-    one = bench(NoProfile(), mid_term_segments=1, theta=2.0)
+    one = bench(NoProfile(), mid_term_segments=1, placed_by="page", theta=2.0)
     one.add(*LINES)
     one.system.settle(ALICE)
     assert one.pages(Tier.ARCHIVE) == ()
@@ -543,7 +545,7 @@ def test_preset_paper_places_page_by_page_and_promotes_above_tau(opened: Opener)
 
 
 def test_visits_can_make_a_segment_hot(opened: Opener) -> None:
-    memory = opened(min_new=1, tau=4.0, theta=-1.0, facts_when="promoted")
+    memory = opened(min_new=1, tau=4.0, placed_by="page", theta=-1.0, facts_when="promoted")
     alice = memory.of("alice")
     for line in LINES:
         alice.add(line, "ok")

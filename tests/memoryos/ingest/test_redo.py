@@ -55,9 +55,9 @@ def due_at(one: Bench) -> Any:
 
 
 def test_turning_a_model_on_reads_again_what_extraction_read_and_promotes_it(bench: Maker) -> None:
-    plain = filled(bench, theta=-1.0)
+    plain = filled(bench, placed_by="page", theta=-1.0)
     before = {page.id: page.segment_id for page in plain.pages()}
-    one = bench(analyst := ScriptedAnalyst(), theta=-1.0)
+    one = bench(analyst := ScriptedAnalyst(), placed_by="page", theta=-1.0)
     assert one.system.settle(ALICE) == 0
     assert readers(one, Tier.MID) == ["scripted-v1"]
     assert readers(one, Tier.SHORT) == ["extractive-v1"]
@@ -76,11 +76,11 @@ def test_turning_a_model_on_reads_again_what_extraction_read_and_promotes_it(ben
 
 
 def test_chains_have_the_new_summary_of_their_newest_page(bench: Maker) -> None:
-    plain = bench(theta=-1.0)
+    plain = bench(placed_by="page", theta=-1.0)
     for thread in ("a", "b", "c"):
         plain.add(*LINES, thread=thread)
     plain.system.settle(ALICE)
-    one = bench(ScriptedAnalyst(), theta=-1.0)
+    one = bench(ScriptedAnalyst(), placed_by="page", theta=-1.0)
     one.system.settle(ALICE)
     placed = {page.chain_id for page in one.pages(Tier.MID)} - {page.chain_id for page in one.pages(Tier.SHORT)}
     told = {chain.id: chain.summary for chain in one.store.chains(ALICE.id) if chain.id in placed}
@@ -107,8 +107,8 @@ def test_keywords_that_no_page_has_any_more_leave_the_segment(bench: Maker) -> N
                 for a in made
             )
 
-    filled(bench, theta=-1.0)
-    one = bench(OneWord(), theta=-1.0)
+    filled(bench, placed_by="page", theta=-1.0)
+    one = bench(OneWord(), placed_by="page", theta=-1.0)
     one.system.settle(ALICE)
     (segment,) = one.store.segment_states(ALICE.id)
     assert [(count.word, count.pages) for count in segment.keywords] == [("bird", 17)]
@@ -126,10 +126,10 @@ def test_what_is_new_is_placed_before_anything_is_read_again(bench: Maker) -> No
 
 
 def test_the_hottest_segment_is_read_again_first(bench: Maker, clock: Clock) -> None:
-    plain = filled(bench, theta=2.0, short_term_pages=1, pages=4, mid_term_segments=9)
+    plain = filled(bench, placed_by="page", theta=2.0, short_term_pages=1, pages=4, mid_term_segments=9)
     cold, _, hot = plain.store.segment_states(ALICE.id)
     plain.store.visit(ALICE.id, {hot.id: 3}, clock.now)
-    one = bench(ScriptedAnalyst(), theta=2.0, short_term_pages=1, mid_term_segments=9, tau=100.0)
+    one = bench(ScriptedAnalyst(), placed_by="page", theta=2.0, short_term_pages=1, mid_term_segments=9, tau=100.0)
     one.system.settle(ALICE)
     written = [
         d.segment_id
@@ -144,18 +144,18 @@ def test_the_hottest_segment_is_read_again_first(bench: Maker, clock: Clock) -> 
 
 
 def test_what_is_in_the_archive_stays_as_it_was_read(bench: Maker) -> None:
-    plain = filled(bench, theta=2.0, mid_term_segments=2)
+    plain = filled(bench, placed_by="page", theta=2.0, mid_term_segments=2)
     archived = {page.id for page in plain.pages(Tier.ARCHIVE)}
     assert archived
-    one = bench(analyst := ScriptedAnalyst(), theta=2.0, mid_term_segments=2)
+    one = bench(analyst := ScriptedAnalyst(), placed_by="page", theta=2.0, mid_term_segments=2)
     one.system.settle(ALICE)
     assert not archived & {page for batch in analyst.asked for page in batch}
     assert due_at(one) is None
 
 
 def test_a_worker_does_a_batch_a_turn_and_the_owner_is_due_until_all_is_done(bench: Maker, clock: Clock) -> None:
-    filled(bench, theta=-1.0)
-    one = bench(analyst := ScriptedAnalyst(), theta=-1.0)
+    filled(bench, placed_by="page", theta=-1.0)
+    one = bench(analyst := ScriptedAnalyst(), placed_by="page", theta=-1.0)
     one.store.visit(ALICE.id, {one.store.segment_states(ALICE.id)[0].id: 1}, clock.now)
     turns = 0
     while one.store.due(clock.now, 1):
@@ -178,8 +178,8 @@ def test_with_the_budget_spent_it_goes_on_when_there_is_one_again(bench: Maker, 
             return super().annotate(*asked)
 
     tomorrow = clock.now + timedelta(hours=14)
-    filled(bench, theta=-1.0)
-    one = bench(analyst := Poor(), theta=-1.0)
+    filled(bench, placed_by="page", theta=-1.0)
+    one = bench(analyst := Poor(), placed_by="page", theta=-1.0)
     one.system.settle(ALICE)
     assert len(analyst.asked) == 3
     assert due_at(one) == tomorrow
@@ -198,8 +198,8 @@ def test_pages_that_it_fails_on_keep_their_notes_and_wait_longer_and_longer(benc
             self.asked.append(())
             raise AnalystError("the model gave no answer")
 
-    filled(bench, pages=5, theta=-1.0)
-    one = bench(analyst := Broken(), theta=-1.0, retry_max_s=1000.0)
+    filled(bench, pages=5, placed_by="page", theta=-1.0)
+    one = bench(analyst := Broken(), placed_by="page", theta=-1.0, retry_max_s=1000.0)
     waits = []
     for tried in range(1, 5):
         one.system.settle(ALICE)
@@ -210,7 +210,7 @@ def test_pages_that_it_fails_on_keep_their_notes_and_wait_longer_and_longer(benc
     assert readers(one, Tier.MID) == ["extractive-v1"]
     assert {page.error for page in one.pages(Tier.MID)} == {"the model gave no answer"}
     assert one.store.owner_stats(ALICE.id, 3).failed == 2
-    well = bench(ScriptedAnalyst(), theta=-1.0)
+    well = bench(ScriptedAnalyst(), placed_by="page", theta=-1.0)
     well.system.settle(ALICE)
     assert readers(well, Tier.MID) == ["scripted-v1"]
     assert well.store.owner_stats(ALICE.id, 3).failed == 0
@@ -239,8 +239,8 @@ def test_pages_read_again_count_as_not_analysed_so_that_a_promotion_follows(benc
             super().profile(request)
             return PersonaChange(segment_summary="A model's summary.")
 
-    filled(bench, theta=-1.0)
-    one = bench(analyst := Learning(), theta=-1.0)
+    filled(bench, placed_by="page", theta=-1.0)
+    one = bench(analyst := Learning(), placed_by="page", theta=-1.0)
     one.system.settle(ALICE)
     assert [
         d.upto_seq
@@ -269,8 +269,8 @@ def test_a_page_answered_late_is_read_again_by_the_model(bench: Maker) -> None:
 
 @pytest.mark.proof  # what every life of test_life.py ends with
 def test_the_log_gives_the_same_memory_after_reading_again(bench: Maker) -> None:
-    filled(bench, theta=0.9, mid_term_segments=3)
-    one = bench(ScriptedAnalyst(), theta=0.9, mid_term_segments=3)
+    filled(bench, placed_by="page", theta=0.9, mid_term_segments=3)
+    one = bench(ScriptedAnalyst(), placed_by="page", theta=0.9, mid_term_segments=3)
     one.system.settle(ALICE)
     assert [note for note in one.notes() if isinstance(note, Noted)]
     tables = ("note", "membership", "chain", "segment", "segment_text", "fact", "trait", "profile", "source", "page")

@@ -228,7 +228,9 @@ def linked(mine: OwnerMemory, clock: Clock) -> tuple[datetime, str]:
 
 
 def test_a_link_is_followed_and_told_where_the_setting_says_so(opened: Opener, clock: Clock) -> None:
-    memory = opened(facts_when="read", theta=1.2, short_term_pages=3, recall_links=5.0, mid_term_segments=30)
+    memory = opened(
+        facts_when="read", placed_by="page", theta=1.2, short_term_pages=3, recall_links=5.0, mid_term_segments=30
+    )
     mine = memory.of("alice")
     before, link = linked(mine, clock)
     context = mine.recall("Who ate the courgettes?")
@@ -241,6 +243,6 @@ def test_a_link_is_followed_and_told_where_the_setting_says_so(opened: Opener, c
 
 
 def test_no_link_is_followed_by_default(opened: Opener, clock: Clock) -> None:
-    mine = opened(facts_when="read", theta=1.2, mid_term_segments=30).of("alice")
+    mine = opened(facts_when="read", placed_by="page", theta=1.2, mid_term_segments=30).of("alice")
     linked(mine, clock)
     assert all("link" not in hit.channels for hit in mine.recall("Who ate the courgettes?").hits)

@@ -329,7 +329,15 @@ def dump(file: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 def test_applying_all_changes_again_gives_the_same_memory(tmp_path: Path) -> None:
     file = tmp_path / "memory.db"
-    settings = {**SMALL, "mid_term_segments": 2, "min_new": 1, "tau": 0.5, "user_facts": 2, "theta": 0.9}
+    settings = {
+        **SMALL,
+        "mid_term_segments": 2,
+        "min_new": 1,
+        "tau": 0.5,
+        "user_facts": 2,
+        "placed_by": "page",
+        "theta": 0.9,
+    }
     lines = (
         "I live in Lyon.",
         "I moved to Nantes.",

@@ -17,6 +17,9 @@ NOTE_HELD, GROUNDED, OWN = 0.4, 0.6, 0.8
 _SENTENCE_WORDS = 3
 """Content words from which a sentence is counted."""
 _SUMMARISED_PAGES = 3
+_FILLER_WORDS = 4
+"""Content words, or characters of other scripts than Latin, up to which an utterance is filler."""
+_OTHER = re.compile(r"[^\W\u0000-\u024f]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n")
 _NUMBER = re.compile(r"[0-9]+")
 _DATES = content_words(
@@ -138,9 +141,17 @@ def segments_made(segments: Sequence[Segment], pages: Mapping[str, Page]) -> Fig
     own = [of_own for segment in segments for of_own in _sentences_of_own(segment, pages)]
     return {
         "single": (sum(len(segment.page_ids) == 1 for segment in segments), len(segments)),
+        "filler": (sum(_of_filler(segment, pages) for segment in segments), len(segments)),
         "summarised": (sum(bool(segment.summary.strip()) for segment in long), len(long)),
         "summary_own": (sum(own), len(own)),
     }
+
+
+def _of_filler(segment: Segment, pages: Mapping[str, Page]) -> bool:
+    said = [u.text for page_id in segment.page_ids if page_id in pages for u in pages[page_id].utterances]
+    return all(
+        len(content_words(text)) <= _FILLER_WORDS and len(_OTHER.findall(text)) <= _FILLER_WORDS for text in said
+    )
 
 
 def _sentences_of_own(segment: Segment, pages: Mapping[str, Page]) -> Iterator[bool]:

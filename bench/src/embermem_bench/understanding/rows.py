@@ -107,6 +107,12 @@ ROWS = (
     Row("b3_recall", "B³ recall", "Its recall."),
     Row("single", "segments of one page", "Share of the segments, archived ones too, that have one page."),
     Row(
+        "filler",
+        "segments of filler",
+        "Share of the segments whose pages hold only utterances of at most four content words (of other scripts: four "
+        "characters).",
+    ),
+    Row(
         "summarised",
         "segments with a summary",
         "Share of the segments of three pages or more that have a summary.",

@@ -67,6 +67,7 @@ __all__ = [
     "ProfileSet",
     "Refused",
     "Ruling",
+    "SegmentEnded",
     "SegmentEvolved",
     "SegmentWritten",
     "SummaryPart",
@@ -103,6 +104,7 @@ class Cause(StrEnum):
     LINKING = "linking"
     RETENTION = "retention"
     EXPIRY = "expiry"
+    REGROUPING = "regrouping"
 
 
 class Item(StrEnum):
@@ -160,7 +162,7 @@ class ChainSummarised:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Placed:
-    """A page joined a segment; `f_score` is None if it started the segment."""
+    """A page joined a segment, or moved to it; `f_score` is how near it is, None if it started the segment."""
 
     tag: ClassVar[str] = "Placed"
     page_id: PageId
@@ -492,6 +494,14 @@ class Evicted:
     segment_id: SegmentId
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentEnded:
+    """All pages of a segment are in others now, and it is no more."""
+
+    tag: ClassVar[str] = "SegmentEnded"
+    segment_id: SegmentId
+
+
 Decision = (
     Embedded
     | Noted
@@ -523,6 +533,7 @@ Decision = (
     | Unlinked
     | SegmentEvolved
     | Evicted
+    | SegmentEnded
 )
 
 Ruling = FactAffirmed | FactDenied | FactBarred | TextsBarred | ConflictSettled

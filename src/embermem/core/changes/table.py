@@ -200,6 +200,17 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
         about="segment_id",
         did=lambda one: ("segments archived", 1),
     ),
+    Kind(
+        of=d.SegmentEnded,
+        ids={"segment_id": _SEGMENT},
+        forgotten=Falls(("segment_id",)),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        ends=(Item.SEGMENT_TEXT, ("segment_id",)),
+        told=lambda one, say: ("segment ended", f"{say(one.segment_id)}: its pages are in others"),
+        about="segment_id",
+        did=lambda one: ("segments ended", 1),
+    ),
 )
 
 _FACTS: tuple[Kind[Any], ...] = (

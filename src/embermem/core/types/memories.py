@@ -46,9 +46,9 @@ class Chain:
 class Segment:
     """Pages of one topic, over all threads (paper §3.2, mid-term memory). `title` is a heading of a few words, ""
     where none was made yet; `keywords` are at most eight that tell it from the owner's other segments, and `counted`
-    all those that Eq. 2 compares. `unanalysed` is L_interaction; `visits` is
-    N_visit; `last_access` is the later of the newest page's arrival and the last visit. Heat is computed from these
-    when needed and never stored."""
+    all those that are compared. `unanalysed` is L_interaction; `visits` is N_visit; `last_access` is the later of the
+    newest page's arrival and the last visit (`visited_at`). Heat is computed from these, or from when its pages were
+    said, when needed, and never stored."""
 
     id: SegmentId
     summary: str
@@ -67,6 +67,7 @@ class Segment:
     context: str = ""
     title: str = ""
     counted: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    visited_at: datetime | None = None
     embedding: Vector | None = field(default=None, compare=False, repr=False)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.types import ChannelScore, Hit, Page, Segment
+from embermem.memoryos.ingest.mid_term import heat_of, recency_of
 
 HOTTEST = 5
 """Segments whose heat is drawn over time: more lines cannot be told apart."""
@@ -91,7 +91,7 @@ def heats(segments: Sequence[Segment], now: datetime, settings: Settings) -> lis
 def heat_lines(hottest: Sequence[Heat], pages: Mapping[str, Page], now: datetime, settings: Settings) -> dict[str, Any]:
     """How the heat of segments grew as their pages were said: x in seconds of Unix time, one line a segment.
 
-    Visits are not dated and promotions are left out, so a line is the heat that its pages alone would give.
+    A line ends at the heat of now. Its pages are those not yet analysed; all visits count from the last one on.
     """
     arrivals = {
         heat.segment.id: sorted(pages[one].said_at for one in heat.segment.page_ids if one in pages) for heat in hottest
@@ -110,7 +110,7 @@ def heat_lines(hottest: Sequence[Heat], pages: Mapping[str, Page], now: datetime
         "lines": [
             {
                 "label": label(heat.segment),
-                "y": [_said_heat([at for at in arrivals[heat.segment.id] if at <= x], x, settings) for x in xs],
+                "y": [_heat_then(heat, arrivals[heat.segment.id], x, settings) for x in xs],
             }
             for heat in hottest
         ],
@@ -147,15 +147,24 @@ def label(segment: Segment) -> str:
 
 
 def _parts(segment: Segment, now: datetime, settings: Settings) -> tuple[float, float, float]:
-    recency = equations.recency((now - segment.last_access).total_seconds(), settings.mu)
+    recency = recency_of(segment, now, settings)
     return settings.alpha * segment.visits, settings.beta * segment.unanalysed, settings.gamma * recency
 
 
-def _said_heat(arrived: Sequence[datetime], at: datetime, settings: Settings) -> float | None:
-    if not arrived:
+def _heat_then(heat: Heat, said: Sequence[datetime], at: datetime, settings: Settings) -> float | None:
+    known = [one for one in said if one <= at]
+    if not known:
         return None  # the line has not begun
-    recency = equations.recency((at - arrived[-1]).total_seconds(), settings.mu)
-    return round(equations.heat(0, len(arrived), recency, settings.alpha, settings.beta, settings.gamma), 3)
+    segment = heat.segment
+    visited = segment.visited_at is not None and segment.visited_at <= at
+    then = replace(
+        segment,
+        visits=segment.visits if visited else 0,
+        visited_at=segment.visited_at if visited else None,
+        unanalysed=max(0, segment.unanalysed - (len(said) - len(known))),
+        said_to=known[-1] if len(known) < len(said) else segment.said_to,
+    )
+    return round(heat_of(then, at, settings), 3)
 
 
 def _by_group(hit: Hit) -> list[tuple[str, float, str]]:

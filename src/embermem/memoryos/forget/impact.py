@@ -108,6 +108,7 @@ class Impact:
             *self._texts_barred(pages, alone, key),
             *chains,
             *segments,
+            *remainder.ended(),
             *remainder.settled(),
         ]
         lost = {page.segment_id for page in pages if page.segment_id is not None}

@@ -32,6 +32,7 @@ from embermem.core.changes import (
     Placed,
     ProfileSet,
     Rests,
+    SegmentEnded,
     SegmentWritten,
     Sort,
     Stays,
@@ -209,6 +210,9 @@ class _Redaction:
         elif isinstance(d, SegmentWritten):
             (self._cut_segments.discard if left == [d] else self._cut_segments.add)(d.segment_id)
             self._texts[d.segment_id] = next((one for one in left if isinstance(one, SegmentWritten)), None)
+        elif isinstance(d, SegmentEnded):
+            self._cut_segments.discard(d.segment_id)
+            self._texts.pop(d.segment_id, None)
 
     # ------------------------------------------------------------------------------------------- before it is read
 

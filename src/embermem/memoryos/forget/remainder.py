@@ -19,6 +19,7 @@ from embermem.core.changes import (
     FactRetired,
     KeywordCount,
     Noted,
+    SegmentEnded,
     SegmentWritten,
     SummaryPart,
 )
@@ -75,7 +76,7 @@ class Remainder:
         for segment_id, text in sorted(self.left.segments.items()):
             losing = self.trail.segments.get(segment_id)
             lost = losing is not None and losing.lost > 0
-            if (losing is not None and not losing.left) or not (lost or segment_id in self.left.altered):
+            if (losing is not None and not losing.holds) or not (lost or segment_id in self.left.altered):
                 continue
             times = None if text is None else (text.said_from, text.said_to)
             if losing is not None and losing.said_from is not None and losing.said_to is not None:
@@ -101,6 +102,14 @@ class Remainder:
                 )
             )
         return made
+
+    def ended(self) -> list[SegmentEnded]:
+        """The segments of which no page is left, though other pages were in them once."""
+        return [
+            SegmentEnded(segment_id=segment_id)
+            for segment_id, losing in sorted(self.trail.segments.items())
+            if losing.lost and losing.left and not losing.holds and not losing.ended
+        ]
 
     def _parts(self, segment_id: SegmentId, left: Sequence[SummaryPart]) -> Sequence[SummaryPart]:
         """What is left of a segment's summary, with sentences of its pages in the chains that lost all of theirs, and

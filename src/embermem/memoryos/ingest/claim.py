@@ -16,6 +16,7 @@ from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaCh
 from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
+from embermem.memoryos.ingest.grouping import Grouping
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import (
     ARCHIVED,
@@ -84,6 +85,7 @@ class _Held:
     revision: int = 0
     embedded_seq: int = 0
     segments: dict[SegmentId, SegmentState] | None = None
+    grouping: Grouping | None = None
     knowledge: Knowledge | None = None
     stale_segments: tuple[SegmentId, ...] | None = None
     to_redo: set[SegmentId] | None = None
@@ -125,7 +127,15 @@ class Claim:
         """Mid-term memory, read once a claim, when it is first needed."""
         if self.held.segments is None:
             self.held.segments = {state.id: state for state in self.store.segment_states(self.owner.id)}
+            self.held.grouping = None
         return self.held.segments
+
+    @property
+    def grouping(self) -> Grouping:
+        """The chains of mid-term memory, as far as they are needed."""
+        if self.held.grouping is None or self.held.segments is None:
+            self.held.grouping = Grouping(self.owner.id, self.store, self.settings, self.segments)
+        return self.held.grouping
 
     @property
     def stale_segments(self) -> tuple[SegmentId, ...]:

@@ -59,6 +59,7 @@ def opened(segment_id: SegmentId, view: PageView, keywords: Sequence[str], told:
         keywords=tuple(KeywordCount(word=word, pages=1) for word in dict.fromkeys(keywords)),
         said_from=page.said_at,
         said_to=page.said_at,
+        pages=1,
         visits=0,
         unanalysed=1,
         last_access=page.utterances[0].recorded_at,
@@ -80,15 +81,25 @@ def grown(
         keywords=with_keywords(segment.keywords, keywords, counted_keywords(settings)),
         said_from=min(segment.said_from, page.said_at),
         said_to=max(segment.said_to, page.said_at),
+        pages=segment.pages + 1,
         unanalysed=segment.unanalysed + 1,
         last_access=max(segment.last_access, page.utterances[0].recorded_at),
         vector_sum=vector,
     )
 
 
+def recency_of(segment: SegmentState | Segment, at: datetime, settings: Settings) -> float:
+    """§3.3 at a time passed in: since the last access, which is the last visit, or when the newest page was said or
+    (`heat_since`) came. What was said in the future counts as said now."""
+    since = segment.last_access
+    if settings.heat_since == "said":
+        since = max(segment.said_to, segment.visited_at or segment.said_to)
+    return recency((at - since).total_seconds(), settings.mu)
+
+
 def heat_of(segment: SegmentState | Segment, at: datetime, settings: Settings) -> float:
     """Eq. 3 at a time passed in."""
-    R = recency((at - segment.last_access).total_seconds(), settings.mu)
+    R = recency_of(segment, at, settings)
     return heat(segment.visits, segment.unanalysed, R, settings.alpha, settings.beta, settings.gamma)
 
 

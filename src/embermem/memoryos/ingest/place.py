@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from embermem.core.changes import Cause, ChainSummarised, Decision, Noted, Placed, SummaryPart
-from embermem.core.types import ChainId, PageId, SegmentId
+from embermem.core.types import ChainId, PageId, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim
 from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
 from embermem.memoryos.ingest.read import learnt_when_read, read_by_analyst
+from embermem.memoryos.ingest.regroup import choose, look_back
 from embermem.protocols import NotedPage, Pending, SegmentState
 
 
@@ -32,10 +33,13 @@ def place(claim: Claim) -> bool:
     notes, decisions, analyst = read
     chain_of = _chains_of(notes, decisions)
     touched: dict[SegmentId, SegmentState] = {}
-    for ordinal, noted in enumerate(notes):
-        page = noted.view.page
-        told = parts.writer.told(page, noted.change.facts, chain_of[page.id])
-        segment, f_score = _placed_in(claim, noted, told, ordinal)
+    told = {
+        noted.view.page.id: parts.writer.told(noted.view.page, noted.change.facts, chain_of[noted.view.page.id])
+        for noted in notes
+    }
+    by_chain = settings.placed_by == "chain"
+    placed = _by_chain(claim, notes, told, chain_of) if by_chain else _by_page(claim, notes, told)
+    for noted, segment, f_score in placed:
         claim.segments[segment.id] = touched[segment.id] = segment
         decisions.append(Placed(page_id=noted.view.page.id, segment_id=segment.id, f_score=f_score))
     touched |= _with_chains_told(claim, decisions, touched, chain_of)
@@ -46,13 +50,15 @@ def place(claim: Claim) -> bool:
     sums = {s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None}
     claim.apply(Cause.CONSOLIDATION, analyst, decisions, segment_vectors=sums)
     claim.placed += len(notes)
+    if settings.placed_by == "chain":
+        look_back(claim, touched)
     if analyst == parts.extractive.name != parts.analyst.name:
         again = now + timedelta(seconds=settings.retry_max_s)
         pages = [noted.view.page.id for noted in notes]
         claim.store.postpone(claim.lease, pages, "", again, tried=False, redo=True)
     if claim.placed // settings.promote_every > (claim.placed - len(notes)) // settings.promote_every:
         promote(claim)
-    make_room(claim, frozenset(touched))
+    make_room(claim, frozenset(touched) & claim.segments.keys())
     return True
 
 
@@ -112,15 +118,58 @@ def _with_chains_told(
     return made
 
 
+def _by_page(
+    claim: Claim, notes: Sequence[NotedPage], told: Mapping[PageId, Sequence[SummaryPart]]
+) -> Iterator[tuple[NotedPage, SegmentState, float | None]]:
+    """Each page into the segment of the highest F_score above θ, else into one of its own (paper §3.3)."""
+    for ordinal, noted in enumerate(notes):
+        placement = mid_term.place(
+            noted.view.vector,
+            noted.keywords,
+            tuple(claim.segments.values()),
+            claim.parts.theta,
+            claim.settings.segment_keywords,
+        )
+        own = told[noted.view.page.id]
+        yield noted, *_placed_in(claim, noted, own, placement.segment_id, placement.f_score, ordinal)
+
+
+def _by_chain(
+    claim: Claim,
+    notes: Sequence[NotedPage],
+    told: Mapping[PageId, Sequence[SummaryPart]],
+    chain_of: Mapping[PageId, ChainId],
+) -> Iterator[tuple[NotedPage, SegmentState, float | None]]:
+    """Each page into the segment of its chain; a new chain into the one that it is most like, else into its own."""
+    grouping = claim.grouping
+    grouping.follow()
+    places = dict(grouping.places_of({*chain_of.values()}))
+    last: SegmentId | None = next(reversed(claim.segments), None)
+    last_of: dict[ThreadId, SegmentId] = {}
+    for ordinal, noted in enumerate(notes):
+        page_id = noted.view.page.id
+        chain_id, f_score = chain_of[page_id], None
+        segment_id = places.get(chain_id)
+        if segment_id is None:
+            chain = [one for one in notes if chain_of[one.view.page.id] == chain_id]
+            segment_id, f_score = choose(claim, chain, last_of.get(noted.view.page.thread, last))
+        segment, f_score = _placed_in(claim, noted, told[page_id], segment_id, f_score, ordinal)
+        places[chain_id] = last_of[noted.view.page.thread] = last = segment.id
+        grouping.joined(chain_id, noted, segment)
+        yield noted, segment, f_score
+
+
 def _placed_in(
-    claim: Claim, noted: NotedPage, told: Sequence[SummaryPart], ordinal: int
+    claim: Claim,
+    noted: NotedPage,
+    told: Sequence[SummaryPart],
+    segment_id: SegmentId | None,
+    f_score: float | None,
+    ordinal: int,
 ) -> tuple[SegmentState, float | None]:
-    settings, view, segments = claim.settings, noted.view, claim.segments
-    placement = mid_term.place(
-        view.vector, noted.keywords, tuple(segments.values()), claim.parts.theta, settings.segment_keywords
-    )
-    if placement.segment_id is None:
-        segment_id = SegmentId(f"s{claim.next_no}-{ordinal:02}")
-        return mid_term.opened(segment_id, view, noted.keywords, told), None
-    known = segments[placement.segment_id]
-    return mid_term.grown(known, view, noted.keywords, told, settings), placement.f_score
+    """A segment with one page more; None: a segment of this page alone."""
+    if segment_id is None:
+        opened = SegmentId(f"s{claim.next_no}-{ordinal:02}")
+        return mid_term.opened(opened, noted.view, noted.keywords, told), None
+    known = claim.segments[segment_id]
+    return mid_term.grown(known, noted.view, noted.keywords, told, claim.settings), f_score

@@ -80,6 +80,8 @@ def finished(segment: SegmentState, spread: Spread, writer: SegmentWriter, setti
 
 def counted_keywords(settings: Settings) -> int:
     """How many keywords of a segment are counted."""
+    if settings.placed_by == "chain":
+        return max(settings.topic_words, settings.segment_keywords)
     return settings.segment_keywords * _COUNTED_KEYWORDS
 
 
@@ -105,6 +107,15 @@ def with_keywords(counts: Sequence[KeywordCount], keywords: Sequence[str], limit
     total.update(set(keywords))
     order = {word: place for place, word in enumerate([*dict.fromkeys(keywords), *(c.word for c in counts)][::-1])}
     ranked = sorted(total, key=lambda word: (-total[word], -order[word]))
+    return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
+
+
+def with_counts(counts: Sequence[KeywordCount], more: Mapping[str, int], limit: int) -> tuple[KeywordCount, ...]:
+    """Keyword counts after pages came (above zero) or left (below), most frequent first, those that were there first
+    among equals."""
+    total = Counter({count.word: count.pages for count in counts})
+    total.update(more)
+    ranked = sorted((word for word in total if total[word] > 0), key=lambda word: -total[word])
     return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
 
 

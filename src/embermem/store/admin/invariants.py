@@ -209,7 +209,8 @@ def _places() -> Iterator[Invariant]:
         _count(page, page.c.segment_id.is_not(None), _none(segment, segment.c.segment_id == page.c.segment_id)),
     )
     written = and_(text.c.segment_id == segment.c.segment_id, text.c.retired_no.is_(None))
-    yield _derived("segments without a text", _count(segment, _none(text, written)))
+    ended = and_(segment.c.evicted_no.is_not(None), _none(page, page.c.segment_id == segment.c.segment_id))
+    yield _derived("segments without a text", _count(segment, not_(ended), _none(text, written)))
     yield _derived(
         "texts of missing segments",
         _count(text, or_(_none(segment, segment.c.segment_id == text.c.segment_id), text.c.said_from > text.c.said_to)),

@@ -106,7 +106,7 @@ class Whole(Transactions):
                 mid=mid,
                 archive=archive,
                 segments=count(segment, segment.c.evicted_no.is_(None)),
-                archived_segments=count(segment, segment.c.evicted_no.is_not(None)),
+                archived_segments=count(segment, segment.c.evicted_no.is_not(None), segment.c.pages > 0),
                 chains=count(chain, chain.c.retired_no.is_(None)),
                 facts=count(fact, held, fact.c.about == About.USER.value),
                 agent_facts=count(fact, held, fact.c.about == About.AGENT.value),

@@ -17,6 +17,7 @@ from embermem.core.types import (
     OwnerId,
     PageId,
     Persona,
+    SegmentId,
 )
 from embermem.protocols import (
     Delta,
@@ -111,7 +112,9 @@ def _newer(
         .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
         .order_by(page.c.no)
     )
-    segments = c.execute(reads.select_segments(owner_id).where(segment.c.touched_no > revision))
+    touched = (segment.c.owner_id == owner_id, segment.c.touched_no > revision)
+    segments = c.execute(reads.select_segments(owner_id).where(*touched))
+    ended_segments = c.scalars(select(segment.c.segment_id).where(*touched, segment.c.pages == 0))
     persona_moved = owner.persona_no > revision or reset
     known = persona.persona(c, owner_id) if persona_moved else None
     archived: tuple[Fact, ...] = ()
@@ -134,6 +137,7 @@ def _newer(
         tokens=_tokens(found),
         archived_facts=archived,
         ended_facts=ended,
+        ended_segments=tuple(SegmentId(one) for one in ended_segments),
         expiring=_expiring(c, owner_id),
         reset=reset,
         born=owner.created_at,

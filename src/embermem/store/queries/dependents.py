@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import and_, func, select
@@ -61,7 +62,7 @@ _RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
 """Causes of changes that name facts which no table finds them by."""
 _ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
 """What may be an id of ours in the JSON of decisions."""
-_UNTOUCHED = SegmentImpact(lost=0, left=1, first_no=0, said_from=None, said_to=None, words=frozenset())
+_UNTOUCHED = SegmentImpact(lost=0, left=1, holds=1, first_no=0, said_from=None, said_to=None, words=frozenset())
 """A segment that loses no page, only words of its chains' summaries."""
 _RETOLD = 24
 """Of a fact that is said elsewhere too, the notes of so many other utterances are looked at for its words."""
@@ -119,8 +120,8 @@ class _Following:
         """By chain of a page that goes, the change from which on its summary may tell of it."""
         self._segments: dict[str, int] = {}
         """By segment that may tell of one, the change from which on."""
-        self._lost: dict[str, list[int]] = {}
-        """By segment, the changes that placed pages that go in it."""
+        self._lost: dict[str, dict[str, list[int]]] = {}
+        """By segment and page that goes, the changes that placed it there."""
         self._words: set[str] = set()
         self._emptied: set[ChainId] = set()
 
@@ -158,10 +159,11 @@ class _Following:
             self._numbers.add(row.change_no)
             self._chains[row.chain_id] = min(row.change_no, self._chains.get(row.chain_id, row.change_no))
             self._words.update(from_json(row.keywords, tuple[str, ...]))
-        for row in self._rows(select(placed.c.change_no, placed.c.segment_id), placed.c.page_id, self._pages):
+        found = select(placed.c.change_no, placed.c.segment_id, placed.c.page_id)
+        for row in self._rows(found, placed.c.page_id, self._pages):
             self._numbers.add(row.change_no)
             self._segments[row.segment_id] = min(row.change_no, self._segments.get(row.segment_id, row.change_no))
-            self._lost.setdefault(row.segment_id, []).append(row.change_no)
+            self._lost.setdefault(row.segment_id, {}).setdefault(row.page_id, []).append(row.change_no)
 
     def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
         """What the chains keep, and in which other segments they are told of."""
@@ -182,19 +184,23 @@ class _Following:
         """What a segment keeps. Its pages are looked at one by one only where its first, or one at an end of its time,
         goes."""
         segment, text = schema.segment, schema.segment_text
-        words, lost = self._words_of_none(segment_id), self._lost.get(segment_id, [])
+        words, lost = self._words_of_none(segment_id), self._lost.get(segment_id, {})
         row = self._c.execute(
             select(segment.c.pages, segment.c.opened_no, text.c.said_from, text.c.said_to)
             .join(text, reads.same(text, segment, "segment_id"))
             .where(segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
             .where(text.c.retired_no.is_(None))
         ).first()
-        if not lost or row is None:
-            return replace(_UNTOUCHED, words=words)
-        losing = replace(_UNTOUCHED, lost=len(lost), left=row.pages - len(lost), words=words)
-        said = [micros(page.said_at) for page in self._told if page.segment_id == segment_id]
-        inside = bool(said) and row.said_from < min(said) and max(said) < row.said_to
-        return losing if inside and row.opened_no not in lost else self._looked_at(segment_id, losing)
+        losing = replace(_UNTOUCHED, words=words, ended=row is None)
+        if not lost:
+            return losing
+        going = [page for page in self._told if page.segment_id == segment_id]
+        holds = 0 if row is None else row.pages - len(going)
+        losing = replace(losing, lost=len(lost), left=holds, holds=holds)
+        said = [micros(page.said_at) for page in going]
+        first = row is None or any(row.opened_no in numbers for numbers in lost.values())
+        inside = bool(said) and row is not None and row.said_from < min(said) and max(said) < row.said_to
+        return losing if inside and holds and not first else self._looked_at(segment_id, losing)
 
     def _looked_at(self, segment_id: str, losing: SegmentImpact) -> SegmentImpact:
         page, placed, said = schema.page, schema.membership, schema.utterance
@@ -205,17 +211,42 @@ class _Following:
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
             .where(placed.c.segment_id == segment_id)
         ).all()
-        left = [row for row in rows if row.page_id not in self._pages]
-        if not left:
-            return replace(losing, left=0)
-        first, last = min(left, key=lambda row: int(row.said_at)), max(left, key=lambda row: int(row.said_at))
+        holds = [row for row in rows if row.page_id not in self._pages]
+        left = {row.page_id: row.change_no for row in holds}
+        for row in holds:
+            left[row.page_id] = min(left[row.page_id], row.change_no)
+        left |= self._there_once(segment_id, left)
+        losing = replace(losing, left=len(left), first_no=min(left.values(), default=0))
+        if not holds:
+            return replace(losing, holds=0)
+        first, last = min(holds, key=lambda row: int(row.said_at)), max(holds, key=lambda row: int(row.said_at))
         return replace(
             losing,
-            left=len({row.page_id for row in left}),
-            first_no=min(row.change_no for row in left),
+            holds=len({row.page_id for row in holds}),
             said_from=moment(first.said_at, first.said_offset),
             said_to=moment(last.said_at, last.said_offset),
         )
+
+    def _there_once(self, segment_id: str, known: Mapping[str, int]) -> dict[str, int]:
+        """The other pages that were ever in a segment, with the change that placed each first."""
+        placed = schema.membership.c
+        found: dict[str, int] = {}
+        if not self._regrouped:
+            return found
+        query = select(placed.page_id, placed.change_no).where(
+            placed.owner_id == self._owner_id, placed.segment_id == segment_id, placed.retired_no.is_not(None)
+        )
+        for row in self._c.execute(query):
+            if row.page_id not in self._pages and row.page_id not in known:
+                found[row.page_id] = min(row.change_no, found.get(row.page_id, row.change_no))
+        return found
+
+    @cached_property
+    def _regrouped(self) -> bool:
+        """Whether any page was ever moved from one segment to another."""
+        table = schema.change
+        query = select(table.c.no).where(table.c.owner_id == self._owner_id, table.c.cause == Cause.REGROUPING.value)
+        return self._c.scalar(query.limit(1)) is not None
 
     def _words_of_none(self, segment_id: str) -> frozenset[str]:
         """Keywords of the pages that go, that no page which stays in the segment has."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, exists, or_, select
+from sqlalchemy import ColumnElement, and_, exists, not_, or_, select
 
 from embermem.core.types import Link, LinkId, OwnerId
 from embermem.protocols import NOW, Moment
@@ -45,7 +45,10 @@ class Links(Transactions):
 def _stands(item_id: Any, owner_id: OwnerId, revision: int | None) -> ColumnElement[bool]:
     """Whether an end is a fact that was held, if only in the archive, or a segment that was there."""
     segment = schema.segment.c
-    opened = exists().where(segment.owner_id == owner_id, segment.segment_id == item_id)
+    ended = and_(segment.pages == 0, segment.evicted_no.is_not(None))
+    if revision is not None:
+        ended = and_(ended, segment.evicted_no <= revision)
+    opened = exists().where(segment.owner_id == owner_id, segment.segment_id == item_id, not_(ended))
     if revision is not None:
         opened = opened.where(segment.opened_no <= revision)
     return or_(reads.fact_held(owner_id, item_id, revision, archived=True), opened)

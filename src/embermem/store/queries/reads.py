@@ -161,6 +161,7 @@ def noted_pages(
             change=PersonaChange() if row.proposals is None else from_json(row.proposals, PersonaChange),
             attempts=row.attempts,
             retry_at=None if row.retry_at is None else moment(row.retry_at),
+            analysed=row.analysed_seq >= row.last_seq,
         )
         for view, row in zip(views, rows, strict=True)
     )
@@ -245,6 +246,7 @@ def segment_from(
         page_ids=page_ids,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
+        visited_at=time_from(row.visited_at),
         archived=row.evicted_no is not None,
         sources=sources,
         tags=tags,
@@ -266,6 +268,7 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
         shown=() if row.shown is None else from_json(row.shown, tuple[str, ...]),
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
+        visited_at=time_from(row.visited_at),
         vector_sum=sum_from(row.vector_sum) if row.vector_sum is not None and row.embedder == embedder else None,
         evolved=evolved,
         tags=tags,

@@ -191,9 +191,11 @@ class Work(Transactions):
                 case InSegment():
                     page = schema.page.c
                     own = query.where(page.segment_id == selection.segment_id)
-                    rows = c.execute(
-                        own.where(page.analysed_seq < page.last_seq) if selection.unanalysed else own
-                    ).all()
+                    if selection.unanalysed:
+                        own = own.where(page.analysed_seq < page.last_seq)
+                    if selection.newest is not None:
+                        own = own.order_by(None).order_by(page.no.desc()).limit(selection.newest)
+                    rows = sorted(c.execute(own).all(), key=lambda row: int(row.no))
                     return reads.noted_pages(c, owner_id, rows, 0, embedder)
                 case ReadBy():
                     rows = c.execute(query.where(*_last_read_by(selection)).limit(selection.limit)).all()
@@ -218,7 +220,9 @@ class Work(Transactions):
     ) -> Backlog:
         segment = schema.segment.c
         stale = select(segment.segment_id).where(
-            segment.owner_id == owner_id, or_(segment.embedder.is_(None), segment.embedder != embedder)
+            segment.owner_id == owner_id,
+            segment.pages > 0,
+            or_(segment.embedder.is_(None), segment.embedder != embedder),
         )
         with self._read() as c:
             after = -1 if retry_after is None else micros(retry_after)

@@ -1,0 +1,160 @@
+"""Topics: chains become segments by their words and vectors, as they come, and are looked back over after each batch.
+
+A segment is a group of chains. Two groups are as like as their pages are on average (core/equations.py): words that few
+pages have count most, and vectors without what all pages have in common. All that is compared of a segment is counted
+as its pages come: its keywords, and the sum of its vectors.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.core.config import COMMON_LEAST, COMMON_SHARE, Settings
+from embermem.core.equations import topic_linkage, topic_weight
+from embermem.core.types import SegmentId
+from embermem.protocols import SegmentState
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector
+
+
+class Topics:
+    """The segments of mid-term memory, as they are compared."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._states: dict[SegmentId, SegmentState] = {}
+        self._holders: dict[str, dict[SegmentId, int]] = {}
+        self._having: Counter[str] = Counter()
+        self._pages = 0
+        self._weights: dict[str, float] = {}
+        self._length: float | None = None
+        self._rows: dict[SegmentId, int] = {}
+        self._sums: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
+
+    def follow(self, segments: Mapping[SegmentId, SegmentState]) -> None:
+        """Know what the segments are by now, and how rare each keyword is."""
+        for gone in self._states.keys() - segments.keys():
+            self.replace(gone, None)
+        for segment_id, state in segments.items():
+            if self._states.get(segment_id) is not state:
+                self.replace(segment_id, state)
+        self._weights, self._length = {}, None
+
+    def replace(self, segment_id: SegmentId, state: SegmentState | None) -> None:
+        """A segment as it is now; None: it is no more."""
+        before = self._states.get(segment_id)
+        if before is not None and state is not None and _same(before, state):
+            self._states[segment_id] = state
+            return
+        self._count(segment_id, before, -1)
+        self._count(segment_id, state, 1)
+        if state is None:
+            self._states.pop(segment_id, None)
+        else:
+            self._states[segment_id] = state
+        if before is None or state is None or self._sums is None:
+            self._sums = None
+        else:
+            self._sums[self._rows[segment_id]] = _sum(state, self._sums.shape[1])
+
+    def linkages(
+        self, words: Mapping[str, int], vector_sum: Vector | None, pages: int, inside: SegmentId | None = None
+    ) -> dict[SegmentId, float]:
+        """How like a group of pages is to each segment: `words` says how many of the pages have a keyword. Of the
+        segment that they are `inside` the other pages are compared."""
+        shared: dict[SegmentId, float] = {}
+        for word, having in words.items():
+            weight = self._weight(word)
+            if weight:
+                for segment_id, held in self._holders.get(word, {}).items():
+                    others = held - having if segment_id == inside else held
+                    shared[segment_id] = shared.get(segment_id, 0.0) + having * others * weight
+        near = self._nearness(vector_sum, pages, inside)
+        w, nu = self._settings.topic_vectors, self._mean_length
+        found = {}
+        for segment_id, state in self._states.items():
+            size = state.pages - pages if segment_id == inside else state.pages
+            both = max(1, size * pages)
+            found[segment_id] = topic_linkage(shared.get(segment_id, 0.0), near.get(segment_id, 0.0), both, nu, w)
+        return found
+
+    def nearest(
+        self, words: Mapping[str, int], vector_sum: Vector | None, pages: int, but: SegmentId | None = None
+    ) -> tuple[SegmentId, float] | None:
+        """The segment that a group of pages is most like, the oldest of equals; `but` is not looked at."""
+        found = self.linkages(words, vector_sum, pages)
+        best = max((one for one in found if one != but), key=lambda one: found[one], default=None)
+        return None if best is None else (best, found[best])
+
+    # ----------------------------------------------------------------------------------------------------- counting
+
+    def _count(self, segment_id: SegmentId, state: SegmentState | None, sign: int) -> None:
+        if state is None:
+            return
+        self._pages += sign * state.pages
+        for count in state.keywords:
+            self._having[count.word] += sign * count.pages
+            holders = self._holders.setdefault(count.word, {})
+            if sign > 0:
+                holders[segment_id] = count.pages
+            else:
+                holders.pop(segment_id, None)
+                if not holders:
+                    del self._holders[count.word], self._having[count.word]
+
+    def _weight(self, word: str) -> float:
+        weight = self._weights.get(word)
+        if weight is None:
+            n = min(self._having.get(word, 0), self._pages)
+            common = n > COMMON_LEAST and n > COMMON_SHARE * self._pages
+            weight = self._weights[word] = 0.0 if common or not n else topic_weight(self._pages, n)
+        return weight
+
+    @property
+    def _mean_length(self) -> float:
+        if self._length is None:
+            total = sum(n * self._weight(word) for word, n in self._having.items())
+            self._length = total / max(1, self._pages)
+        return self._length
+
+    def _nearness(self, vector_sum: Vector | None, pages: int, inside: SegmentId | None) -> dict[SegmentId, float]:
+        """The product of the mean vectors without the mean of all pages; of those that have one."""
+        if vector_sum is None or not pages or not self._states:
+            return {}
+        if self._sums is None or self._sums.shape[1] != len(vector_sum):
+            self._rows = {one: row for row, one in enumerate(self._states)}
+            self._sums = np.stack([_sum(state, len(vector_sum)) for state in self._states.values()])
+        mean = self._sums.sum(axis=0) / max(1, self._pages)
+        towards = vector_sum / np.float32(pages) - mean
+        products = self._sums @ towards
+        sizes = np.array([self._states[one].pages for one in self._rows], dtype=np.float32)
+        if inside in self._rows:
+            products[self._rows[inside]] -= vector_sum @ towards
+            sizes[self._rows[inside]] -= pages
+        near = products / np.maximum(1, sizes) - float(mean @ towards)
+        return {
+            one: float(value)
+            for one, value in zip(self._rows, near, strict=True)
+            if self._states[one].vector_sum is not None
+        }
+
+
+def _same(one: SegmentState, other: SegmentState) -> bool:
+    """Whether they are compared alike."""
+    return one.keywords is other.keywords and one.vector_sum is other.vector_sum and one.pages == other.pages
+
+
+def _sum(state: SegmentState, dim: int) -> Vector:
+    if state.vector_sum is None or state.vector_sum.shape != (dim,):
+        return np.zeros(dim, dtype=np.float32)
+    return state.vector_sum
+
+
+def words_of(state: SegmentState) -> dict[str, int]:
+    """How many pages of a segment have each keyword that is counted."""
+    return {count.word: count.pages for count in state.keywords}

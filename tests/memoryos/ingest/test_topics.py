@@ -1,0 +1,236 @@
+"""Topics: chains become segments by their words, over threads, and are looked back over; heat follows what was said."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from embermem import Memory, OwnerMemory
+from embermem.core.changes import Cause, Placed, SegmentEnded
+from embermem.core.config import load
+from embermem.core.equations import topic_linkage, topic_weight
+from embermem.memoryos.ingest.mid_term import heat_of, recency_of
+from embermem.memoryos.ingest.topics import Topics
+from forgotten import holds
+from json_lines import exported, imported
+from scripted import NOW, Clock, Opener, Place, segment, vector
+from soundness import assert_sound, assert_tiers
+
+CHOIR = (
+    ("The choir rehearses the requiem on Monday.", "Which voices of the choir sing the requiem?"),
+    ("The altos of the choir lose the pitch in the requiem.", "Slow rehearsals help a choir to keep the pitch."),
+    ("The conductor wants the requiem faster.", "A faster requiem needs clear consonants from the choir."),
+    ("The choir sang the requiem in the church.", "Churches blur fast singing, so a choir articulates more."),
+)
+GARDEN = (
+    ("I planted tomatoes and beans in the garden.", "Tomatoes in a garden need sun; beans need poles."),
+    ("Snails ate the beans in the garden.", "Copper tape keeps snails off beans."),
+    ("The tomatoes in the garden have brown leaves.", "Brown leaves of tomatoes may be blight; water the soil."),
+    ("We picked the first tomatoes and beans.", "Fresh tomatoes keep best outside the fridge."),
+)
+TOUR = (
+    ("I plan a bicycle tour along the canal.", "A bicycle tour along a canal is flat and easy."),
+    ("The bicycle needs new tyres for the tour.", "Wide tyres suit the gravel of a canal path."),
+    ("We booked a hostel at the canal for the tour.", "Hostels on the canal often store a bicycle."),
+    ("The bicycle chain broke on the tour.", "Carry a chain tool on a bicycle tour."),
+)
+TOPICS = {"choir": CHOIR, "garden": GARDEN, "tour": TOUR}
+
+
+def talked(alice: OwnerMemory, clock: Clock, rounds: int = 2) -> dict[str, list[str]]:
+    """Each topic in threads of its own, a day apart; the pages of each."""
+    pages: dict[str, list[str]] = {name: [] for name in TOPICS}
+    for number in range(rounds):
+        for name, said in TOPICS.items():
+            for query, response in said:
+                pages[name].append(alice.add(query, response, thread=f"{name}-{number}"))
+            alice.settle()
+            clock.go(86_400)
+    return pages
+
+
+def settled(opened: Opener, clock: Clock, **settings: object) -> tuple[Memory, OwnerMemory, dict[str, list[str]]]:
+    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50, **settings)
+    alice = memory.of("alice")
+    return memory, alice, talked(alice, clock)
+
+
+def segments_of(alice: OwnerMemory) -> dict[str, set[str]]:
+    return {one.id: {*one.page_ids} for one in alice.segments()}
+
+
+# ------------------------------------------------------------------------------------------------------- likeness
+
+
+def test_the_weight_of_a_keyword_falls_with_the_pages_that_have_it() -> None:
+    assert topic_weight(9, 1) == pytest.approx(3.5991, abs=1e-4)  # ln²(10 / 1.5)
+    assert topic_weight(9, 9) < topic_weight(9, 3) < topic_weight(9, 1)
+
+
+def test_the_linkage_is_the_mean_over_pairs_of_pages() -> None:
+    assert topic_linkage(12.0, 0.5, 6, 4.0, 0.1) == pytest.approx(12 / 24 + 0.05)
+    assert topic_linkage(12.0, 0.5, 6, 0.0, 0.1) == pytest.approx(0.05)
+
+
+def test_a_group_is_most_like_the_segment_with_its_rare_words() -> None:
+    topics = Topics(load())
+    topics.follow({one.id: one for one in (segment("s1", words=("photo", "choir")), segment("s2", words=("photo",)))})
+    found = topics.linkages({"choir": 1, "photo": 1}, None, 1)
+    assert found["s1"] > found["s2"] > 0  # type: ignore[index]
+
+
+def test_vectors_are_compared_without_what_all_pages_share() -> None:
+    known = [segment("s1", vector_sum=vector(1, 1)), segment("s2", vector_sum=vector(1, -1))]
+    topics = Topics(load(topic_vectors=1.0))
+    topics.follow({one.id: one for one in known})
+    found = topics.linkages({}, vector(1, 1), 1)
+    assert found["s1"] == pytest.approx(-found["s2"])  # type: ignore[index]
+    assert found["s1"] > 0  # type: ignore[index]
+
+
+# ------------------------------------------------------------------------------------------------------- a life
+
+
+def test_a_topic_is_one_segment_over_its_threads(opened: Opener, clock: Clock) -> None:
+    _, alice, pages = settled(opened, clock)
+    placed = segments_of(alice)
+    for name in TOPICS:
+        placed_together = [own for own in placed.values() if len(own & {*pages[name]}) >= 5]
+        assert len(placed_together) == 1
+        assert len(placed_together[0] - {*pages[name]}) <= 1
+
+
+def test_all_pages_of_a_chain_are_in_one_segment(opened: Opener, clock: Clock) -> None:
+    _, alice, _ = settled(opened, clock)
+    placed = {page_id: name for name, own in segments_of(alice).items() for page_id in own}
+    for chain in alice.chains():
+        assert len({placed[one] for one in chain.page_ids if one in placed}) <= 1
+
+
+def test_filler_founds_no_segment(opened: Opener, clock: Clock) -> None:
+    memory, alice, _ = settled(opened, clock)
+    filler = [alice.add("Thanks!", "Bye!", thread=f"bye-{number}") for number in range(3)]
+    alice.add(*CHOIR[0], thread="choir-9")
+    alice.settle()
+    for own in segments_of(alice).values():
+        assert own - {*filler}
+    assert_tiers(memory)
+
+
+def joined(opened: Opener, clock: Clock) -> tuple[Memory, OwnerMemory, dict[str, list[str]]]:
+    """A memory in which segments were alone first, and were joined when it was opened with another threshold."""
+    memory, alice, pages = settled(opened, clock, topic_linkage=9.0)
+    assert len(alice.segments()) >= 6
+    memory.close()
+    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50)
+    alice = memory.of("alice")
+    for name, more in talked(alice, clock, 1).items():
+        pages[name] += more
+    changes = [change for change in alice.changes() if change.cause is Cause.REGROUPING]
+    assert any(isinstance(d, SegmentEnded) for change in changes for d in change.decisions)
+    assert any(isinstance(d, Placed) for change in changes for d in change.decisions)
+    return memory, alice, pages
+
+
+def test_segments_that_are_one_topic_are_joined_and_the_store_is_sound(
+    opened: Opener, clock: Clock, place: Place
+) -> None:
+    memory, alice, _ = joined(opened, clock)
+    ended = {d.segment_id for change in alice.changes() for d in change.decisions if isinstance(d, SegmentEnded)}
+    assert ended
+    assert not ended & segments_of(alice).keys()
+    assert not ended & {one.id for one in alice.segments(archived=True)}
+    (found,) = memory.rebuild()
+    assert found.same
+    assert all(finding.level == "ok" for finding in memory.check())
+    assert_sound(place())
+    assert_tiers(memory)
+
+
+def test_before_they_were_joined_they_were_apart(opened: Opener, clock: Clock) -> None:
+    _, alice, _ = joined(opened, clock)
+    first = next(change for change in alice.changes() if change.cause is Cause.REGROUPING)
+    then = alice.segments(as_of=first.recorded_at - timedelta(seconds=1))
+    gone = {d.segment_id for d in first.decisions if isinstance(d, SegmentEnded)}
+    assert gone <= {one.id for one in then}
+    assert all(one.page_ids for one in then)
+    now = {hit.utterance.id for hit in alice.search("requiem", k=5)}
+    assert now
+    assert alice.recall("Who sings the requiem?", as_of=first.recorded_at - timedelta(seconds=1)).hits
+
+
+def test_the_visits_of_a_segment_go_with_its_pages(opened: Opener, clock: Clock) -> None:
+    memory, alice, _ = settled(opened, clock, topic_linkage=9.0)
+    alice.visit(alice.search("requiem", k=20))
+    visits = sum(one.visits for one in alice.segments())
+    assert visits
+    memory.close()
+    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50)
+    alice = memory.of("alice")
+    before = len(alice.segments())
+    talked(alice, clock, 1)
+    assert len(alice.segments()) < before
+    assert sum(one.visits for one in alice.segments()) == visits
+    assert sum(one.unanalysed for one in alice.segments()) <= 36
+
+
+@pytest.mark.parametrize("which", ["choir", "garden"])
+def test_what_was_moved_is_forgotten_wherever_it_was(opened: Opener, clock: Clock, place: Place, which: str) -> None:
+    memory, alice, pages = joined(opened, clock)
+    for page_id in pages[which]:
+        alice.forget(page=page_id)
+    (found,) = memory.rebuild()
+    assert found.same
+    assert all(finding.level == "ok" for finding in memory.check())
+    words = {"choir": ("requiem", "conductor"), "garden": ("Snails", "tomatoes")}[which]
+    assert holds(place(), *words) == []
+    assert_sound(place())
+
+
+def test_a_joined_segment_is_forgotten_as_one(opened: Opener, clock: Clock, place: Place) -> None:
+    memory, alice, _ = joined(opened, clock)
+    largest = max(alice.segments(), key=lambda one: len(one.page_ids))
+    alice.forget(segment=largest.id)
+    (found,) = memory.rebuild()
+    assert found.same
+    assert all(finding.level == "ok" for finding in memory.check())
+    assert largest.id not in segments_of(alice)
+    assert_sound(place())
+
+
+def test_an_export_has_the_segments_as_they_are(opened: Opener, clock: Clock) -> None:
+    memory, alice, _ = joined(opened, clock)
+    alice.visit(alice.search("requiem", k=5))
+    other = opened("other.db", short_term_pages=1, batch_pages=4, mid_term_segments=50)
+    imported(other, exported(memory, vectors=True))
+    mine = other.of("alice")
+    assert mine.segments() == alice.segments()
+    assert all(one.same for one in other.rebuild())
+    assert all(finding.level == "ok" for finding in other.check())
+
+
+# ---------------------------------------------------------------------------------------------------------- heat
+
+
+def test_recency_counts_from_when_the_newest_page_was_said() -> None:
+    old = segment("s1", said_to=NOW - timedelta(days=365), last_access=NOW)
+    assert recency_of(old, NOW, load()) == pytest.approx(2.718281828 ** -(365 * 86_400 / 1e7))
+    assert recency_of(old, NOW, load(preset="paper")) == 1.0
+
+
+def test_a_visit_makes_what_was_said_long_ago_warm() -> None:
+    old = segment("s1", said_to=NOW - timedelta(days=365), last_access=NOW, visited_at=NOW, visits=1)
+    assert heat_of(old, NOW, load()) == pytest.approx(2.0 + old.unanalysed)
+
+
+def test_an_import_of_last_year_is_cold(opened: Opener, clock: Clock) -> None:
+    memory = opened(short_term_pages=1)
+    alice, bob = memory.of("alice"), memory.of("bob")
+    for owner, back in ((alice, 365), (bob, 0)):
+        for query, response in CHOIR:
+            owner.add(query, response, at=clock() - timedelta(days=back))
+        owner.settle()
+    (cold,), (warm,) = alice.segments(), bob.segments()
+    assert alice.heat(cold) - cold.unanalysed < 0.1
+    assert bob.heat(warm) - warm.unanalysed > 0.9
