@@ -226,7 +226,8 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
             Segment(
                 id=name,
                 summary="",
-                keywords=tuple(word for word, _ in words.most_common(Settings().segment_keywords)),
+                keywords=(),
+                counted=tuple(word for word, _ in words.most_common(Settings().segment_keywords)),
                 page_ids=pages,
                 visits=0,
                 unanalysed=0,

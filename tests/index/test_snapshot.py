@@ -160,6 +160,7 @@ def segment(name: str, summary: str = "", keywords: tuple[str, ...] = (), *, arc
         id=SegmentId(name),
         summary=summary,
         keywords=keywords,
+        counted=keywords,
         page_ids=(),
         visits=0,
         unanalysed=0,

@@ -257,7 +257,7 @@ def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
 
 def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings: ExtractiveSettings) -> str:
     texts = [part.text for part in parts]
-    people, language = _people(texts), _language(texts)
+    people, called, language = _people(texts), _called(texts), _language(texts)
     said = Counter(word for part in parts for word in _keywords(" . ".join((part.text, *part.phrases))))
     rare = _RARE * max(weights.values(), default=0.0)
     known = {word: ((weights.get(word) or rare) * (1.0 + math.log(count))) ** _EVENED for word, count in said.items()}
@@ -267,7 +267,7 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
         pages += bool(part.phrases)  # the first sentence of a page has them
         said_here = _phrases([part.text[len(_who(part.text)) :]], language, find, people, lambda place: 1.0)
         for one in (*said_here, *(_Phrase(text, _keywords(text)) for text in part.phrases)):
-            if one.words and _is_of_things(one.text, one.words, people):
+            if one.words and _is_of_things(one.text, one.words, people) and not called.issuperset(one.words):
                 found.setdefault(one.words, one).pages.add(pages)
     for one in found.values():
         one.said = float(len(one.pages))
@@ -313,7 +313,7 @@ def _first_words(
     texts: Sequence[str], weights: Mapping[str, float], people: Collection[str], language: Language
 ) -> list[str]:
     """The two most telling words that could be things."""
-    called = {word for text in texts for name in _ADDRESSED.findall(text) for word in _keywords(name)}
+    called = _called(texts)
     ranked = sorted(weights, key=lambda word: (-weights[word], word))
     return [w for w in ranked if language.is_thing(w) and w not in called and not _is_called(w, people)][:2]
 
@@ -377,6 +377,11 @@ def _is_known(texts: Sequence[str], language: Language) -> bool:
 
 def _people(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(word for text in texts for word in _keywords(_who(text)))
+
+
+def _called(texts: Sequence[str]) -> frozenset[str]:
+    """The words by which the texts address somebody, as keywords."""
+    return frozenset(word for text in texts for name in _ADDRESSED.findall(text) for word in _keywords(name))
 
 
 def _who(text: str) -> str:

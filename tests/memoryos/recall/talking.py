@@ -102,6 +102,7 @@ def segment(name: str, vector: Vector, keywords: Sequence[str] = (), *, archived
         id=SegmentId(name),
         summary=name,
         keywords=tuple(keywords),
+        counted=tuple(keywords),
         page_ids=(),
         visits=0,
         unanalysed=0,

@@ -60,7 +60,8 @@ _NO_NOUN: Final = (
     | words.STOP_WORDS
     | _set(
         """regarding concerning including following according depending using containing
-        everyday anymore anytime name dear plus biggest greatest latest highest lowest newest oldest
+        everyday anymore anytime sometime wherever whenever somewhere anywhere everywhere amidst
+        name dear plus biggest greatest latest highest lowest newest oldest
         full total main fellow past recent current upcoming final initial useful helpful clear specific overall basic
         simple quick slow high low extra further likely due able unable glad proud curious ready afraid aware thrilled
         excited grateful thankful blessed lucky happy sad tired busy glad worried nervous awesome epic gorgeous stunning
