@@ -238,7 +238,23 @@ def test_summaries_count_sentence_by_sentence() -> None:
         segment("s2", "p2", "p3", "p4", summary=" "),
         segment("s3", "p2", "p3", "p4", summary="Vera bought a red kayak."),
     )
-    assert measures.segments_made(segments, pages) == {"single": (1, 3), "summarised": (1, 2), "summary_own": (2, 3)}
+    made = measures.segments_made(segments, pages)
+    assert made == {"single": (1, 3), "filler": (3, 3), "summarised": (1, 2), "summary_own": (2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("text", "filler"),
+    [
+        ("Totally! Bye, take care!", 1),
+        ("Vera bought a red kayak with two paddles and seats.", 0),
+        ("再见！", 1),
+        ("我们昨天去了西湖，看见很多白鹭。", 0),
+    ],
+)
+def test_a_segment_of_greetings_is_filler(text: str, filler: int) -> None:
+    pages = by_id(page(said(1, "Vera", "Hello!"), said(2, "Kit", text)))
+    (page_id,) = pages
+    assert measures.segments_made((segment("s1", page_id, summary=""),), pages)["filler"] == (filler, 1)
 
 
 def test_an_overview_counts_up_to_its_last_word() -> None:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from embermem.core.config import Settings
+from embermem.core.text import fold
 from embermem.core.types import ChainId, OwnerId, PageId, SegmentId
-from embermem.languages.words import terms
 from embermem.memoryos.ingest.topics import Topics
 from embermem.protocols import InSegment, NotedPage, SegmentState, Store
 
@@ -18,19 +18,17 @@ if TYPE_CHECKING:
     from embermem.core.types import Vector
 
 
-_FILLER = 4
-"""An utterance with so few content words is filler: a greeting, thanks, agreement."""
-_BEGINNING = 1_000
-"""Characters of an utterance that are looked at."""
+_TELLING = 2
+"""Pages with fewer keywords are filler: greetings, thanks, agreement."""
 _EARLY, _LATE = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(kw_only=True, slots=True)
 class Group:
-    """The pages of a chain in one segment: what they add to it. Of filler alone it is not `telling`."""
+    """The pages of a chain in one segment: what they add to it. `told` are their keywords without speakers' names."""
 
     pages: list[PageId] = field(default_factory=list)
-    telling: bool = False
+    told: set[str] = field(default_factory=set)
     words: Counter[str] = field(default_factory=Counter)
     vector_sum: Vector | None = None
     unanalysed: int = 0
@@ -38,12 +36,18 @@ class Group:
     said_to: datetime = _EARLY
     arrived: datetime = _EARLY
 
+    @property
+    def telling(self) -> bool:
+        """Whether it says more than filler."""
+        return len(self.told) >= _TELLING
+
     def add(self, noted: NotedPage) -> None:
         """One more page."""
         page, vector = noted.view.page, noted.view.vector
         self.pages.append(page.id)
-        self.telling = self.telling or any(_tells(said.text) for said in page.utterances)
-        self.words.update({*noted.keywords})
+        names = {name for said in page.utterances for name in fold(said.speaker).split()}
+        self.told.update(word for word in noted.keywords if word not in names)
+        self.words.update(dict.fromkeys(noted.keywords, 1))
         if vector is not None:
             self.vector_sum = vector if self.vector_sum is None else self.vector_sum + vector
         self.unanalysed += not noted.analysed
@@ -53,7 +57,7 @@ class Group:
     def add_all(self, other: Group) -> None:
         """The pages of another group too."""
         self.pages += other.pages
-        self.telling = self.telling or other.telling
+        self.told |= other.told
         self.words.update(other.words)
         if other.vector_sum is not None:
             self.vector_sum = other.vector_sum if self.vector_sum is None else self.vector_sum + other.vector_sum
@@ -143,7 +147,3 @@ class Grouping:
     def moved(self, chain_id: ChainId, segment_id: SegmentId) -> None:
         """A chain is in another segment now."""
         self._segment_of[chain_id] = segment_id
-
-
-def _tells(text: str) -> bool:
-    return len({*terms(text[:_BEGINNING])}) > _FILLER

@@ -111,11 +111,12 @@ def with_keywords(counts: Sequence[KeywordCount], keywords: Sequence[str], limit
 
 
 def with_counts(counts: Sequence[KeywordCount], more: Mapping[str, int], limit: int) -> tuple[KeywordCount, ...]:
-    """Keyword counts after pages came (above zero) or left (below), most frequent first, those that were there first
-    among equals."""
+    """Keyword counts after pages came (above zero) or left (below), most frequent first, the newer first among
+    equals."""
     total = Counter({count.word: count.pages for count in counts})
     total.update(more)
-    ranked = sorted((word for word in total if total[word] > 0), key=lambda word: -total[word])
+    order = dict.fromkeys((*more, *total))
+    ranked = sorted((word for word in order if total[word] > 0), key=lambda word: -total[word])
     return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
 
 
