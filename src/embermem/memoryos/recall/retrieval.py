@@ -29,8 +29,8 @@ from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
 from embermem.memoryos.recall.confidence import confidence, share_of_budget
-from embermem.memoryos.recall.exchanges import completing
-from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
+from embermem.memoryos.recall.exchanges import completing, open_page
+from embermem.memoryos.recall.packing import Packing, pack, pack_all
 from embermem.prompts.rendering import fact_line, one_line
 from embermem.protocols import TokenCounter
 
