@@ -26,8 +26,8 @@ _LONGEST = 3
 """Questions in a row, each in the answer to the one before, that are followed."""
 _LOOKS_AT = 300
 """Characters at the end of an utterance in which its question is looked for; a longer one is not short."""
-_MARK = languages.either(lambda one: "|".join(map(re.escape, one.questions.marks)))
-_TAIL = re.compile(r"(?:\s*\[[^\[\]]*\]|[^\w?？\])])+$")
+_MARKS = tuple(dict.fromkeys(mark for language in languages.all() for mark in language.questions.marks))
+_REST = re.compile(r"(?:[^\w\[]|\[[^\[\]]*\])*")
 """What may stand after a question: a description in brackets, signs that are no letters."""
 
 
@@ -136,20 +136,24 @@ def open_page(view: View) -> tuple[int, ...]:
 
 def ends_in_question(text: str) -> bool:
     """Whether the last sentence of a text is a question; what stands in brackets after it does not count."""
-    end = text[-_LOOKS_AT:]
-    if not _MARK.search(end):
-        return False
-    tail = _TAIL.search(end)
-    return asks(end if tail is None else end[: tail.start()])
+    return _end_of_question(text) > 0
 
 
 def statement_of(text: str) -> str:
     """A text without the questions that it ends in; empty, if it is nothing else."""
-    tail = _TAIL.search(text)
-    end = len(text) if tail is None else tail.start()
+    end = _end_of_question(text)
+    if end == 0:
+        return text.rstrip()
     kept = end
     for start, stop in reversed(sentences(text[:end])):
         if not asks(text[start:stop]):
             break
         kept = start
     return text[:kept].rstrip()
+
+
+def _end_of_question(text: str) -> int:
+    """Where the question that a text ends in has its end; 0 if it ends in none."""
+    begin = max(0, len(text) - _LOOKS_AT)
+    last = max(text.rfind(mark, begin) for mark in _MARKS)
+    return last + 1 if last >= 0 and _REST.fullmatch(text, last + 1) is not None else 0

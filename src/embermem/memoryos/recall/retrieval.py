@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
 
 
+_COMPLETED = 80
+"""The best rows, of which exchanges are completed by what is not among the candidates."""
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
 
 
@@ -216,7 +218,7 @@ def _rank(view: View, first: int) -> Ranking:
     scores = (fused.scores[rows] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
-    for row in (*open_page(view), *completing(view, rows)):
+    for row in (*open_page(view), *completing(view, rows[:_COMPLETED])):
         if row not in known and np.isfinite(fused.scores[row]):
             rows.append(row)
             scores.append(float(fused.scores[row]))
