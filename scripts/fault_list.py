@@ -553,7 +553,7 @@ _RECALL = (
         was="systems/memoryos/packing.py",
         old=(
             "        elif self.fact_cost + cost > self.settings.pack_fact_share * self.budget:\n"
-            '            self._leave_out(line, score, "over the facts\' share of the budget")\n'
+            '            self._leave_out(line, "over the facts\' share of the budget", score)\n'
         ),
         new="",
         tests=("test_packing.py", "test_standing.py"),
@@ -561,10 +561,10 @@ _RECALL = (
     Fault(
         name="threads-interleaved",
         breaks="conversations of one day are told line by line among each other",
-        file="memoryos/recall/packing.py",
+        file="memoryos/recall/layout.py",
         was="systems/memoryos/packing.py",
-        old="return (said_on, *first[said_on, u.thread], u.said_at, u.seq)",
-        new="return (said_on, u.said_at, u.seq, u.said_at, u.seq)",
+        old="return (day(u.said_at), *first[place_of(u)], u.said_at, u.seq)",
+        new="return (day(u.said_at), u.said_at, u.seq, u.said_at, u.seq)",
         tests=("test_packing.py", "test_paper_preset.py"),
     ),
     Fault(

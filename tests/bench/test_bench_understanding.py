@@ -512,10 +512,10 @@ def test_segments_are_written_to_be_read_and_their_judgements_counted(tmp_path: 
     ("arguments", "why"),
     [
         ((), "no FILE is given"),
-        (("a.json", "--sample", "5"), "--sample or --segments and --out go"),
+        (("a.json", "--sample", "5"), "--sample, --segments or --contexts and --out go"),
         (("a.json", "--judged", "s.csv"), "--judged only reads its sheet"),
-        (("a.json", "--segments", "5"), "--segments and --out go together"),
-        (("a.json", "--segments", "5", "--sample", "5", "--out", "s.csv"), "--segments write one sheet each"),
+        (("a.json", "--segments", "5"), "--contexts and --out go together"),
+        (("a.json", "--segments", "5", "--sample", "5", "--out", "s.csv"), "--contexts write one sheet each"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...], why: str) -> None:

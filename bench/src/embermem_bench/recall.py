@@ -6,6 +6,7 @@ The rules stand in docs/research/bench.md.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -31,6 +32,7 @@ BUDGETS = (300, 600, 1200)
 """The budgets of packed context, in words."""
 EXTRACTIVE, RECORDED = "extractive", "recorded"
 """The analysts: the one that needs no model, and a model's notes that the file brings (`recorded.py`)."""
+_DATE_BESIDE = re.compile(r" ?\[\d{4}[-\d.]*\]")
 PAPER = "paper"
 """The preset that ignores the budget: its context is cut at the budget when it is measured."""
 
@@ -269,12 +271,18 @@ def packed_within(context: Context, words: int) -> Packed:
     if was_cut and context.preset != PAPER:
         raise BudgetExceeded(f"{len(text)} words were packed for a budget of {words}: {context.query!r}")
     kept = f" {' '.join(text[:words])} "
-    standing = [hit.utterance for hit in context.packed if f" {' '.join(hit.utterance.text.split())} " in kept]
+    bare = f" {_without_dates(kept)} "
+    standing = [hit.utterance for hit in context.packed if f" {_without_dates(hit.utterance.text)} " in bare]
     whole = frozenset(u.id for u in standing)
     present = whole if was_cut else frozenset(hit.utterance.id for hit in context.packed)
     facts = [fact for fact in context.facts if not was_cut or f" {' '.join(fact.text.split())} " in kept]
     behind = frozenset(source.utterance_id for fact in facts for source in fact.sources)
     return Packed(present=present, whole=whole, behind_facts=behind, was_cut=was_cut)
+
+
+def _without_dates(text: str) -> str:
+    """The text without the dates in brackets that stand beside relative times in a context."""
+    return " ".join(_DATE_BESIDE.sub("", text).split())
 
 
 def _values(

@@ -12,21 +12,22 @@ from embermem import languages
 from embermem.index.query_context import View
 from embermem.languages.words import asks, content_words, sentences, terms
 
-__all__ = ["Exchanges", "completing", "ends_in_question", "says_much", "statement_of"]
+__all__ = ["Exchanges", "completing", "ends_in_question", "is_worth_a_line", "open_page", "statement_of"]
 
 _SHORT = 4
 """Content words up to which an utterance says little by itself."""
-_NOTHING = 2
+_NOTHING = 1
 """Content words beside those of courtesy up to which it says nothing."""
 _COURTESY = frozenset(term for language in languages.all() for word in language.talk.courtesy for term in terms(word))
+"""Words of thanks, praise and farewell, which say little."""
 _FARTHEST = 3
 """Utterances of one speaker in a row that are passed over on the way to the other's."""
 _LONGEST = 3
 """Questions in a row, each in the answer to the one before, that are followed."""
 _LOOKS_AT = 300
 """Characters at the end of an utterance in which its question is looked for; a longer one is not short."""
-_MARK = languages.either(lambda one: "|".join(map(re.escape, one.questions.marks)))
-_TAIL = re.compile(r"(?:\s*\[[^\[\]]*\]|[^\w?？\])])+$")
+_MARKS = tuple(dict.fromkeys(mark for language in languages.all() for mark in language.questions.marks))
+_REST = re.compile(r"(?:[^\w\[]|\[[^\[\]]*\])*")
 """What may stand after a question: a description in brackets, signs that are no letters."""
 
 
@@ -86,7 +87,7 @@ class Exchanges:
         known = self._short.get(row)
         if known is None:
             text = self._text(row)
-            known = len(text) < _LOOKS_AT and not says_much(text, self._names)
+            known = len(text) < _LOOKS_AT and len(content_words(text) - self._names) <= _SHORT
             self._short[row] = known
         return known
 
@@ -111,27 +112,48 @@ def completing(view: View, rows: Iterable[int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(other for row in rows for other in exchanges.of(row)))
 
 
-def says_much(text: str, names: Set[str] = frozenset()) -> bool:
-    """Whether a text has more than four content words; names do not count."""
-    return len(content_words(text) - names) > _SHORT
+def is_worth_a_line(part: str, names: Set[str]) -> bool:
+    """Whether a part of an utterance says enough: it has more than four content words, and more than one of these is
+    no word of courtesy; names do not count."""
+    words = content_words(part) - names
+    return len(words) > _SHORT and len(words - _COURTESY) > _NOTHING
+
+
+def open_page(view: View) -> tuple[int, ...]:
+    """The rows of the newest page, of the query's thread if it has one here, while no agent's answer has joined it."""
+    snapshot, thread = view.snapshot, view.query.thread
+    number = None if thread is None else snapshot.thread_number(thread)
+    seen = view.candidates
+    if number is not None:
+        within = seen & (snapshot.thread_of(view.n) == number)
+        seen = within if within.any() else seen
+    if not seen.any():
+        return ()
+    newest = view.n - 1 - int(seen[::-1].argmax())
+    rows = tuple(row for row in snapshot.page_rows(int(snapshot.page_of(view.n)[newest])) if row < view.n)
+    return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
 
 
 def ends_in_question(text: str) -> bool:
     """Whether the last sentence of a text is a question; what stands in brackets after it does not count."""
-    end = text[-_LOOKS_AT:]
-    if not _MARK.search(end):
-        return False
-    tail = _TAIL.search(end)
-    return asks(end if tail is None else end[: tail.start()])
+    return _end_of_question(text) > 0
 
 
 def statement_of(text: str) -> str:
     """A text without the questions that it ends in; empty, if it is nothing else."""
-    tail = _TAIL.search(text)
-    end = len(text) if tail is None else tail.start()
+    end = _end_of_question(text)
+    if end == 0:
+        return text.rstrip()
     kept = end
     for start, stop in reversed(sentences(text[:end])):
         if not asks(text[start:stop]):
             break
         kept = start
     return text[:kept].rstrip()
+
+
+def _end_of_question(text: str) -> int:
+    """Where the question that a text ends in has its end; 0 if it ends in none."""
+    begin = max(0, len(text) - _LOOKS_AT)
+    last = max(text.rfind(mark, begin) for mark in _MARKS)
+    return last + 1 if last >= 0 and _REST.fullmatch(text, last + 1) is not None else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from embermem.core.types import Utterance
 from embermem.index.query_context import View
 from embermem.languages.words import sentences
-from embermem.memoryos.recall.exchanges import says_much, statement_of
+from embermem.memoryos.recall.exchanges import is_worth_a_line, statement_of
 from embermem.prompts.dated_text import dated_text
 from embermem.prompts.rendering import CUT, cut, day, one_line, utterance_line
 from embermem.protocols import TokenCounter
@@ -105,7 +105,7 @@ class Lines:
             line = utterance_line(utterance, self._shown(row, shorter)) if shorter else ""
             over = self.cost(line) - limit if line else 0
             if over <= 0:
-                return line if says_much(shorter) else ""
+                return line if is_worth_a_line(shorter, self._view.names) else ""
             room -= over
         return ""
 

@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,15 +30,14 @@ from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.languages.words import content_words
 from embermem.memoryos.people import profile_value
-from embermem.memoryos.recall.exchanges import Exchanges, says_much
+from embermem.memoryos.recall.exchanges import Exchanges, is_worth_a_line, open_page
+from embermem.memoryos.recall.layout import in_time_order, laid_out, place_of, profile_line
 from embermem.memoryos.recall.lines import Lines
 from embermem.memoryos.recall.overview import Overview
 from embermem.prompts.rendering import (
     CUT,
     WISHES,
-    day,
     fact_line,
-    field,
     header,
     one_line,
     profile_lines,
@@ -53,14 +51,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Packing", "open_page", "pack", "pack_all"]
+__all__ = ["Packing", "pack", "pack_all"]
 
 _LEFT_OUT = 50
 """How many of what was left out are named."""
 _NAME_CHARS, _NAME_LOOKS_AT = 80, 300
 """Characters by which an utterance that was left out is named, and among which they are looked for."""
-_MISFITS = 30
+_MISFITS = 20
 """After so many in a row that did not fit, the rest is not tried."""
+_LEAST_ROOM = 8
+"""Tokens below which no line is tried."""
 _OTHER_HALF = 40
 """Tokens that a question or answer takes at most which is packed because of the other."""
 _LIKELY = 0.002
@@ -137,8 +137,8 @@ def pack_all(
 ) -> Packing:
     """Everything, as preset `paper` does: profile and traits whole, facts, and all pages. No budget."""
     utterances = {row: snapshot.utterances[row] for row in rows}
-    ordered = _in_time_order(utterances)
-    text = _render(
+    ordered = in_time_order(utterances)
+    text = laid_out(
         [*profile_lines(persona), *trait_lines(persona)],
         [fact_line(fact) for fact, _ in facts],
         [(utterances[row], utterance_line(utterances[row])) for row in ordered],
@@ -153,57 +153,7 @@ def pack_all(
     )
 
 
-def open_page(view: View) -> tuple[int, ...]:
-    """The rows of the newest page, of the query's thread if it has one here, while no agent's answer has joined it."""
-    snapshot, thread = view.snapshot, view.query.thread
-    number = None if thread is None else snapshot.thread_number(thread)
-    seen = view.candidates
-    if number is not None:
-        within = seen & (snapshot.thread_of(view.n) == number)
-        seen = within if within.any() else seen
-    if not seen.any():
-        return ()
-    newest = view.n - 1 - int(seen[::-1].argmax())
-    rows = tuple(row for row in snapshot.page_rows(int(snapshot.page_of(view.n)[newest])) if row < view.n)
-    return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
-
-
-def _render(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[Utterance, str]]) -> str:
-    persona = [*profile, *facts]
-    said: list[str] = []
-    over = None
-    for utterance, line in lines:
-        if (head := _place(utterance)) != over:
-            said.append(header(utterance))
-            over = head
-        said.append(line)
-    return "\n\n".join("\n".join(block) for block in (persona, said) if block)
-
-
-def _place(utterance: Utterance) -> tuple[str, ThreadId]:
-    """What one header stands over: a day of a thread."""
-    return day(utterance.said_at), utterance.thread
-
-
-def _in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:
-    """Rows by day, within a day by the thread's first utterance, within a thread by time and seq."""
-    first: dict[tuple[str, ThreadId], tuple[datetime, int]] = {}
-    for u in utterances.values():
-        key = _place(u)
-        first[key] = min(first.get(key, (u.said_at, u.seq)), (u.said_at, u.seq))
-
-    def place(row: int) -> tuple[str, datetime, int, datetime, int]:
-        u = utterances[row]
-        return (day(u.said_at), *first[_place(u)], u.said_at, u.seq)
-
-    return sorted(utterances, key=place)
-
-
 # ----------------------------------------------------------------------------------------------------- the budget
-
-
-def _profile_line(whose: str, fields: Sequence[ProfileField]) -> str:
-    return f"{whose}: {'; '.join(map(field, fields))}"
 
 
 @dataclass(slots=True)
@@ -243,8 +193,8 @@ class _Filling:
         for whose, fields in (("user", persona.profile), ("agent", persona.agent_profile)):
             line: list[ProfileField] = []
             for shown in fields:
-                cost = self._cost(_profile_line(whose, [*line, shown]))
-                cost -= self._cost(_profile_line(whose, line)) if line else 0
+                cost = self._cost(profile_line(whose, [*line, shown]))
+                cost -= self._cost(profile_line(whose, line)) if line else 0
                 if 2 * (self.used + cost) > self.budget:
                     self._leave_out(f"profile {shown.name}", "over the budget")
                     continue
@@ -338,7 +288,7 @@ class _Filling:
             if -negative < least and len(self.rows) >= self.settings.pack_least_lines:
                 self._leave_out_rest([row, *(rows[item[1]] for item in sorted(heap))], "unlikely to help")
                 break
-            if misfits > _MISFITS:
+            if misfits > _MISFITS or self._room() < _LEAST_ROOM:
                 self._leave_out_rest([row, *(rows[item[1]] for item in sorted(heap))], "over the budget")
                 break
             known, members = members, self._exchange(row)
@@ -429,7 +379,7 @@ class _Filling:
         wishes = [line for fact, line in told if is_instruction(fact.attribute)]
         facts = [line for fact, line in told if line and not is_instruction(fact.attribute)]
         head = [*self._profile_lines(), *self.traits, *([WISHES] if wishes else []), *wishes]
-        return _render(head, [*self.overview.lines, *facts], said)
+        return laid_out(head, [*self.overview.lines, *facts], said)
 
     def _facts(self) -> list[tuple[Fact, str]]:
         """What is told, each with its line; what the overview tells has none of its own."""
@@ -451,10 +401,10 @@ class _Filling:
             )
             for whose, fields in self.profile
         ]
-        return [_profile_line(whose, fields) for whose, fields in kept if fields]
+        return [profile_line(whose, fields) for whose, fields in kept if fields]
 
     def _rows(self) -> list[int]:
-        return _in_time_order({i.row: self.snapshot.utterances[i.row] for i in self.packed if i.row is not None})
+        return in_time_order({i.row: self.snapshot.utterances[i.row] for i in self.packed if i.row is not None})
 
     def _try_rows(self, members: Sequence[int], row: int, limit: int) -> bool:
         """Pack the rows if all fit; else the row without its question. Whether it needed no more thought."""
@@ -477,14 +427,15 @@ class _Filling:
         lines: dict[int, str] = {}
         for one in (row, *(other for other in members if other != row)):
             utterance = self.snapshot.utterances[one]
-            over = 0 if _place(utterance) in heads else self._cost(header(utterance))
-            line = self.lines.line(one, limit if one == row else min(limit, _OTHER_HALF), left - over)
+            over = 0 if place_of(utterance) in heads else self._cost(header(utterance))
+            most = limit if one == row else min(limit, _OTHER_HALF, left - over)
+            line = self.lines.line(one, most, left - over)
             if one < row and (not line or CUT in line):
                 continue
             if not line:
                 return None
             lines[one] = line
-            heads.add(_place(utterance))
+            heads.add(place_of(utterance))
             left -= self._cost(line) + over
         return dict(sorted(lines.items()))
 
@@ -492,7 +443,7 @@ class _Filling:
         """Pack the row without the question that it ends in, if it says something besides."""
         over = self._header_cost(self.snapshot.utterances[row])
         line = self.lines.line(row, limit, self._room() - over, without_question=True)
-        if line and says_much(line, self.view.names):
+        if line and is_worth_a_line(line, self.view.names):
             self._put(row, line)
             return True
         self._leave_out(row, "over the budget")
@@ -501,7 +452,7 @@ class _Filling:
     def _put(self, row: int, line: str) -> None:
         utterance = self.snapshot.utterances[row]
         cost = self._cost(line) + self._header_cost(utterance)
-        self.headers.add(_place(utterance))
+        self.headers.add(place_of(utterance))
         self.lines.take(row)
         self.used += cost
         self.packed.append(_Packed(line=line, cost=cost, row=row))
@@ -511,7 +462,7 @@ class _Filling:
         return self.limit - self.used
 
     def _header_cost(self, utterance: Utterance) -> int:
-        return 0 if _place(utterance) in self.headers else self._cost(header(utterance))
+        return 0 if place_of(utterance) in self.headers else self._cost(header(utterance))
 
     def _try_fact(self, fact: Fact, score: float) -> bool:
         """Pack it if it fits and is not told already; whether it is in."""

@@ -28,10 +28,10 @@ from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
 from embermem.memoryos.recall.confidence import confidence, share_of_budget
-from embermem.memoryos.recall.exchanges import completing
+from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Subject, asked_overview, overview
-from embermem.memoryos.recall.packing import Packing, open_page, pack, pack_all
+from embermem.memoryos.recall.packing import Packing, pack, pack_all
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
 
 
+_COMPLETED = 80
+"""The best rows, of which exchanges are completed by what is not among the candidates."""
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
 
 
@@ -267,7 +269,7 @@ def _rank(view: View, first: int) -> Ranking:
     scores = (fused.scores[rows] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
-    for row in (*open_page(view), *completing(view, rows)):
+    for row in (*open_page(view), *completing(view, rows[:_COMPLETED])):
         if row not in known and np.isfinite(fused.scores[row]):
             rows.append(row)
             scores.append(float(fused.scores[row]))

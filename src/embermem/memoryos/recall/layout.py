@@ -1,0 +1,48 @@
+"""Where the lines of a context stand: first who they are, then what was said, in time order under headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from embermem.core.types import ProfileField, ThreadId, Utterance
+from embermem.prompts.rendering import day, field, header
+
+__all__ = ["in_time_order", "laid_out", "place_of", "profile_line"]
+
+
+def laid_out(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[Utterance, str]]) -> str:
+    """The text: who they are and what is known of them, then what was said, each day and thread under its header."""
+    persona = [*profile, *facts]
+    said: list[str] = []
+    over = None
+    for utterance, line in lines:
+        if (head := place_of(utterance)) != over:
+            said.append(header(utterance))
+            over = head
+        said.append(line)
+    return "\n\n".join("\n".join(block) for block in (persona, said) if block)
+
+
+def place_of(utterance: Utterance) -> tuple[str, ThreadId]:
+    """What one header stands over: a day of a thread."""
+    return day(utterance.said_at), utterance.thread
+
+
+def in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:
+    """Rows by day, within a day by the thread's first utterance, within a thread by time and seq."""
+    first: dict[tuple[str, ThreadId], tuple[datetime, int]] = {}
+    for u in utterances.values():
+        key = place_of(u)
+        first[key] = min(first.get(key, (u.said_at, u.seq)), (u.said_at, u.seq))
+
+    def place(row: int) -> tuple[str, datetime, int, datetime, int]:
+        u = utterances[row]
+        return (day(u.said_at), *first[place_of(u)], u.said_at, u.seq)
+
+    return sorted(utterances, key=place)
+
+
+def profile_line(whose: str, fields: Sequence[ProfileField]) -> str:
+    """`user: name Alice; birth year 1994`."""
+    return f"{whose}: {'; '.join(map(field, fields))}"

@@ -1,0 +1,138 @@
+"""What the contexts of questions hold: the figures by hand-computed values, and the sheet of contexts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from small import locomo
+from test_bench_recall import command
+
+from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem_bench.datasets import Question
+from embermem_bench.recall import packed_within
+from embermem_bench.understanding import context_sheet, contexts, sheet
+
+AT = datetime(2026, 3, 9, 10, tzinfo=UTC)
+
+
+def said(seq: int, speaker: str, text: str, thread: str = "t1") -> Utterance:
+    return Utterance(
+        id=UtteranceId(f"u{seq}"),
+        seq=seq,
+        page_id=PageId(f"p{seq}"),
+        thread=ThreadId(thread),
+        role=Role.USER,
+        speaker=speaker,
+        text=text,
+        said_at=AT,
+        recorded_at=AT,
+    )
+
+
+def context(text: str, *packed: Utterance) -> Context:
+    return Context(
+        text=text,
+        hits=(),
+        packed=tuple(
+            Hit(utterance=one, score=0.0, rank=i, tier=Tier.SHORT, segment_id=None, channels={})
+            for i, one in enumerate(packed, 1)
+        ),
+        facts=(),
+        persona=Persona(),
+        tokens=len(text.split()),
+        counter="words",
+        confidence=1.0,
+        partial=False,
+        query="q",
+        preset="default",
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("#1 Ann: We met last Saturday.", ["last Saturday"]),
+        ("#1 Ann: We met last Saturday [2026-03-07].", []),
+        ("#1 Ann: Two weeks ago, on 20 February, we met.", []),
+        ("#1 Ann: I swam yesterday, and tomorrow I rest.", ["yesterday", "tomorrow"]),
+        ("#1 Ann: She will come in three days.", ["in three days"]),
+        ("#1 Ann: The day before, this weekend, tonight.", ["The day before", "this weekend", "tonight"]),
+        ("#1 Ann: Recently, the other day, the last day of it, in one day.", []),
+        ("2026-03-09 (Mon), last week:", []),
+    ],
+)
+def test_a_relative_time_is_unresolved_without_a_date_beside_it(line: str, found: list[str]) -> None:
+    assert contexts.unresolved(line) == found
+
+
+def test_the_answer_is_the_next_utterance_of_the_thread_by_another_speaker() -> None:
+    talk = [said(1, "Ann", "Where?"), said(2, "Bo", "No.", "t2"), said(3, "Ann", "Here?"), said(4, "Bo", "There.")]
+    assert contexts.answers_of(talk) == {"u1": "u4", "u3": "u4"}
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"), [("Where? 😊", True), ("你呢？", True), ("Where? There.", False), ("Where? [photo]", False)]
+)
+def test_a_question_ends_in_its_mark(text: str, asks: bool) -> None:
+    assert contexts.asks(text) is asks
+
+
+def test_the_figures_of_contexts_by_hand() -> None:
+    ask, answer = said(1, "Ann", "Where did you go on your long way home?"), said(2, "Bo", "To the lake.")
+    again = said(3, "Ann", "Which of the many lakes over there was it then?")
+    text = f"2026-03-09 (Mon), t1:\n#1 Ann: {ask.text}\n#2 Bo: {answer.text}\n#3 Ann: {again.text}"
+    made = contexts.figures(
+        [context(text, ask, answer, again), context("I swam yesterday.")],
+        {ask.id: answer.id, again.id: UtteranceId("u4")},
+        300,
+    )
+    assert made["relative_300"] == (1, 2)
+    assert made["unanswered_300"] == (1, 2)
+    assert made["short_300"] == (3, 3)  # way home; lake; lake, over
+    assert made["tokens_300"] == (len(text.split()) + 3, 2)
+    assert contexts.unrelated([context("a b"), context("")]) == {"unrelated_tokens": (2, 2)}
+
+
+def test_dates_beside_relative_times_do_not_make_an_utterance_cut() -> None:
+    one = said(1, "Ann", "We met last Saturday, and  we swam.")
+    shown = context("#1 Ann: We met last Saturday [2026-03-07], and we swam.", one)
+    assert packed_within(shown, 100).whole == {one.id}
+    assert packed_within(context("#1 Ann: We met last Saturday […]", one), 100).whole == frozenset()
+
+
+def test_judged_contexts_are_counted(tmp_path: Path) -> None:
+    question = Question(id="q", text="Where?", category="1", answer="There")
+    rows = [context_sheet.row_of("c", question, context(f"text {n}")) for n in range(3)]
+    file = tmp_path / "contexts.csv"
+    sheet.write(rows, file, context_sheet.ContextRow)
+    with file.open(encoding="utf-8", newline="") as lines:
+        read = list(csv.DictReader(lines))
+    first = read[0]
+    assert (first["question"], first["gold"], first["context"], first["answers"]) == ("Where?", "There", "text 0", "")
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, list(read[0]))
+        writer.writeheader()
+        writer.writerows(row | {"answers": verdict} for row, verdict in zip(read, ("y", "no", ""), strict=True))
+    assert context_sheet.judged(file) == context_sheet.Answered(judged=2, answers=1, not_judged=1)
+
+
+def test_the_command_writes_contexts_and_reads_them_back(tmp_path: Path) -> None:
+    file, drawn = tmp_path / "one.json", tmp_path / "contexts.csv"
+    file.write_text(json.dumps(locomo()), encoding="utf-8")
+    command("understanding", str(file), "--json", "--contexts", "1", "--tokens", "200", "--out", str(drawn))
+    with drawn.open(encoding="utf-8", newline="") as lines:
+        (row,) = csv.DictReader(lines)
+    assert int(row["tokens"]) <= 200
+    found = json.loads(command("understanding", "--judged", str(drawn), "--json").stdout)
+    assert (found["judged"], found["not_judged"], found["contexts_answer"]) == (0, 1, None)
+    assert "contexts that answer" in command("understanding", "--judged", str(drawn)).stdout
+
+
+def test_one_sheet_is_written_at_a_time() -> None:
+    done = command("understanding", "a.json", "--sample", "1", "--contexts", "1", "--out", "x.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "one sheet each" in " ".join(done.stderr.split())
