@@ -29,6 +29,7 @@ def first(table: str, key: str, where: str = "1 = 1") -> str:
 
 
 CHAIN = first("source", "item_id", "item = 'chain'")
+ONCE_PLACED = "page_id IN (SELECT page_id FROM membership GROUP BY page_id HAVING count(*) = 1)"
 PAGE, FACT, PLACED = first("page", "page_id"), first("fact", "fact_id"), first("page", "page_id", "segment_id <> ''")
 MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     "a page's roll-up": (
@@ -49,7 +50,7 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     "a page in two segments": (
         (
             "INSERT INTO membership SELECT owner_id, page_id, change_no + 1, 'two', f_score, recorded_at, NULL, NULL "
-            f"FROM membership WHERE {first('membership', 'page_id')}",
+            f"FROM membership WHERE {first('membership', 'page_id', ONCE_PLACED)}",
         ),
         "versions in `membership` that do not end where the next one begins",
     ),
@@ -119,7 +120,7 @@ VECTORS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a vector of nothing": (
         (
-            "INSERT INTO embedding SELECT owner_id, 99999, embedder, change_no, data, tokens FROM embedding "
+            "INSERT INTO embedding SELECT owner_id, 99999, embedder, change_no, data, tokens, passages FROM embedding "
             "WHERE seq = 3",
         ),
         "vectors of missing utterances",
