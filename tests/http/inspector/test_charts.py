@@ -5,14 +5,26 @@ from __future__ import annotations
 import itertools
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import Memory
 from embermem.core.config import load
-from embermem.core.types import ChannelScore, Hit, PageId, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.core.types import (
+    ChannelScore,
+    Hit,
+    PageId,
+    Role,
+    Segment,
+    SegmentId,
+    ThreadId,
+    Tier,
+    Utterance,
+    UtteranceId,
+)
 from embermem.http.inspector import charts
-from scripted import NOW, Clock
+from scripted import NOW, Clock, page
 
 _NUMBERS = st.floats(-50, 50, allow_nan=False).map(lambda x: round(x, 3))
 _CHANNELS = st.dictionaries(
@@ -80,9 +92,32 @@ def test_a_line_of_heat_begins_with_its_first_page_and_fades_after_its_last(memo
     assert lines["x"] == sorted(lines["x"])
     assert line[0] is None
     known = [y for y in line if y is not None]
-    pages = len(heats[0].segment.page_ids)
-    assert max(known) == pages + 1
-    assert pages < known[-1] < pages + 1
+    assert max(known) == heats[0].segment.unanalysed + 1
+    assert known[-1] == pytest.approx(heats[0].heat, abs=1e-3)  # the line ends at the heat of the list
+    assert known[-1] < max(known)
+
+
+def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visits() -> None:
+    pages = {one.id: one for one in (page(no=n, at=NOW - timedelta(days=6 - n)).page for n in (1, 2, 3))}
+    segment = Segment(
+        id=SegmentId("s1"),
+        summary="",
+        keywords=(),
+        page_ids=tuple(pages),
+        visits=2,
+        unanalysed=2,
+        last_access=NOW,
+        archived=False,
+        change_no=1,
+        recorded_at=NOW,
+        said_from=NOW - timedelta(days=5),
+        said_to=NOW - timedelta(days=3),
+        visited_at=NOW - timedelta(days=1),
+    )
+    (heat,) = charts.heats([segment], NOW, load())
+    (line,) = charts.heat_lines([heat], {str(name): one for name, one in pages.items()}, NOW, load())["lines"]
+    assert line["y"][-1] == pytest.approx(heat.heat, abs=1e-3)
+    assert max(y for y in line["y"] if y is not None) == pytest.approx(2 + 2 + 1, abs=0.02)
 
 
 def test_nothing_said_draws_nothing() -> None:
