@@ -64,7 +64,17 @@ class SegmentTable:
         """A table in which these say nothing any more; they hold no page."""
         known = (self.rows[self.places[one]] for one in ended if one in self.places)
         return self.replaced(
-            replace(one, summary="", keywords=(), page_ids=(), sources=(), archived=True, embedding=None)
+            replace(
+                one,
+                summary="",
+                title="",
+                keywords=(),
+                counted=(),
+                page_ids=(),
+                sources=(),
+                archived=True,
+                embedding=None,
+            )
             for one in known
         )
 
