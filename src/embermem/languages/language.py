@@ -51,6 +51,8 @@ class Language:
     """A pattern of the text between two sentences."""
     weekdays: ClassVar[tuple[str, ...]] = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     """Short names of the days of a week, from Monday."""
+    talked_about: ClassVar[str] = "Talked about"
+    """What stands before a list of topics."""
     speaks_of: ClassVar[str] = "speaks of"
     """The relation of a speaker to the content of a message."""
     longest_piece: ClassVar[int] = 300

@@ -37,6 +37,7 @@ from embermem.core.types import (
     Owner,
     OwnerId,
     Persona,
+    Segment,
     SegmentId,
     ThreadId,
     Utterance,
@@ -313,10 +314,11 @@ class MemoryOS:
         days: Sequence[DateSpan] = (),
         at: datetime | None = None,
         budget: int | None = None,
+        segments: Sequence[Segment] = (),
         moment: Moment = NOW,
     ) -> Context:
-        """What is known of a person (None: everybody), on these days; at a moment, as it was known or true then. Raises
-        NotFound for a person nobody knows. Reads only."""
+        """What is known of a person (None: everybody), on these days, and talked about in these segments; at a moment,
+        as it was known or true then. Raises NotFound for a person nobody knows. Reads only."""
         snapshot = self._residents.snapshot(owner.id, moment)
         snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
         people = self._people_of(owner, snapshot.persona)
@@ -325,7 +327,7 @@ class MemoryOS:
             raise NotFound(f"there is no person {person!r} in this memory; `people` lists everybody")
         subject = Subject(people=frozenset() if found is None else frozenset((found,)), days=tuple(days))
         query = retrieval.Query(text="", budget=budget, at=at, valid_at=moment.valid_at)
-        return retrieval.overview_of(snapshot, subject, query, self._settings, self._counter, people)
+        return retrieval.overview_of(snapshot, subject, query, self._settings, self._counter, people, segments)
 
     def _people_of(self, owner: Owner, persona: Persona) -> People:
         """Whom a persona knows: worked out once for each that is read."""

@@ -67,6 +67,23 @@ def test_of_one_person_and_of_some_days_it_tells_no_more(nora: OwnerMemory) -> N
     assert "driving" not in february
 
 
+def test_where_there_is_room_it_tells_what_was_talked_about(alice: OwnerMemory) -> None:
+    for day in range(1, 13):
+        alice.add(
+            f"The {day}th lesson of pottery: glazing bowls in the pottery class.",
+            "How are the bowls?",
+            at=f"2026-03-{day:02}",
+        )
+    alice.settle()
+    titles = [segment.title for segment in alice.segments()]
+    context = alice.overview(400)
+    assert any(titles)
+    assert all(title in context.text for title in titles if title)
+    assert "(March 2026)" in context.text
+    assert {source.utterance_id for segment in alice.segments() for source in segment.sources} <= set(context.rests_on)
+    assert alice.overview(400, until="2026-02-01").text == ""
+
+
 def test_what_was_not_known_yet_is_not_told_of_the_past(nora: OwnerMemory) -> None:
     assert "kayaking" not in nora.overview(400, until="2026-02-28").text
 

@@ -44,6 +44,7 @@ class Chinese(Language):
     full_stop = "。"
     weekdays = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
     assistant = "助手"
+    talked_about = "谈过"
     speaks_of = "谈到"
 
     terms_of = staticmethod(words.terms_of)

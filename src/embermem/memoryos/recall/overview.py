@@ -3,7 +3,10 @@
     Ana is a nurse [#4]; lives in Lyon (since May 2026) [#31]; has a dog named Tofu [#12].
     May 2026: Ana moved to Lyon (3 May 2026) [#31]; plans to visit Rome (August 2026) [#33].
 
-First what lasts and still holds, then a line a month. Where the budget does not hold all that is known, those
+First what lasts and still holds, then a line a month; where there is room, what was talked about:
+
+    Talked about: Moving to Lyon (April 2026–May 2026); Training for a marathon (May 2026).
+ Where the budget does not hold all that is known, those
 facts are told that cover the most of what the person spoke of: the words of their facts, each weighed by how often they
 occur in the talk and how rare they are in it, once, per token (budgeted maximum coverage: Lin and Bilmes, A class of
 submodular functions for document summarization, ACL 2011).
@@ -20,7 +23,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from embermem.core.attributes import Kind, attributes, is_instruction, kind
-from embermem.core.types import Fact
+from embermem.core.types import Fact, Segment
 from embermem.index.dating import falls_on
 from embermem.index.query_context import View
 from embermem.languages.people import USER, label, told_in
@@ -33,7 +36,7 @@ from embermem.protocols import TokenCounter
 if TYPE_CHECKING:
     from embermem.languages.dates.engine import DateSpan
 
-__all__ = ["Overview", "Subject", "asked_overview", "overview"]
+__all__ = ["Overview", "Subject", "asked_overview", "overview", "topics"]
 
 _LASTING = frozenset({Kind.TASTE, Kind.HABIT, Kind.POSSESSION, Kind.LIFE, Kind.RELATIVE, Kind.HEALTH, Kind.IDENTITY})
 """What is so, rather than happens."""
@@ -85,6 +88,39 @@ def overview(view: View, people: People, subject: Subject, counter: TokenCounter
         told.pop()
     told = _in_order(told)
     return Overview(lines=tuple(_lines(told)), facts=tuple(one.fact for one in told))
+
+
+def topics(
+    segments: Iterable[Segment], subject: Subject, counter: TokenCounter, budget: int
+) -> tuple[str, tuple[Segment, ...]]:
+    """A line of what was talked about, by title, with the months, and the segments in it: those of most pages, within
+    `budget` tokens, in the order of time. Empty for one person, whose pages are not told apart."""
+    if subject.people:
+        return "", ()
+    named = [one for one in segments if one.title and _was_on(one, subject.days)]
+    named.sort(key=lambda one: (-len(one.page_ids), one.said_from, one.id))
+    chosen: list[Segment] = []
+    for one in named:
+        if counter.count(_topic_line([*chosen, one])) <= budget:
+            chosen.append(one)
+    chosen.sort(key=lambda one: (one.said_from, one.id))
+    return _topic_line(chosen) if chosen else "", tuple(chosen)
+
+
+def _topic_line(segments: Sequence[Segment]) -> str:
+    language = told_in(segments[0].title)
+    said = (f"{one_line(one.title)} ({_months(one)})" for one in segments)
+    return language.said_by(language.talked_about, "; ".join(said)) + language.full_stop
+
+
+def _months(segment: Segment) -> str:
+    language = told_in(segment.title)
+    first, last = language.month(segment.said_from), language.month(segment.said_to)
+    return first if first == last else f"{first}–{last}"
+
+
+def _was_on(segment: Segment, days: Collection[DateSpan]) -> bool:
+    return not days or any(falls_on(days, at) for at in (segment.said_from, segment.said_to))
 
 
 def _known(view: View, people: People) -> Iterable[Fact]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from embermem.core import equations, paging
 from embermem.core.config import Settings
-from embermem.core.types import ChannelScore, Context, Fact, Hit, Owner, OwnerId, Persona, Source, Tier
+from embermem.core.types import ChannelScore, Context, Fact, Hit, Owner, OwnerId, Persona, Segment, Source, Tier
 from embermem.core.vectors import page_vector
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
@@ -30,7 +30,7 @@ from embermem.memoryos.recall.character import bearing_traits
 from embermem.memoryos.recall.confidence import confidence, share_of_budget
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
-from embermem.memoryos.recall.overview import Subject, asked_overview, overview
+from embermem.memoryos.recall.overview import Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, pack, pack_all
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
@@ -161,9 +161,16 @@ def recall(
 
 
 def overview_of(
-    snapshot: Snapshot, subject: Subject, query: Query, settings: Settings, counter: TokenCounter, people: People
+    snapshot: Snapshot,
+    subject: Subject,
+    query: Query,
+    settings: Settings,
+    counter: TokenCounter,
+    people: People,
+    segments: Sequence[Segment] = (),
 ) -> Context:
-    """What is known of a subject, by time, within the query's budget; no question is needed."""
+    """What is known of a subject, by time, within the query's budget, with what was talked about in these segments; no
+    question is needed."""
     view = View(snapshot, query, settings)
     of_user = not subject.people or people.user in subject.people
     persona = _seen(snapshot.persona, view)
@@ -173,7 +180,11 @@ def overview_of(
     if 2 * cost > budget:
         head, cost = [], 0
     told = overview(view, people, subject, counter, budget - cost)
-    text = "\n".join((*head, *told.lines))
+    lines = (*head, *told.lines)
+    talked, about = topics(segments, subject, counter, budget - counter.count("\n".join((*lines, ""))))
+    text = "\n".join((*lines, talked) if talked else lines)
+    rests_on = [source for fact in told.facts for source in fact.sources]
+    rests_on += [source for segment in about for source in segment.sources]
     return Context(
         text=text,
         hits=(),
@@ -182,11 +193,11 @@ def overview_of(
         persona=persona,
         tokens=counter.count(text),
         counter=counter.name,
-        confidence=1.0 if told.facts else 0.0,
+        confidence=1.0 if text else 0.0,
         partial=False,
         query=query.text,
         preset=settings.preset,
-        rests_on=tuple(dict.fromkeys(source.utterance_id for fact in told.facts for source in fact.sources)),
+        rests_on=tuple(dict.fromkeys(source.utterance_id for source in rests_on)),
     )
 
 
