@@ -50,6 +50,10 @@ def look_back(claim: Claim, touched: Collection[SegmentId]) -> bool:
     return work.apply()
 
 
+_RETOLD = 8
+"""Of so many of its newest pages a segment is told of that lost all its sentences to others."""
+
+
 class _LookingBack:
     def __init__(self, claim: Claim, touched: Iterable[SegmentId]) -> None:
         self._claim = claim
@@ -249,14 +253,25 @@ class _LookingBack:
         if segment_id in self._claim.segments:
             self._ended[segment_id] = None
 
+    def _finish(self) -> None:
+        """The texts that are shown of what changed: where no sentence is left, those of its newest pages."""
+        claim = self._claim
+        spread = segment_text.spread_of((count.word for count in one.keywords) for one in self._states.values())
+        for segment_id in self._changed:
+            state = self._states[segment_id]
+            if not any(part.sources for part in state.parts):
+                own = self._pages_of(segment_id, self._grouping.members(segment_id))
+                pages = claim.store.pages(claim.owner.id, 0, ids=own[-_RETOLD:])
+                told = [part for page in pages for part in claim.parts.writer.told(page, (), page.chain_id)]
+                state = replace(state, parts=segment_text.with_told(state.parts, told))
+            self._states[segment_id] = segment_text.finished(state, spread, claim.parts.writer, self._settings)
+
     def apply(self) -> bool:
         """Write what changed, as one change."""
         if not self._changed:
             return False
         claim = self._claim
-        spread = segment_text.spread_of((count.word for count in one.keywords) for one in self._states.values())
-        for one in self._changed:
-            self._states[one] = segment_text.finished(self._states[one], spread, claim.parts.writer, self._settings)
+        self._finish()
         decisions: list[Decision] = [
             Placed(page_id=page_id, segment_id=segment_id, f_score=linkage)
             for page_id, (segment_id, linkage) in self._placed.items()
