@@ -29,13 +29,14 @@ CONVERSATION = "data/demo_conversation.jsonl"
 USER, AGENT = "mei", "companion"
 TIMEZONE = "Europe/Paris"
 WIDEST = 100
-BUDGET = 220
+BUDGET = 280
 QUERIES = (
     "Where do I live, and where did I live before?",
     "What am I allergic to?",
     "Who is my cello teacher in Grenoble?",
     "On which day is Lian's wedding?",
     "我妈妈什么时候来？",
+    "What happened in May?",
 )
 SEGMENTS_SHOWN = 6
 _INDENT = 2
