@@ -187,7 +187,14 @@ class _LookingBack:
             left = replace(
                 left, said_from=min(one.said_from for one in others), said_to=max(one.said_to for one in others)
             )
-        self._set(replace(left, parts=tuple(part for part in state.parts if part.chain_id != chain_id)))
+        parts = tuple(part for part in state.parts if part.chain_id != chain_id)
+        if not parts:  # others said the same in the same words: it rests on what begins the first of them
+            parts = tuple(
+                SummaryPart(chain_id=name, text="", sources=(one.begins,))
+                for name, one in members.chains.items()
+                if one.begins is not None
+            )[:1]
+        self._set(replace(left, parts=parts))
         target = self._states.get(target_id)
         unanalysed = min(group.unanalysed, state.unanalysed)
         if target is None:
