@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from embermem.core.config import Settings
 from embermem.core.text import fold
-from embermem.core.types import ChainId, OwnerId, PageId, SegmentId
+from embermem.core.types import ChainId, OwnerId, PageId, SegmentId, Source
 from embermem.memoryos.ingest.topics import Topics
 from embermem.protocols import InSegment, NotedPage, SegmentState, Store
 
@@ -31,6 +31,7 @@ class Group:
     told: set[str] = field(default_factory=set)
     words: Counter[str] = field(default_factory=Counter)
     vector_sum: Vector | None = None
+    begins: Source | None = None
     unanalysed: int = 0
     said_from: datetime = _LATE
     said_to: datetime = _EARLY
@@ -45,6 +46,8 @@ class Group:
         """One more page."""
         page, vector = noted.view.page, noted.view.vector
         self.pages.append(page.id)
+        first = page.utterances[0]
+        self.begins = self.begins or Source(seq=first.seq, utterance_id=first.id)
         names = {name for said in page.utterances for name in fold(said.speaker).split()}
         self.told.update(word for word in noted.keywords if word not in names)
         self.words.update(dict.fromkeys(noted.keywords, 1))
@@ -57,6 +60,7 @@ class Group:
     def add_all(self, other: Group) -> None:
         """The pages of another group too."""
         self.pages += other.pages
+        self.begins = self.begins or other.begins
         self.told |= other.told
         self.words.update(other.words)
         if other.vector_sum is not None:

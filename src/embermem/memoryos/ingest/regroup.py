@@ -6,7 +6,7 @@ and chains among their newest pages that belong elsewhere move. It is one change
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -191,7 +191,11 @@ class _LookingBack:
             left = replace(
                 left, said_from=min(one.said_from for one in others), said_to=max(one.said_to for one in others)
             )
-        self._set(replace(left, parts=tuple(part for part in state.parts if part.chain_id != chain_id)))
+        parts = tuple(part for part in state.parts if part.chain_id != chain_id)
+        if not parts:  # others said the same in the same words
+            parts = _begun(members.chains)
+        self._set(replace(left, parts=parts))
+        told = told or _begun({chain_id: group})
         target = self._states.get(target_id)
         unanalysed = min(group.unanalysed, state.unanalysed)
         if target is None:
@@ -284,6 +288,16 @@ class _LookingBack:
             del claim.segments[ended]
         claim.segments.update((one, self._states[one]) for one in self._changed)
         return True
+
+
+def _begun(chains: Mapping[ChainId, Group]) -> tuple[SummaryPart, ...]:
+    """What a text without sentences rests on: what begins the first of its chains."""
+    parts = (
+        SummaryPart(chain_id=name, text="", sources=(one.begins,))
+        for name, one in chains.items()
+        if one.begins is not None
+    )
+    return tuple(parts)[:1]
 
 
 def _added(one: Vector | None, other: Vector | None) -> Vector | None:
