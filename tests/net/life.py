@@ -237,6 +237,12 @@ def live(opening: Opening, clock: Clock, model_url: str | None = None) -> None:
 
 def _regrouped(opening: Opening, clock: Clock) -> None:
     """Chains that stood alone, and are joined once two of them are one topic."""
+    with opening(short_term_pages=1) as memory:  # a text of two passages, and a fact
+        ida = memory.of("ida")
+        rows = " ".join(f"Row {number} of the choir sang the hymn of the old harbour." for number in range(150))
+        ida.add(f"{rows} I live in Ghent.", "So many rows.", at=clock.now, thread="rows")
+        ida.add("I live in Ghent.", "Since when?", at=clock.now, thread="ghent")
+        ida.settle()
     for linkage, said in ((9.0, IDA[:4]), (0.01, IDA[4:])):
         with opening(topic_linkage=linkage, short_term_pages=1, mid_term_segments=50) as memory:
             ida = memory.of("ida")

@@ -67,7 +67,7 @@ class Segment:
     context: str = ""
     title: str = ""
     counted: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    visited_at: datetime | None = None
+    visited_at: datetime | None = field(default=None, compare=False, repr=False)
     embedding: Vector | None = field(default=None, compare=False, repr=False)
 
 

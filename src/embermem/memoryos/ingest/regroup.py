@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from embermem.core.changes import Cause, Decision, Placed, SegmentEnded
+from embermem.core.changes import Cause, Decision, Placed, SegmentEnded, SummaryPart
 from embermem.core.types import ChainId, PageId, SegmentId
 from embermem.memoryos.ingest import segment_text
 from embermem.memoryos.ingest.claim import Claim
@@ -263,7 +263,7 @@ class _LookingBack:
         spread = segment_text.spread_of((count.word for count in one.keywords) for one in self._states.values())
         for segment_id in self._changed:
             state = self._states[segment_id]
-            if not any(part.sources for part in state.parts):
+            if not any(part.text for part in state.parts):
                 own = self._pages_of(segment_id, self._grouping.members(segment_id))
                 pages = claim.store.pages(claim.owner.id, 0, ids=own[-_RETOLD:])
                 told = [part for page in pages for part in claim.parts.writer.told(page, (), page.chain_id)]
