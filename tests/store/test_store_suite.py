@@ -862,6 +862,7 @@ def test_a_copy_holds_all_and_goes_its_own_way(store: SqlStore, tmp_path: Path) 
         store.copy(tmp_path / "copy.db")
 
 
+@pytest.mark.sqlite
 def test_a_copy_does_not_overwrite_the_key_of_another_store(store: SqlStore, tmp_path: Path) -> None:
     secret = store.secret()
     other = tmp_path / "copy.db.key"

@@ -368,7 +368,7 @@ class Projector:
             )
         }
         moved = {page_id for page_id, before in places.items() if before not in (None, self._placed[page_id])}
-        entered = Counter(into for page_id, into in self._placed.items() if places.get(page_id) != into)
+        entered = Counter(into for page_id, into in self._placed.items() if places.get(page_id, into) != into)
         arrivals = self._arrivals()
         opened, grown, evicted = [], [], []
         for segment_id, moves in sorted(self._segments.items()):
