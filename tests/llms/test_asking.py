@@ -396,7 +396,7 @@ def test_whatever_a_model_does_each_request_has_an_ended_line_and_the_answer_is_
 def test_over_real_http_many_threads_get_answers_and_the_ledger_adds_up(clock: Clock) -> None:
     with ModelServer(NANTES) as server:
         server.fail_next("http_500", times=2)
-        server.fail_next("wrong_shape", variant="list")
+        server.fail_next("wrong_shape", variant="other")
         server.fail_next("think")
         server.fail_next("truncated")
         server.fail_next("fence")
