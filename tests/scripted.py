@@ -149,6 +149,7 @@ def segment(
     visited_at: datetime | None = None,
     said_to: datetime = NOW,
     words: Sequence[str] = (),
+    pages: int = 1,
     vector_sum: np.ndarray[tuple[int], np.dtype[np.float32]] | None = None,
 ) -> SegmentState:
     """A segment as placing sees it."""
@@ -160,7 +161,7 @@ def segment(
         keywords=tuple(KeywordCount(word=word, pages=1) for word in words),
         said_from=min(NOW, said_to),
         said_to=said_to,
-        pages=1,
+        pages=pages,
         visits=visits,
         unanalysed=unanalysed,
         last_access=last_access,

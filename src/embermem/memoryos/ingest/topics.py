@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.core.config import COMMON_LEAST, COMMON_SHARE, Settings
+from embermem.core.config import COMMON_LEAST, COMMON_SHARE, TOPIC_WORDS_LEAST, Settings
 from embermem.core.equations import topic_linkage, topic_weight
 from embermem.core.types import SegmentId
 from embermem.protocols import SegmentState
@@ -66,21 +66,24 @@ class Topics:
         self, words: Mapping[str, int], vector_sum: Vector | None, pages: int, inside: SegmentId | None = None
     ) -> dict[SegmentId, float]:
         """How like a group of pages is to each segment: `words` says how many of the pages have a keyword. Of the
-        segment that they are `inside` the other pages are compared."""
+        segment that they are `inside` the other pages are compared. Too few keywords in common count as none."""
         shared: dict[SegmentId, float] = {}
+        common: Counter[SegmentId] = Counter()
         for word, having in words.items():
             weight = self._weight(word)
             if weight:
                 for segment_id, held in self._holders.get(word, {}).items():
                     others = held - having if segment_id == inside else held
                     shared[segment_id] = shared.get(segment_id, 0.0) + having * others * weight
+                    common[segment_id] += others > 0
         near = self._nearness(vector_sum, pages, inside)
         w, nu = self._settings.topic_vectors, self._mean_length
         found = {}
         for segment_id, state in self._states.items():
             size = state.pages - pages if segment_id == inside else state.pages
             both = max(1, size * pages)
-            found[segment_id] = topic_linkage(shared.get(segment_id, 0.0), near.get(segment_id, 0.0), both, nu, w)
+            told = shared.get(segment_id, 0.0) if common[segment_id] >= _words_of_a_topic(min(size, pages)) else 0.0
+            found[segment_id] = topic_linkage(told, near.get(segment_id, 0.0), both, nu, w)
         return found
 
     def nearest(
@@ -142,6 +145,12 @@ class Topics:
             for one, value in zip(self._rows, near, strict=True)
             if self._states[one].vector_sum is not None
         }
+
+
+def _words_of_a_topic(pages: int) -> int:
+    """How many keywords two groups must have in common, the smaller of so many pages: one word, however rare, makes no
+    topic, and the more pages are compared, the more words are in both by chance."""
+    return min(1 + pages, TOPIC_WORDS_LEAST)
 
 
 def _same(one: SegmentState, other: SegmentState) -> bool:
