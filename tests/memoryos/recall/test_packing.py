@@ -245,6 +245,21 @@ def test_a_question_whose_answer_does_not_fit_is_cut_off() -> None:
     assert made.text.endswith("#1 Bob: I saw a heron in the reeds behind the old mill at noon. […]")
 
 
+def test_praise_that_is_left_of_a_question_is_not_packed() -> None:
+    asked = "Congrats, what a great photo, it looks amazing! " + "What did you see when you walked there? " * 3
+    lines = [Line(asked, speaker="Bob"), Line("Nothing but " + "rain and a lot of mud everywhere " * 8)]
+    assert packed(lines, [9.0, 0.0], 30, pack_least_lines=5).text == ""
+
+
+def test_a_long_utterance_is_cut_to_leave_room_for_the_answer_to_its_question() -> None:
+    asked = " ".join(f"The heron stood at pond number {n} of the park." for n in range(9)) + " Shall we go there?"
+    lines = [Line(asked, speaker="Bob"), Line("Yes, on Sunday at dawn, with both of the children.")]
+    made = packed(lines, [9.0, 0.0], 70, pack_least_lines=5)
+    assert made.places == (0, 1)
+    assert CUT in made.text
+    assert made.text.endswith("with both of the children.")
+
+
 def test_a_sentence_that_is_packed_is_not_packed_again() -> None:
     twice = "The heron stood in the reeds behind the mill."
     lines = [Line(f"{twice} It left at dusk for the hills beyond."), Line(f"As I said. {twice}"), Line(twice)]

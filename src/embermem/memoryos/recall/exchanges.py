@@ -83,11 +83,12 @@ class Exchanges:
         return before if utterances[before].speaker != utterances[row].speaker else None
 
     def is_short(self, row: int) -> bool:
-        """Whether an utterance has no more than four content words; names of those who speak do not count."""
+        """Whether an utterance has no more than four content words; names of those who speak and words of courtesy do
+        not count."""
         known = self._short.get(row)
         if known is None:
             text = self._text(row)
-            known = len(text) < _LOOKS_AT and len(content_words(text) - self._names) <= _SHORT
+            known = len(text) < _LOOKS_AT and not is_worth_a_line(text, self._names)
             self._short[row] = known
         return known
 
@@ -113,10 +114,9 @@ def completing(view: View, rows: Iterable[int]) -> tuple[int, ...]:
 
 
 def is_worth_a_line(part: str, names: Set[str]) -> bool:
-    """Whether a part of an utterance says enough: it has more than four content words, and more than one of these is
-    no word of courtesy; names do not count."""
-    words = content_words(part) - names
-    return len(words) > _SHORT and len(words - _COURTESY) > _NOTHING
+    """Whether a part of an utterance says enough: it has more than four content words; names and words of courtesy do
+    not count."""
+    return len(content_words(part) - names - _COURTESY) > _SHORT
 
 
 def open_page(view: View) -> tuple[int, ...]:

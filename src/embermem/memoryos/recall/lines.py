@@ -37,14 +37,19 @@ class Lines:
     def line(self, row: int, limit: int, left: int, *, without_question: bool = False) -> str:
         """The line of a row within `limit` tokens, and within what is left; empty, if too little of it would be shown.
 
-        What is left cuts no sentence. `without_question` leaves out the questions that it ends in.
+        What is left cuts no sentence. `without_question` leaves out the questions that it ends in; empty, if the rest says
+        little.
         """
         limit, is_last = min(limit, left), left < limit
         if limit < _LEAST_CUT:
             return ""
         utterance = self._view.snapshot.utterances[row]
         text = self._view.snapshot.text(row)
-        text = text if not without_question else f"{statement_of(text)} {CUT}"
+        if without_question:
+            statement = statement_of(text)
+            if not is_worth_a_line(statement, self._view.names):
+                return ""
+            text = f"{statement} {CUT}"
         if any(self._repeats(key) for key in self._sentences(row)):
             text = self._new(utterance, text)
         if not text or text.strip() == CUT:

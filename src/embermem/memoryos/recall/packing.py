@@ -30,7 +30,7 @@ from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.languages.words import content_words
 from embermem.memoryos.people import profile_value
-from embermem.memoryos.recall.exchanges import Exchanges, is_worth_a_line, open_page
+from embermem.memoryos.recall.exchanges import Exchanges, open_page
 from embermem.memoryos.recall.layout import in_time_order, laid_out, place_of, profile_line
 from embermem.memoryos.recall.lines import Lines
 from embermem.memoryos.recall.overview import Overview
@@ -418,7 +418,7 @@ class _Filling:
         if not self.exchanges.asks(row) or self.exchanges.answer_to(row) is None:
             self._leave_out(row, "over the budget")
             return False
-        return self._try_statement(row, limit)
+        return self._try_shorter(members, row) or self._try_statement(row, limit)
 
     def _lines_of(self, members: Sequence[int], row: int, limit: int) -> dict[int, str] | None:
         """The lines of an exchange, in the order of its rows, within what is left; None if they do not fit. A question
@@ -439,11 +439,20 @@ class _Filling:
             left -= self._cost(line) + over
         return dict(sorted(lines.items()))
 
+    def _try_shorter(self, members: Sequence[int], row: int) -> bool:
+        """Pack a row that asks, cut so that there is room for what answers it."""
+        over = self._header_cost(self.snapshot.utterances[row])
+        others = _OTHER_HALF * sum(one > row for one in members)
+        lines = self._lines_of([one for one in members if one >= row], row, self._room() - over - others)
+        for one, line in (lines or {}).items():
+            self._put(one, line)
+        return lines is not None
+
     def _try_statement(self, row: int, limit: int) -> bool:
         """Pack the row without the question that it ends in, if it says something besides."""
         over = self._header_cost(self.snapshot.utterances[row])
         line = self.lines.line(row, limit, self._room() - over, without_question=True)
-        if line and is_worth_a_line(line, self.view.names):
+        if line:
             self._put(row, line)
             return True
         self._leave_out(row, "over the budget")
