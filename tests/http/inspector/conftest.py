@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,7 +14,11 @@ from urllib.parse import urlsplit
 import pytest
 from serving import Server, running
 
+from bench_of import Bench
 from embermem import Memory, demo
+from embermem.core.types import Owner, PersonaChange
+from embermem.protocols import ProfileRequest
+from scripted import Clock, ScriptedAnalyst
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -73,6 +78,30 @@ def opened(folder: Path) -> Iterator[Memory]:
     """The memory in a folder."""
     with Memory(folder / "demo.db", embedder="hashed", background=False) as memory:
         yield memory
+
+
+class _Naming(ScriptedAnalyst):
+    """Gives every segment that it reads the same title and summary, whatever these hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def profile(self, request: ProfileRequest) -> PersonaChange:
+        return replace(super().profile(request), segment_title=self.text, segment_summary=self.text)
+
+
+@pytest.fixture
+def titled() -> Callable[..., None]:
+    """Lets an analyst read an owner's segments that gives them one title and summary, as a model may:
+    `titled(place, owner, text)`."""
+
+    def settle(place: str | Path, owner: Owner, text: str) -> None:
+        bench = Bench(place, Clock(), _Naming(text), None, tau=0.0, min_new=1)
+        with closing(bench.store):
+            bench.system.settle(owner)
+
+    return settle
 
 
 @pytest.fixture

@@ -203,15 +203,18 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
 def _named(
     heats: list[charts.Heat], facts: list[tuple[float, float]], places: dict[str, tuple[float, float]]
 ) -> dict[str, Name]:
-    """Where names are written: around their segment, the largest first, none over a dot or another name."""
-    dots = [*((*places[heat.segment.id], _radius(heat)) for heat in heats), *((x, y, FACT / 2) for x, y in facts)]
+    """Where names are written: around their segment, the largest first, none over a segment or another name, and over a
+    fact only where there is no other room."""
+    circles = [(*places[heat.segment.id], _radius(heat)) for heat in heats]
+    dots = [*circles, *((x, y, FACT / 2) for x, y in facts)]
     named: dict[str, Name] = {}
     kept: list[_Box] = []
     for heat in sorted(heats, key=lambda one: (-len(one.segment.page_ids), -one.heat, one.segment.id))[:NAMES]:
         texts = dict.fromkeys(plain(charts.label(heat.segment), longest) for longest in LONGEST)
-        around = (one for text in texts for one in _around(text, *places[heat.segment.id], _radius(heat)))
-        for name, box in around:
-            if _is_free(box, dots, kept):
+        around = [one for text in texts for one in _around(text, *places[heat.segment.id], _radius(heat))]
+        tried = ((name, box, avoided) for avoided in (dots, circles) for name, box in around)
+        for name, box, avoided in tried:
+            if _is_free(box, avoided, kept):
                 kept.append(box)
                 named[heat.segment.id] = name
                 break

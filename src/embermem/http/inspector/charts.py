@@ -72,9 +72,9 @@ class HitBar:
 
 
 def heats(segments: Sequence[Segment], now: datetime, settings: Settings) -> list[Heat]:
-    """The heat of segments and its parts, hottest first; bars are scaled to the hottest."""
+    """The heat of segments and its parts, hottest first; bars are scaled to the hottest, or to 1 if all are colder."""
     parts = {one.id: _parts(one, now, settings) for one in segments}
-    most = max((sum(three) for three in parts.values()), default=1.0) or 1.0
+    most = max([1.0, *(sum(three) for three in parts.values())])
     made = []
     for one in segments:
         at, bars = 0.0, []

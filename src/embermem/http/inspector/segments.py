@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from embermem.http.inspector import charts, reading
-from embermem.http.inspector.place import PageContext, PageRoute
+from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.memoryos.ingest.mid_term import accessed_at
 
 LISTED = 200
@@ -23,7 +23,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @router.get("/segments")
 def segments(here: PageContext, by: str = "heat", archived: int = 0) -> HTMLResponse:
     """All segments of mid-term memory, or of the archive."""
-    found = charts.heats(here.mine.segments(archived=bool(archived)), here.memory.now(), here.memory.settings)
+    found = _heats(here, archived=bool(archived))
     if by == "size":
         found.sort(key=lambda one: (-len(one.segment.page_ids), -one.heat))
     elif by == "new":
@@ -54,7 +54,7 @@ def segment(here: PageContext, segment_id: str) -> HTMLResponse:
         segment=one,
         accessed_at=accessed_at(one, here.memory.settings),
         heat_since=here.memory.settings.heat_since,
-        heat=charts.heats([one], here.memory.now(), here.memory.settings)[0],
+        heat=next(heat for heat in _heats(here, archived=one.archived) if heat.segment.id == one.id),
         pages=list(zip(pages, [False, *joined], [*joined, False], strict=False)),
         left=max(0, len(one.page_ids) - SHOWN),
         facts=reading.resting_on(reading.every_fact(here.mine), pages),
@@ -65,3 +65,8 @@ def segment(here: PageContext, segment_id: str) -> HTMLResponse:
 def sources(here: PageContext, segment_id: str) -> HTMLResponse:
     """What was said that a summary rests on: the part of a page that opens in place."""
     return reading.sources_page(here, here.mine.segment(segment_id).sources, back=f"/segments/{segment_id}")
+
+
+def _heats(here: Place, *, archived: bool) -> list[charts.Heat]:
+    """The heat of all segments of a tier now, so that a bar is as long on a segment's page as in the list."""
+    return charts.heats(here.mine.segments(archived=archived), here.memory.now(), here.memory.settings)
