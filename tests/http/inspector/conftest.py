@@ -66,10 +66,15 @@ def shown(demo_folder: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def own(demo_folder: Path, tmp_path: Path) -> Iterator[Server]:
-    """A server over a copy of it, for a test that changes something."""
-    copy = shutil.copytree(demo_folder, tmp_path / "copy")
-    with opened(copy) as memory, running(memory) as url:
+def demo_copy(demo_folder: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, for a test that changes something."""
+    return shutil.copytree(demo_folder, tmp_path / "copy")
+
+
+@pytest.fixture
+def own(demo_copy: Path) -> Iterator[Server]:
+    """A server over the memory in the copy."""
+    with opened(demo_copy) as memory, running(memory) as url:
         yield Server(url=url, memory=memory)
 
 
