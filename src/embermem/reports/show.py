@@ -207,10 +207,10 @@ def changes(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
     render.table("changes", ("no", "when", "cause", "analyst", "holds"), rows)
 
 
-def holds(change: Change, texts: Mapping[FactId, str]) -> str:
+def holds(change: Change, names: Mapping[Any, str]) -> str:
     """What a change decided, in few words: what it taught the persona, each once; what was said again; what it did,
-    counted. `texts` are those of the facts it may name."""
-    say = Say(texts, render.when)
+    counted. `names` are what facts and segments are called, by their ids."""
+    say = Say(names, render.when)
     in_order = sorted(change.decisions, key=lambda decision: isinstance(decision, FactStrengthened))
     said = [kind_of(decision).taught(decision, say) for decision in in_order]
     done: Counter[str] = Counter()

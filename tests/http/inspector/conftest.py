@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,7 +14,11 @@ from urllib.parse import urlsplit
 import pytest
 from serving import Server, running
 
+from bench_of import Bench
 from embermem import Memory, demo
+from embermem.core.types import Owner, PersonaChange
+from embermem.protocols import ProfileRequest
+from scripted import Clock, ScriptedAnalyst
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -61,10 +66,15 @@ def shown(demo_folder: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def own(demo_folder: Path, tmp_path: Path) -> Iterator[Server]:
-    """A server over a copy of it, for a test that changes something."""
-    copy = shutil.copytree(demo_folder, tmp_path / "copy")
-    with opened(copy) as memory, running(memory) as url:
+def demo_copy(demo_folder: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, for a test that changes something."""
+    return shutil.copytree(demo_folder, tmp_path / "copy")
+
+
+@pytest.fixture
+def own(demo_copy: Path) -> Iterator[Server]:
+    """A server over the memory in the copy."""
+    with opened(demo_copy) as memory, running(memory) as url:
         yield Server(url=url, memory=memory)
 
 
@@ -73,6 +83,30 @@ def opened(folder: Path) -> Iterator[Memory]:
     """The memory in a folder."""
     with Memory(folder / "demo.db", embedder="hashed", background=False) as memory:
         yield memory
+
+
+class _Naming(ScriptedAnalyst):
+    """Gives every segment that it reads the same title and summary, whatever these hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def profile(self, request: ProfileRequest) -> PersonaChange:
+        return replace(super().profile(request), segment_title=self.text, segment_summary=self.text)
+
+
+@pytest.fixture
+def titled() -> Callable[..., None]:
+    """Lets an analyst read an owner's segments that gives them one title and summary, as a model may:
+    `titled(place, owner, text)`."""
+
+    def settle(place: str | Path, owner: Owner, text: str) -> None:
+        bench = Bench(place, Clock(), _Naming(text), None, tau=0.0, min_new=1)
+        with closing(bench.store):
+            bench.system.settle(owner)
+
+    return settle
 
 
 @pytest.fixture

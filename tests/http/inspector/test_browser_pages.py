@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -26,7 +27,9 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "page": lambda mei: f"/pages/{mei.pages()[3].id}",
     "segments": lambda mei: "/segments",
     "segment": lambda mei: f"/segments/{_largest(mei)}",
+    "segment's sources": lambda mei: f"/segments/{_largest(mei)}/sources",
     "persona": lambda mei: "/persona",
+    "person": lambda mei: "/persona?person=Lian",
     "past": lambda mei: "/persona?state=past",
     "fact": lambda mei: f"/facts/{mei.facts()[0].id}",
     "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
@@ -215,6 +218,25 @@ def test_heat_is_drawn_over_time(shown: Server, tab: Tab) -> None:
 
 
 @pytest.mark.proof
+def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
+    own: Server, tab: Tab, at: At, demo_copy: Path, titled: Callable[..., None]
+) -> None:
+    mei, text = _mei(own.memory), '<img src=x onerror="alert(1)"><b>bold'
+    titled(demo_copy / "demo.db", mei.owner, text)
+    mei.add_instruction(text)
+    asked: list[str] = []
+    page = tab(own)
+    page.on("dialog", lambda one: (asked.append(one.message), one.dismiss()))
+    expect(page.locator("#heat-time .u-legend")).to_contain_text(text)
+    for path in ("/", "/segments", "/map", "/persona", f"/segments/{_titled(mei, text)}", "/changes", "/search?q=bold"):
+        page.goto(at(own, path))
+        page.wait_for_load_state()
+        expect(page.locator("#main")).to_contain_text(text[:20])
+        assert page.locator("#main img, #main bdi b, #main text b").count() == 0, path
+    assert asked == []
+
+
+@pytest.mark.proof
 def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None:
     page, mei = tab(shown, "/recall"), _mei(shown.memory)
     page.locator("#q").press_sequentially("Where do I live?")
@@ -300,6 +322,10 @@ def _mei(memory: Memory) -> OwnerMemory:
 
 def _largest(mei: OwnerMemory) -> str:
     return max(mei.segments(), key=lambda one: len(one.page_ids)).id
+
+
+def _titled(mei: OwnerMemory, text: str) -> str:
+    return next(one.id for one in mei.segments() if one.title == text)
 
 
 def _theme(page: Page) -> Any:

@@ -120,6 +120,27 @@ def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visi
     assert max(y for y in line["y"] if y is not None) == pytest.approx(2 + 2 + 1, abs=0.02)
 
 
+def test_what_has_gone_cold_has_a_short_bar_even_if_nothing_is_warmer() -> None:
+    then = NOW - timedelta(days=2000)
+    segment = Segment(
+        id=SegmentId("s1"),
+        summary="",
+        keywords=(),
+        page_ids=(),
+        visits=0,
+        unanalysed=0,
+        last_access=NOW,  # it came by an import today
+        archived=False,
+        change_no=1,
+        recorded_at=NOW,
+        said_from=then,
+        said_to=then,
+    )
+    (heat,) = charts.heats([segment], NOW, load())
+    assert heat.heat < 0.01
+    assert sum(width for _, _, width in heat.bars) == pytest.approx(100 * heat.heat)
+
+
 def test_nothing_said_draws_nothing() -> None:
     assert charts.hit_bars([]) == ([], 0.0)
     assert charts.heats([], NOW, load()) == []

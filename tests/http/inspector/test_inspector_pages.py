@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,7 +20,7 @@ from serving import NO_TLS, Server, key_for, running
 from embermem import Memory, OwnerMemory
 from embermem.http.inspector import words
 from embermem.http.inspector.assets import assets
-from scripted import SMALL, Clock, Opener
+from scripted import SMALL, Clock, Opener, Place
 
 OWNER = {"user": "alice", "agent": "default"}
 PAGES = (
@@ -130,7 +130,8 @@ def every_page(alice: OwnerMemory) -> list[str]:
     return [
         *PAGES,
         *(f"/pages/{page.id}" for page in alice.pages()),
-        *(f"/segments/{segment.id}" for segment in alice.segments()),
+        *(f"/segments/{segment.id}{part}" for segment in alice.segments() for part in ("", "/sources")),
+        *(f"/persona?{httpx2.QueryParams({'person': one.id})}" for one in alice.people()),
         *(f"/facts/{fact.id}" for fact in (*alice.facts(), *alice.past_facts())),
         *(f"/facts/{fact.id}/sources" for fact in alice.facts()),
         *(f"/changes/{change.no}" for change in alice.changes()),
@@ -405,7 +406,9 @@ HOSTILE = (
     "text",
     [pytest.param(text, marks=() if text in (HOSTILE[0], HOSTILE[3]) else pytest.mark.proof) for text in HOSTILE],
 )
-def test_what_others_wrote_is_never_markup(memory: Memory, browser: httpx2.Client, text: str) -> None:
+def test_what_others_wrote_is_never_markup(
+    memory: Memory, browser: httpx2.Client, place: Place, titled: Callable[..., None], text: str
+) -> None:
     name = text[:40].replace("\x1b", "").replace("\x07", "")
     alice = memory.of("alice")
     for number in range(6):
@@ -417,8 +420,12 @@ def test_what_others_wrote_is_never_markup(memory: Memory, browser: httpx2.Clien
             thread=name,
         )
     alice.settle()
+    titled(place("memory.db"), alice.owner, text)
+    assert any(text[:20] in one.title for one in alice.segments())
     alice.set_profile(name=text)
     alice.set_agent_profile(text)
+    alice.add_instruction(text)
+    assert alice.instructions()
     plain = {"alert(1)", "alert(2)", "alert(3)", "alert(4)", "alert(5)"}
     for path in [*every_page(alice), f"/search?q={httpx2.QueryParams({'q': text})['q']}"]:
         answer = get(browser, path.partition("?")[0], **dict(httpx2.QueryParams(path.partition("?")[2])))

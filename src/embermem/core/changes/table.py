@@ -188,7 +188,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
         ),
         told=lambda one, say: ("segment evolved", f"{say(one.segment_id)}: {one.reason}"),
         about="segment_id",
-        taught=lambda one, say: f"{one.segment_id} evolved: {one.reason}",
+        taught=lambda one, say: f"{say(one.segment_id)} evolved: {one.reason}",
     ),
     Kind(
         of=d.Evicted,
@@ -429,7 +429,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
         unset=lambda names, now: d.Unlinked(link_id=LinkId(names[0])),
         told=lambda one, say: ("linked", f"{say(one.from_id)} → {say(one.to_id)}: {one.reason}"),
         about="from_id",
-        taught=lambda one, say: f"{one.from_id} → {one.to_id}: {one.reason}",
+        taught=lambda one, say: f"{say(one.from_id)} → {say(one.to_id)}: {one.reason}",
     ),
     Kind(
         of=d.Unlinked,

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse
 
 from embermem.core.errors import EmbedderError
 from embermem.core.types import Fact
-from embermem.http.inspector import charts
+from embermem.http.inspector import charts, words
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.http.inspector.words import columns, plain
 from embermem.http.serving import kept
@@ -35,8 +35,8 @@ _KEPT = 32
 WIDTH, HEIGHT, EDGE = 960, 600, 46
 FACT = 8
 """How wide a fact's square is."""
-LONGEST = 30
-"""Characters of a name."""
+LONGEST = (44, 30, 18)
+"""Columns of a name: cut shorter where there is no room for more."""
 _COLUMN = 7.2
 """How wide a letter of a name is, about; a Chinese one takes two columns."""
 
@@ -176,7 +176,7 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
             y=places[heat.segment.id][1],
             r=_radius(heat),
             heat=heat.heat / most,
-            detail=f"{len(heat.segment.page_ids)} pages, heat {heat.heat:.1f}",
+            detail=f"{len(heat.segment.page_ids)} pages, heat {words.heat(heat.heat)}",
             name=named.get(heat.segment.id),
         )
         for heat in reversed(heats)
@@ -191,7 +191,7 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
             y=places[fact.id][1],
             r=5.0,
             heat=0.0,
-            detail=f"{fact.person}: {fact.attribute.replace('_', ' ')}",
+            detail=f"{fact.person}: {words.attribute(fact.attribute)}",
             name=None,
         )
         for fact in known
@@ -203,14 +203,18 @@ def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
 def _named(
     heats: list[charts.Heat], facts: list[tuple[float, float]], places: dict[str, tuple[float, float]]
 ) -> dict[str, Name]:
-    """Where names are written: around their segment, the largest first, none over a dot or another name."""
-    dots = [*((*places[heat.segment.id], _radius(heat)) for heat in heats), *((x, y, FACT / 2) for x, y in facts)]
+    """Where names are written: around their segment, the largest first, none over a segment or another name, and over a
+    fact only where there is no other room."""
+    circles = [(*places[heat.segment.id], _radius(heat)) for heat in heats]
+    dots = [*circles, *((x, y, FACT / 2) for x, y in facts)]
     named: dict[str, Name] = {}
     kept: list[_Box] = []
     for heat in sorted(heats, key=lambda one: (-len(one.segment.page_ids), -one.heat, one.segment.id))[:NAMES]:
-        text = plain(charts.label(heat.segment), LONGEST)
-        for name, box in _around(text, *places[heat.segment.id], _radius(heat)):
-            if _is_free(box, dots, kept):
+        texts = dict.fromkeys(plain(charts.label(heat.segment), longest) for longest in LONGEST)
+        around = [one for text in texts for one in _around(text, *places[heat.segment.id], _radius(heat))]
+        tried = ((name, box, avoided) for avoided in (dots, circles) for name, box in around)
+        for name, box, avoided in tried:
+            if _is_free(box, avoided, kept):
                 kept.append(box)
                 named[heat.segment.id] = name
                 break
@@ -218,13 +222,18 @@ def _named(
 
 
 def _around(text: str, x: float, y: float, r: float) -> Iterator[tuple[Name, _Box]]:
-    """The places for a name, the best first: above its dot, below it, to its right, to its left."""
+    """The places for a name, the best first: above its dot, below it, to its right, to its left, at its corners."""
     wide = _COLUMN * columns(text)
+    near = 0.7 * r + 6  # along both axes, at the circle's corners
     for anchor, at, line, left in (
         ("middle", x, y - r - 7, x - wide / 2),
         ("middle", x, y + r + 15, x - wide / 2),
         ("start", x + r + 6, y + 4, x + r + 6),
         ("end", x - r - 6, y + 4, x - r - 6 - wide),
+        ("start", x + near, y - near, x + near),
+        ("start", x + near, y + near + 8, x + near),
+        ("end", x - near, y - near, x - near - wide),
+        ("end", x - near, y + near + 8, x - near - wide),
     ):
         yield Name(text=text, x=round(at, 1), y=round(line, 1), anchor=anchor), (left, left + wide, line - 12, line + 4)
 
@@ -234,6 +243,8 @@ def _is_free(box: _Box, dots: list[tuple[float, float, float]], names: list[_Box
     return (
         left > 0
         and right < WIDTH
+        and top > 0
+        and bottom < HEIGHT
         and not any(left < x + r and x - r < right and top < y + r and y - r < bottom for x, y, r in dots)
         and not any(left < b + 8 and a - 8 < right and top < d and c < bottom for a, b, c, d in names)
     )

@@ -72,9 +72,9 @@ class HitBar:
 
 
 def heats(segments: Sequence[Segment], now: datetime, settings: Settings) -> list[Heat]:
-    """The heat of segments and its parts, hottest first; bars are scaled to the hottest."""
+    """The heat of segments and its parts, hottest first; bars are scaled to the hottest, or to 1 if all are colder."""
     parts = {one.id: _parts(one, now, settings) for one in segments}
-    most = max((sum(three) for three in parts.values()), default=1.0) or 1.0
+    most = max([1.0, *(sum(three) for three in parts.values())])
     made = []
     for one in segments:
         at, bars = 0.0, []
@@ -83,7 +83,14 @@ def heats(segments: Sequence[Segment], now: datetime, settings: Settings) -> lis
             at += 100.0 * value / most
         visits, new, recency = parts[one.id]
         made.append(
-            Heat(segment=one, heat=visits + new + recency, visits=visits, new=new, recency=recency, bars=tuple(bars))
+            Heat(
+                segment=one,
+                heat=heat_of(one, now, settings),
+                visits=visits,
+                new=new,
+                recency=recency,
+                bars=tuple(bars),
+            )
         )
     return sorted(made, key=lambda heat: (-heat.heat, heat.segment.id))
 
@@ -91,20 +98,21 @@ def heats(segments: Sequence[Segment], now: datetime, settings: Settings) -> lis
 def heat_lines(hottest: Sequence[Heat], pages: Mapping[str, Page], now: datetime, settings: Settings) -> dict[str, Any]:
     """How the heat of segments grew as their pages were said: x in seconds of Unix time, one line a segment.
 
-    A line ends at the heat of now. Its pages are those not yet analysed; all visits count from the last one on.
+    A line ends now, at the heat of now; what was said in the future counts as said now. The newest pages are those not
+    yet analysed, and all visits count from the last one on.
     """
     arrivals = {
-        heat.segment.id: sorted(pages[one].said_at for one in heat.segment.page_ids if one in pages) for heat in hottest
+        heat.segment.id: sorted(min(pages[one].said_at, now) for one in heat.segment.page_ids if one in pages)
+        for heat in hottest
     }
     moments = sorted({at for all_of in arrivals.values() for at in all_of})
     if not moments:
         return {"x": [], "lines": []}
-    end = max(now, moments[-1])
-    step = max((end - moments[0]) / _SAMPLES, timedelta(seconds=1))
+    step = max((now - moments[0]) / _SAMPLES, timedelta(seconds=1))
     between = [moments[0] + step * k for k in range(_SAMPLES + 1)]
     # Just before an arrival, so that a line rises upright.
     steps = [at - timedelta(seconds=1) for at in moments if at.year > 1]
-    xs = sorted({*moments, *steps, *(at for at in between if at <= end), end})
+    xs = sorted({*moments, *steps, *(at for at in between if at <= now), now})
     return {
         "x": [round(at.timestamp(), 3) for at in xs],
         "lines": [

@@ -13,7 +13,7 @@ from embermem.core.changes import PersonRelated
 from embermem.core.errors import InputError, NotFound
 from embermem.core.text import fold
 from embermem.core.traits import Dimension, dimensions
-from embermem.core.types import About, Fact, Link, Person, Source, Trait
+from embermem.core.types import About, Fact, Link, Person, Trait
 from embermem.http.inspector import charts, reading
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 from embermem.memory import OwnerMemory
@@ -26,8 +26,6 @@ GROUPS = {
     "interest": "Interests",
 }
 """The three categories of traits in words (paper §3.3)."""
-SOURCES_SHOWN = 20
-"""Sources of one fact or trait shown: what is often said again has many."""
 FACTS = 300
 """Facts in one list, the newest: the knowledge bases hold 200, what is past or archived may be more."""
 
@@ -109,7 +107,7 @@ def fact(here: PageContext, fact_id: str) -> HTMLResponse:
         fact=one,
         why=why,
         newer=_fact_or_none(here, one.superseded_by) if one.superseded_by else None,
-        sources=_sources(here, one.sources),
+        sources=reading.said_for(here.mine, one.sources),
         history=here.mine.history(fact_id),
         linked=_linked(here, why.links) if why.links else {},
     )
@@ -128,7 +126,7 @@ def _linked(here: Place, links: Sequence[Link]) -> Mapping[str, str]:
 @router.get("/facts/{fact_id}/sources")
 def sources(here: PageContext, fact_id: str) -> HTMLResponse:
     """What was said that a fact rests on: the part of a page that opens in place."""
-    return _said(here, here.mine.fact(fact_id).sources)
+    return reading.sources_page(here, here.mine.fact(fact_id).sources, back="/persona")
 
 
 @router.get("/traits/{dimension}/sources")
@@ -137,7 +135,7 @@ def trait_sources(here: PageContext, dimension: str) -> HTMLResponse:
     found = next((trait for trait in here.mine.traits() if trait.dimension == dimension), None)
     if found is None:
         raise NotFound(f"nothing is known of the trait {dimension!r}")
-    return _said(here, found.sources)
+    return reading.sources_page(here, found.sources, back="/persona")
 
 
 @router.post("/facts/{fact_id}/correct")
@@ -264,15 +262,6 @@ def _ruling(mine: OwnerMemory, no: int) -> tuple[int, str] | None:
 def _after(here: Place, change: int, person: str = "") -> RedirectResponse:
     """The page after a ruling, which offers to undo it."""
     return here.back("/persona", person=person, ruled=change)
-
-
-def _said(here: Place, sources: Sequence[Source]) -> HTMLResponse:
-    template = "sources_list.html" if here.partial else "sources.html"
-    return here.page(template, title="What was said", sources=_sources(here, sources))
-
-
-def _sources(here: Place, sources: Sequence[Source]) -> list[tuple[object, list[tuple[int, int]]]]:
-    return list(reading.said_for(here.mine, sources[:SOURCES_SHOWN]))
 
 
 def _fact_or_none(here: Place, fact_id: str) -> Fact | None:

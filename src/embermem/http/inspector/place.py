@@ -211,6 +211,8 @@ def environment() -> Environment:
         line=words.line,
         spans=words.spans,
         plain=words.plain,
+        heat=words.heat,
+        attribute=words.attribute,
         number=lambda value: f"{value:,}",
         json=lambda value: json.dumps(value, ensure_ascii=False),
     )

@@ -8,7 +8,8 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from embermem.http.inspector import charts, reading
-from embermem.http.inspector.place import PageContext, PageRoute
+from embermem.http.inspector.place import PageContext, PageRoute, Place
+from embermem.memoryos.ingest.mid_term import accessed_at
 
 LISTED = 200
 """Segments in one list: mid-term memory holds no more, the archive may."""
@@ -22,7 +23,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @router.get("/segments")
 def segments(here: PageContext, by: str = "heat", archived: int = 0) -> HTMLResponse:
     """All segments of mid-term memory, or of the archive."""
-    found = charts.heats(here.mine.segments(archived=bool(archived)), here.memory.now(), here.memory.settings)
+    found = _heats(here, archived=bool(archived))
     if by == "size":
         found.sort(key=lambda one: (-len(one.segment.page_ids), -one.heat))
     elif by == "new":
@@ -43,7 +44,7 @@ def segments(here: PageContext, by: str = "heat", archived: int = 0) -> HTMLResp
 
 @router.get("/segments/{segment_id}")
 def segment(here: PageContext, segment_id: str) -> HTMLResponse:
-    """One segment: its summary, its pages with their chains, and what rests on it."""
+    """One segment: its summary and what that rests on, its pages with their chains, and what rests on it."""
     one = here.mine.segment(segment_id)
     pages = [here.mine.page(page_id) for page_id in one.page_ids[:SHOWN]]
     joined = [a.chain_id is not None and a.chain_id == b.chain_id for a, b in pairwise(pages)]
@@ -51,8 +52,21 @@ def segment(here: PageContext, segment_id: str) -> HTMLResponse:
         "segment.html",
         title=charts.label(one),
         segment=one,
-        heat=charts.heats([one], here.memory.now(), here.memory.settings)[0],
+        accessed_at=accessed_at(one, here.memory.settings),
+        heat_since=here.memory.settings.heat_since,
+        heat=next(heat for heat in _heats(here, archived=one.archived) if heat.segment.id == one.id),
         pages=list(zip(pages, [False, *joined], [*joined, False], strict=False)),
         left=max(0, len(one.page_ids) - SHOWN),
         facts=reading.resting_on(reading.every_fact(here.mine), pages),
     )
+
+
+@router.get("/segments/{segment_id}/sources")
+def sources(here: PageContext, segment_id: str) -> HTMLResponse:
+    """What was said that a summary rests on: the part of a page that opens in place."""
+    return reading.sources_page(here, here.mine.segment(segment_id).sources, back=f"/segments/{segment_id}")
+
+
+def _heats(here: Place, *, archived: bool) -> list[charts.Heat]:
+    """The heat of all segments of a tier now, so that a bar is as long on a segment's page as in the list."""
+    return charts.heats(here.mine.segments(archived=archived), here.memory.now(), here.memory.settings)

@@ -11,7 +11,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from embermem.core.changes import Cause, Change, Decision, Say, Sort, Undone, ids, kind_of
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import FactId
 from embermem.http.inspector import charts, reading
 from embermem.http.inspector.place import Changing, PageContext, PageRoute
 from embermem.memory import OwnerMemory
@@ -71,7 +70,7 @@ def change(here: PageContext, no: int) -> HTMLResponse:
         raise NotFound(f"there is no change {no}")
     one = here.mine.change(no)
     shown = one.decisions[:DECISIONS]
-    say = Say(_names(here.mine, shown), render.when)
+    say = Say({**_names(here.mine), **_pages(here.mine, shown)}, render.when)
     undo: Sequence[Step] = ()
     why_not = ""
     try:
@@ -100,18 +99,19 @@ def undo(here: Changing, no: int, sure: Annotated[str, Form()] = "") -> Redirect
 
 def change_lines(mine: OwnerMemory, changes: Iterable[Change]) -> list[ChangeLine]:
     """Changes with what they hold, in their order."""
-    texts = _texts(mine)
-    return [ChangeLine(change=one, holds=show.holds(one, texts)) for one in changes]
+    names = _names(mine)
+    return [ChangeLine(change=one, holds=show.holds(one, names)) for one in changes]
 
 
-def _texts(mine: OwnerMemory) -> Mapping[FactId, str]:
-    return {fact.id: fact.text for fact in reading.every_fact(mine)}
+def _names(mine: OwnerMemory) -> Mapping[str, str]:
+    """What facts and segments are called, by their ids."""
+    segments = (*mine.segments(), *mine.segments(archived=True))
+    return {one.id: one.text for one in reading.every_fact(mine)} | {one.id: charts.label(one) for one in segments}
 
 
-def _names(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
-    """What the facts, segments and pages of these decisions are called, by their ids."""
-    names: dict[str, str] = {str(fact_id): text for fact_id, text in _texts(mine).items()}
-    names |= {one.id: charts.label(one) for one in (*mine.segments(), *mine.segments(archived=True))}
+def _pages(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
+    """What the pages of these decisions are called, by their ids."""
+    names = {}
     for page_id in {item for one in decisions for sort, item in ids(one) if sort is Sort.PAGE}:
         try:
             names[page_id] = f"page {mine.page(page_id).no}"

@@ -9,6 +9,8 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup, escape
 
+from embermem.core.attributes import is_instruction
+
 LONGEST = 4000
 """Characters of one text on a page; the rest is a link away."""
 
@@ -19,6 +21,14 @@ _MARKS = re.compile(
 _SPACE = re.compile(r"\s+")
 _WORD = 24
 """A longer word may be cut."""
+_ATTRIBUTES = {
+    "did": "event",
+    "does": "habit",
+    "feels": "feeling",
+    "plans": "plan",
+    "says": "statement",
+    "would_like_to": "wish",
+}
 _PICTURES = 0x2400
 """Unicode draws the first 32 controls from here on."""
 
@@ -56,6 +66,16 @@ def plain(text: object, longest: int = 140) -> str:
     """One line without any of those marks: for titles and labels, which hold no markup."""
     clean = _SPACE.sub(" ", _MARKS.sub("", str(text)[: longest * 8])).strip()
     return _shortened(clean, longest)
+
+
+def heat(value: float) -> str:
+    """A heat as every page writes it, so that the same heat looks the same everywhere."""
+    return f"{value:.2f}"
+
+
+def attribute(name: str) -> str:
+    """What a fact is about, in the words of a page: a verb alone says little there."""
+    return "standing instruction" if is_instruction(name) else _ATTRIBUTES.get(name, name.replace("_", " "))
 
 
 def columns(text: str) -> int:

@@ -88,13 +88,17 @@ def grown(
     )
 
 
-def recency_of(segment: SegmentState | Segment, at: datetime, settings: Settings) -> float:
-    """§3.3 at a time passed in: since the last access, which is the last visit, or when the newest page was said or
-    (`heat_since`) came. What was said in the future counts as said now."""
-    since = segment.last_access
+def accessed_at(segment: SegmentState | Segment, settings: Settings) -> datetime:
+    """The last access, from which recency is counted: the last visit, or when the newest page was said or
+    (`heat_since`) came."""
     if settings.heat_since == "said":
-        since = max(segment.said_to, segment.visited_at or segment.said_to)
-    return recency((at - since).total_seconds(), settings.mu)
+        return max(segment.said_to, segment.visited_at or segment.said_to)
+    return segment.last_access
+
+
+def recency_of(segment: SegmentState | Segment, at: datetime, settings: Settings) -> float:
+    """§3.3 at a time passed in, since the last access. What was said in the future counts as said now."""
+    return recency((at - accessed_at(segment, settings)).total_seconds(), settings.mu)
 
 
 def heat_of(segment: SegmentState | Segment, at: datetime, settings: Settings) -> float:

@@ -255,7 +255,7 @@
   }
 
   const here = $(".side [aria-current]");
-  const side = $(".side");
+  const side = $(".side ul");
   if (here && side.scrollWidth > side.clientWidth) side.scrollLeft = here.offsetLeft - side.clientWidth / 3;
 
   // A map wider than the page begins where most of it stands.

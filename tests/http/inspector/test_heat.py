@@ -1,0 +1,78 @@
+"""A heat is the same wherever it is shown at one time: the list, a segment's page, the map, the timeline, the API."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from datetime import timedelta
+
+import httpx2
+import pytest
+
+from embermem import Memory, OwnerMemory
+from scripted import NOW, Clock
+
+OWNER = {"user": "alice", "agent": "default"}
+
+
+@pytest.fixture
+def warm(memory: Memory, clock: Clock) -> OwnerMemory:
+    """Topics of last winter, of now and of a time to come; some were visited, days ago."""
+    alice = memory.of("alice")
+    for number in range(4):
+        winter = NOW - timedelta(days=150 - number)
+        alice.add(f"The cello sounds warm in the evening {number}.", "It does.", at=winter, thread="cello")
+        alice.add(f"My tomato plants need sun {number}.", "They do.", at=NOW, thread="garden")
+        alice.add(f"The train to Vienna leaves at nine {number}.", "Yes.", at=NOW + timedelta(days=40), thread="train")
+    alice.settle()
+    alice.visit(alice.search("cello"))
+    clock.go(6 * 86_400.0)
+    return alice
+
+
+def test_the_same_heat_is_told_everywhere(warm: OwnerMemory, http: httpx2.Client) -> None:
+    told = {segment.id: f"{warm.heat(segment):.2f}" for segment in warm.segments()}
+    assert len(set(told.values())) > 1
+    listed = re.findall(
+        r'data-test="segment">.*?/segments/([^?"]+)\?.*?class="heat-no num"[^>]*>([\d.]+)<',
+        _page(http, "/segments"),
+        re.S,
+    )
+    assert dict(listed) == told
+    for segment_id, heat in told.items():
+        page = _page(http, f"/segments/{segment_id}")
+        assert re.findall(r'class="heat-no num">([\d.]+)<', page) == [heat]
+        assert "said or used" in page
+        parts = re.findall(r'<dd class="num">([\d.]+)</dd>', page)
+        assert sum(map(float, parts)) == pytest.approx(float(heat), abs=0.02)
+    mapped = re.findall(r'href="/segments/([^?"]+)\?[^>]*aria-label="[^"]*heat ([\d.]+)"', _page(http, "/map"))
+    assert dict(mapped) == told
+    answer = http.get("/v1/segments", params={"user_id": "alice"}).json()
+    assert {one["id"]: f"{one['heat']:.2f}" for one in answer["results"]} == told
+
+
+def test_the_timeline_ends_at_the_heat_of_the_list(warm: OwnerMemory, http: httpx2.Client) -> None:
+    page = _page(http, "/")
+    (drawn,) = re.findall(r'data-plot="([^"]*)"', page)
+    lines = json.loads(html.unescape(drawn))
+    listed = re.findall(
+        r'<li><a href="/segments/[^"]*">(?:<bdi>)?([^<]*)(?:</bdi>)?</a><span class="num">([\d.]+)<', page
+    )
+    assert [line["label"] for line in lines["lines"]] == [title for title, _ in listed[:5]]
+    assert [f"{line['y'][-1]:.2f}" for line in lines["lines"]] == [heat for _, heat in listed[:5]]
+    for title, heat in listed[:5]:
+        assert f"{title} {heat}" in page
+
+
+def test_a_bar_is_as_long_on_a_segments_page_as_in_the_list(warm: OwnerMemory, http: httpx2.Client) -> None:
+    coldest = min(warm.segments(), key=warm.heat)
+    hottest = max(warm.heat(one) for one in warm.segments())
+    widths = re.findall(r'class="part-\w+" x="[\d.]+%" width="([\d.]+)%"', _page(http, f"/segments/{coldest.id}"))
+    assert sum(map(float, widths)) == pytest.approx(100 * warm.heat(coldest) / hottest, abs=0.1)
+
+
+def _page(http: httpx2.Client, path: str) -> str:
+    answer = http.get(path, params=OWNER)
+    assert answer.status_code == 200
+    return answer.text
