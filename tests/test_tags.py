@@ -96,10 +96,10 @@ PARTS = {
 
 ERRORS = """
     analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
-    forgotten-key-lost input-error key-reused model-busy model-error model-missing model-refused model-reply-error
-    model-resting model-timeout model-unreachable model-wait not-found revision-moved schema-mismatch stale-lease
-    store-busy store-closed store-conflict store-corrupt store-error store-full store-moved store-read-only
-    store-unreachable
+    forgotten-key-lost input-error key-reused model-busy model-error model-gave-way model-missing model-refused
+    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found revision-moved
+    schema-mismatch stale-lease store-busy store-closed store-conflict store-corrupt store-error store-full store-moved
+    store-read-only store-unreachable
 """
 """The types of problems that a client takes for errors of `embermem.core.errors`."""
 OF_A_CLIENT = "access-refused server-busy server-error server-timeout server-unreachable"

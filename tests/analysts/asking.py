@@ -9,7 +9,7 @@ import msgspec
 
 from embermem.core.errors import ModelReplyError
 from embermem.core.types import Owner
-from embermem.protocols import ChatMessage, Purpose
+from embermem.protocols import AnswerForm, ChatMessage, Purpose
 
 Reply = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any]]
 _Answer = TypeVar("_Answer")
@@ -19,10 +19,12 @@ class ScriptedAsker:
     """Gives its replies in turn, the last one for ever; `asked` and `faults` say what was asked and refused."""
 
     model = "scripted"
+    context_tokens: int | None = None
 
     def __init__(self, *replies: Reply) -> None:
         self._replies = list(replies)
         self.asked: list[tuple[Purpose, tuple[ChatMessage, ...]]] = []
+        self.forms: list[AnswerForm | None] = []
         self.faults: list[str] = []
 
     def ask(
@@ -32,8 +34,11 @@ class ScriptedAsker:
         messages: Sequence[ChatMessage],
         answer: type[_Answer],
         check: Callable[[_Answer], None] = lambda _: None,
+        *,
+        form: AnswerForm | None = None,
     ) -> _Answer:
         self.asked.append((purpose, tuple(messages)))
+        self.forms.append(form)
         for _ in range(2):
             reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
             given = reply(body(messages)) if callable(reply) else reply

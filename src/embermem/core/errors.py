@@ -33,10 +33,12 @@ EmberError
     │   ├── ModelUnreachable   the server cannot be reached, or failed (5xx)
     │   ├── ModelBusy          the server asks to wait (429); `retry_after_s` is the time, if given
     │   ├── ModelRefused       the server refuses the request: key, name, size (4xx)
+    │   │   └── ModelTooLong       the prompt does not fit the server's context
     │   └── ModelReplyError    the answer is invalid, also after a repair round; `raw` contains it
-    └── ModelWait          no request was sent: the work waits until `retry_at`; not counted as an attempt
+    └── ModelWait          the work waits until `retry_at`; not counted as an attempt
         ├── BudgetSpent        a limit on calls or tokens is reached
-        └── ModelResting       the circuit breaker is open after repeated failures
+        ├── ModelResting       the circuit breaker is open after repeated failures
+        └── ModelGaveWay       the request was broken off for a chat
 """
 
 from __future__ import annotations
@@ -294,6 +296,13 @@ class ModelRefused(ModelError):
     outcome = "refused"
 
 
+class ModelTooLong(ModelRefused):
+    """The prompt does not fit the context of the model's server."""
+
+    tag = "model-too-long"
+    outcome = "too long"
+
+
 class ModelReplyError(ModelError):
     """The model's answer is invalid, also after a repair round. `raw` is the last answer, unchanged."""
 
@@ -306,7 +315,7 @@ class ModelReplyError(ModelError):
 
 
 class ModelWait(AnalystError):
-    """No request was sent. The work waits until `retry_at`; this does not count as an attempt."""
+    """No answer was asked for to its end. The work waits until `retry_at`; this does not count as an attempt."""
 
     tag = "model-wait"
 
@@ -325,3 +334,9 @@ class ModelResting(ModelWait):
     """The model's server failed repeatedly; requests are paused and resume later."""
 
     tag = "model-resting"
+
+
+class ModelGaveWay(ModelWait):
+    """The request was broken off, because a chat needed the model's server; it is made again soon."""
+
+    tag = "model-gave-way"

@@ -33,6 +33,7 @@ from embermem.llms import estimate
 from embermem.llms.breaker import Breaker
 from embermem.llms.structured import WrongAnswer, read_answer, reply_schema, shown
 from embermem.protocols import (
+    AnswerForm,
     Call,
     ChatMessage,
     LanguageModel,
@@ -102,6 +103,11 @@ class ModelAsker:
         """The model's name."""
         return self._model.name
 
+    @property
+    def context_tokens(self) -> int | None:
+        """See Asker.context_tokens."""
+        return None
+
     def ask(
         self,
         owner: Owner,
@@ -109,6 +115,8 @@ class ModelAsker:
         messages: Sequence[ChatMessage],
         answer: type[Answer],
         check: Callable[[Answer], None] = lambda _: None,
+        *,
+        form: AnswerForm | None = None,
     ) -> Answer:
         """See Asker.ask. A cut answer is asked for once more with twice the tokens, a wrong one once more with what is
         wrong with it: three answers at most. Once an answer was wrong, a limit or rest that forbids the next request
@@ -117,7 +125,7 @@ class ModelAsker:
         schema = reply_schema(answer)
         request = ModelRequest(
             messages=tuple(messages),
-            max_tokens=self._settings.model_answer_tokens,
+            max_tokens=self._settings.model_answer_tokens if form is None else form.tokens,
             temperature=TEMPERATURE,
             schema=schema,
         )

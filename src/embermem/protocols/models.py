@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analyst",
+    "AnswerForm",
     "Asker",
     "Call",
     "ChatMessage",
@@ -43,6 +44,7 @@ __all__ = [
     "Purpose",
     "ReplySchema",
     "SegmentWriter",
+    "StructuredMode",
     "TokenCounter",
     "TokenEmbedder",
     "TokenVectors",
@@ -162,6 +164,17 @@ class LanguageModel(Protocol):
         """The answer's text piece by piece as it comes; last of all the whole as a ModelReply. Raises as `complete`."""
 
 
+class StructuredMode(StrEnum):
+    """How a server is made to answer in a form."""
+
+    JSON_SCHEMA = "json_schema"
+    """By a grammar made from the schema."""
+    JSON_OBJECT = "json_object"
+    """By a grammar of any JSON object; the form is shown in the prompt."""
+    PROMPT = "prompt"
+    """By the prompt alone."""
+
+
 class Purpose(StrEnum):
     """What a model was asked for."""
 
@@ -203,6 +216,15 @@ class Call:
     outcome: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswerForm:
+    """What is expected of one structured answer: `tokens` is its limit, and `example` an answer of its type with the
+    real ids, filled in as it should be, for a server that has no grammar; None: the schema is shown."""
+
+    tokens: int
+    example: Any = None
+
+
 _Answer = TypeVar("_Answer")
 
 
@@ -214,6 +236,11 @@ class Asker(Protocol):
     def model(self) -> str:
         """The model's name."""
 
+    @property
+    def context_tokens(self) -> int | None:
+        """Tokens of prompt and answer together that the server takes, told by it or learnt from its refusals; None
+        while unknown. Asks nobody."""
+
     def ask(
         self,
         owner: Owner,
@@ -221,11 +248,15 @@ class Asker(Protocol):
         messages: Sequence[ChatMessage],
         answer: type[_Answer],
         check: Callable[[_Answer], None] = lambda _: None,
+        *,
+        form: AnswerForm | None = None,
     ) -> _Answer:
         """An answer of the type `answer` (a frozen dataclass or msgspec.Struct, whose JSON schema the model is shown).
 
         `check` raises ValueError, in words meant for the model, where the answer is of the form but wrong; the repair
-        round shows it that. Raises ModelError, ModelWait.
+        round shows it that. Without a `form` the answer may be as long as the settings allow. Raises ModelError,
+        ModelTooLong for a prompt that does not fit the server's context among them; ModelWait, ModelGaveWay for a
+        question that made room for chat among them.
         """
 
     def stream(self, owner: Owner, purpose: Purpose, messages: Sequence[ChatMessage]) -> Iterator[str]:
