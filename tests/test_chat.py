@@ -62,10 +62,12 @@ def test_the_model_is_shown_what_other_conversations_held_and_not_the_query_twic
 ) -> None:
     alice.add("My heron is called Bartholomew.", "A fine name.", thread="long ago")
     reply = alice.chat("What is my heron called?", thread="today")
-    (role, first), last = shown(server)
-    assert (role, last) == ("system", ("user", "What is my heron called?"))
-    assert "My heron is called Bartholomew." in first
-    assert "What is my heron called?" not in first
+    (role, first), (asking, last) = shown(server)
+    assert (role, asking) == ("system", "user")
+    assert last.endswith(">\n\nWhat is my heron called?")
+    assert "My heron is called Bartholomew." in last
+    assert last.count("What is my heron called?") == 1
+    assert "heron" not in first
     assert "Bartholomew" in reply.context.text
 
 
@@ -74,14 +76,16 @@ def test_stable_parts_come_first_and_the_memory_stands_between_markers(alice: Ow
     alice.add("I live in Lyon.", "Nice.", thread="old")
     alice.chat("Where do I live?", system="You teach.", style="short and warm", at="2026-05-02T10:00:00+02:00")
     alice.chat("And how long?", system="You teach.", style="short and warm", at="2026-05-03T10:00:00+02:00")
-    before, after = (shown(server, number)[0][1] for number in (-2, -1))
+    before, after = (shown(server, number) for number in (-2, -1))
+    assert before[0] == after[0]
+    assert after[1] == ("user", "Where do I live?")
+    told = "".join(text for _, text in before)
     now = "Now: 2026-05-02 (Sat) 08:00"
-    order = ["You teach.", "a patient tutor of French", "short and warm", now, injected_blocks.MARK]
-    places = [before.index(part) for part in order]
+    order = ["You teach.", "a patient tutor of French", "short and warm", now, f"<{injected_blocks.MARK}"]
+    order += ["I live in Lyon.", f"</{injected_blocks.MARK}", "Where do I live?"]
+    places = [told.index(part) for part in order]
     assert places == sorted(places)
-    stable = before.index("Now:")
-    assert before[:stable] == after[:stable]
-    assert before.rindex("I live in Lyon.") > places[-1]
+    assert before[-1][1].startswith(now)
 
 
 def test_turns_of_this_conversation_are_messages_and_are_not_told_again_by_the_memory(
@@ -91,14 +95,11 @@ def test_turns_of_this_conversation_are_messages_and_are_not_told_again_by_the_m
     alice.chat("How do I get to Lyon?")
     alice.add("My sister lives in Lyon.", "Oh.", thread="other")
     alice.chat("How long does the train to Lyon take?")
-    (_, first), *turns = shown(server)
-    assert turns == [
-        ("user", "How do I get to Lyon?"),
-        ("assistant", "Take the train."),
-        ("user", "How long does the train to Lyon take?"),
-    ]
-    assert "My sister lives in Lyon." in first
-    assert "How do I get to Lyon?" not in first
+    _, *turns, (_, last) = shown(server)
+    assert turns == [("user", "How do I get to Lyon?"), ("assistant", "Take the train.")]
+    assert last.endswith(">\n\nHow long does the train to Lyon take?")
+    assert "My sister lives in Lyon." in last
+    assert "How do I get to Lyon?" not in last
 
 
 def test_what_was_said_later_elsewhere_is_not_known_before_it_was_said(alice: OwnerMemory, server: ModelServer) -> None:
@@ -128,8 +129,8 @@ def test_a_reply_that_repeats_the_memory_is_kept_without_it(alice: OwnerMemory, 
     alice.add("I live in Lyon.", "Nice.", thread="old")
 
     def echo(request: dict[str, Any]) -> str:
-        first = str(request["messages"][0]["content"])
-        return first[first.index(f"<{injected_blocks.MARK}") :] + "\nIn Lyon."
+        asked = str(request["messages"][-1]["content"])
+        return asked[asked.index(f"<{injected_blocks.MARK}") :].removesuffix("Where do I live?") + "In Lyon."
 
     server.reply_with(echo)
     assert alice.chat("Where do I live?").text == "In Lyon."
@@ -140,7 +141,9 @@ def test_a_query_that_brings_a_block_of_ours_is_asked_without_it(
     memory: Memory, alice: OwnerMemory, server: ModelServer
 ) -> None:
     alice.chat("Hello." + injected_blocks.wrap("#1 alice: secret", memory.nonce_key()))
-    assert shown(server)[-1] == ("user", "Hello.")
+    ((_, first), (role, asked)) = shown(server)
+    assert (role, asked.endswith(">\n\nHello.")) == ("user", True)
+    assert "secret" not in first + asked
 
 
 # ------------------------------------------------------------------------------------------------- what goes wrong
@@ -173,7 +176,8 @@ def test_a_model_that_fails_leaves_the_page_open_and_the_next_message_joins_it(
     server.reply_with("Yes.")
     alice.chat("Hello?")
     assert said(alice) == [["Are you there?", "Hello?", "Yes."]]
-    assert shown(server)[1:] == [("user", "Are you there?\nHello?")]
+    ((role, asked),) = shown(server)[1:]
+    assert (role, asked.endswith(">\n\nAre you there?\nHello?")) == ("user", True)
 
 
 def test_a_limit_that_is_reached_keeps_the_message_too(opened: Opener, server: ModelServer) -> None:
@@ -283,13 +287,13 @@ def test_a_day_of_which_every_line_stands_in_the_turns_is_left_out_with_its_head
         "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 (Fri), old:\n#1 alice: #11 is my seat\n"
         "2026-05-02 (Sat), main:\n#11 user: one\n#12 assistant: two\n2026-05-02 (Sat), other:\n#7 alice: seven"
     )
-    (first, *_) = chat.compose(
+    (*_, last) = chat.compose(
         asked, told.utterances, context(text), now=NOW, system=None, style=None, agent=(), key=KEY
     )
     assert (
         "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 (Fri), old:\n#1 alice: #11 is my seat\n"
         "2026-05-02 (Sat), other:\n#7 alice: seven\n</ember-memory"
-    ) in first.text
+    ) in last.text
 
 
 def test_neighbours_of_one_role_are_one_message_and_roles_take_turns() -> None:
@@ -299,11 +303,8 @@ def test_neighbours_of_one_role_are_one_message_and_roles_take_turns() -> None:
         ProfileField(whose=_agent(), name="description", value="a tutor", sources=(), recorded_at=NOW),
     ]
     prompt = chat.compose(asked, told.utterances, context(""), now=NOW, system=None, style=None, agent=agent, key=KEY)
-    assert [(m.role, m.text) for m in prompt[1:]] == [
-        (Role.USER, "a\nb"),
-        (Role.ASSISTANT, "c\nd"),
-        (Role.USER, "e"),
-    ]
+    assert [(m.role, m.text) for m in prompt[1:-1]] == [(Role.USER, "a\nb"), (Role.ASSISTANT, "c\nd")]
+    assert (prompt[-1].role, prompt[-1].text.split("\n")[-1]) == (Role.USER, "e")
     assert "description a tutor" in prompt[0].text
 
 

@@ -1,14 +1,14 @@
 """Chat: the prompt for a model, and a reply that is stored only when it is complete.
 
-The prompt has the stable parts first, so that a server can cache them: the system prompt, the agent's profile, the
-style; the time and the memory, between markers; the newest turns of the conversation; the query. These are pure
-functions over what was recalled; `OwnerMemory.chat` does the reading and writing.
+What stays the same comes first, so that a server's cache holds it: the system prompt, the agent's profile and the
+style; the newest turns of the conversation; then, in the last message, the time, the memory between markers, and the
+query. These are pure functions over what was recalled; `OwnerMemory.chat` does the reading and writing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -102,10 +102,14 @@ def compose(
         system=system or prompts.load("chat_system").fill(),
         agent=" ".join(data.seen("; ".join(told)).split()) or _NOTHING,
         style=style or _NOTHING,
+    )
+    *before, last = _joined([*shown, asked])
+    asking = prompts.load("chat_asked").fill(
         now=now.strftime("%Y-%m-%d (%a) %H:%M"),
         memory=injected_blocks.wrap(memory or _NOTHING, key),
+        query=last.text,
     )
-    return (ChatMessage(role=Role.SYSTEM, text=first), *_joined([*shown, asked]))
+    return (ChatMessage(role=Role.SYSTEM, text=first), *before, replace(last, text=asking))
 
 
 def turns(pages: Sequence[Page], thread: ThreadId, before_seq: int, limit: int, count_by: str) -> list[Utterance]:

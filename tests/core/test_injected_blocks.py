@@ -85,6 +85,16 @@ def test_every_block_has_a_nonce_of_its_own() -> None:
     assert len({injected_blocks.wrap("the same", KEY) for _ in range(50)}) == 50
 
 
+@given(others, others)
+def test_a_steady_block_is_the_same_for_the_same_text_alone_and_goes_as_any_other(one: str, other: str) -> None:
+    block = injected_blocks.wrap(one, KEY, steady=True)
+    assert injected_blocks.wrap(one, KEY, steady=True) == block
+    first = block.partition("\n")[0]
+    assert injected_blocks.wrap(other, KEY, steady=True).startswith(first) == (one == other)
+    assert not injected_blocks.wrap(one, OTHER, steady=True).startswith(first)
+    assert injected_blocks.strip(f"a{block}b", KEY) == "ab"
+
+
 def test_time_is_linear_with_many_blocks_unclosed_ones_and_closing_ones() -> None:
     # A quadratic way would take minutes here: 20,000 markers of each kind.
     first, last = markers(injected_blocks.wrap("x", KEY))

@@ -129,7 +129,7 @@ def _expected(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_commands_exist(page: Path) -> None:
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     for block in blocks(page):
         if block.language != "console":
             continue

@@ -287,3 +287,20 @@ def test_a_stream_that_falls_silent_ends_with_an_error_and_what_came_is_kept(ope
         assert got.status_code == 200
         assert json.loads(got.text.split("data: ")[-1])["error"]["code"] == "upstream_late"
         assert replies(memory) == ["Good \n[broken off]"]
+
+
+def test_a_connection_that_upstream_closes_after_a_stream_is_not_used_again(opened: Opener) -> None:
+    """As llama.cpp's server does, which does not say that it will."""
+
+    def once(request: bytes, connection: socket.socket) -> None:
+        body = event("Hello.", finish_reason="stop") + b"data: [DONE]\n\n"
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head + b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))
+        connection.settimeout(2)
+        connection.recv(1)  # the next request, or the end of the connection
+        raise OSError("closed")
+
+    with proxied(opened, once) as (c, _, upstream):
+        answers = [ask(c, f"Good evening, {number}.", stream=True) for number in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert len(upstream.asked) == 3

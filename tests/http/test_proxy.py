@@ -70,26 +70,62 @@ def test_the_model_is_told_what_other_conversations_held(proxy: Proxied) -> None
     proxy.owner().add("My heron is called Bartholomew.", "A fine name.", thread="long ago")
     ask(proxy.client(), [SYSTEM, user("What is my heron called?")])
     first, asked = proxy.shown()
-    assert asked == user("What is my heron called?")
-    assert first["role"] == "system"
-    assert first["content"].startswith(f"You are brief.\n\n<{injected_blocks.MARK}")
-    assert "Bartholomew" in first["content"]
-    assert first["content"].count(f"<{injected_blocks.MARK}") == 1
+    assert first == SYSTEM
+    assert asked["role"] == "user"
+    assert asked["content"].startswith(f"<{injected_blocks.MARK}")
+    assert asked["content"].endswith(">\n\nWhat is my heron called?")
+    assert "Bartholomew" in asked["content"]
+    assert asked["content"].count(f"<{injected_blocks.MARK}") == 1
 
 
-def test_without_a_system_message_one_is_put_first(proxy: Proxied) -> None:
+def test_memory_stands_in_the_newest_message_and_all_before_it_is_as_it_was_sent(proxy: Proxied) -> None:
+    proxy.owner().add("My heron is called Bartholomew.", thread="long ago")
+    history = [
+        SYSTEM,
+        user("Good evening."),
+        assistant("Good evening, Alice."),
+        {"role": "developer", "content": "Speak of birds."},
+        user("What is my heron called?"),
+    ]
+    ask(proxy.client(), history)
+    assert proxy.shown()[:-1] == history[:-1]
+    assert "Bartholomew" in proxy.shown()[-1]["content"]
+    assert texts(proxy.owner())[-1][-2] == "What is my heron called?"
+
+
+def test_a_message_of_parts_gets_one_more_before_them(proxy: Proxied) -> None:
+    proxy.owner().add("My heron is called Bartholomew.", thread="long ago")
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    parts = [{"type": "text", "text": "What is my heron called?"}, image]
+    ask(proxy.client(), [SYSTEM, {"role": "user", "name": "alice", "content": parts}])
+    first, asked = proxy.shown()
+    assert first == SYSTEM
+    assert (asked["role"], asked["name"], asked["content"][1:]) == ("user", "alice", parts)
+    assert "Bartholomew" in asked["content"][0]["text"]
+
+
+def test_with_each_result_of_a_tool_the_question_and_its_memory_are_sent_as_before(proxy: Proxied) -> None:
+    """An agent sends its question again and again; a server's cache holds what was sent the same way before."""
+    proxy.owner().add("My heron is called Bartholomew.", thread="long ago")
+    history = [SYSTEM, user("What is my heron called?")]
+    for number in range(3):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        post(proxy, {"model": "scripted", "user": "alice", "messages": history})
+        history += [assistant(None, tool_calls=[call]), {"role": "tool", "tool_call_id": f"c{number}", "content": "-"}]
+    shown = [proxy.shown(number) for number in range(3)]
+    assert "Bartholomew" in shown[0][1]["content"]
+    assert [one[:2] for one in shown] == [shown[0]] * 3
+    assert [one[2:] for one in shown[1:]] == [history[2:4], history[2:6]]
+
+
+def test_a_block_that_a_client_sends_back_is_no_part_of_what_is_stored(proxy: Proxied) -> None:
     proxy.owner().add("My heron is called Bartholomew.", thread="long ago")
     ask(proxy.client(), [user("What is my heron called?")])
-    assert [message["role"] for message in proxy.shown()] == ["system", "user"]
-
-
-def test_a_system_message_of_parts_gets_one_more(proxy: Proxied) -> None:
-    proxy.owner().add("My heron is called Bartholomew.", thread="long ago")
-    parts = [{"type": "text", "text": "You are brief."}]
-    ask(proxy.client(), [{"role": "developer", "content": parts}, user("What is my heron called?")])
-    first = proxy.shown()[0]
-    assert (first["role"], first["content"][0]) == ("developer", parts[0])
-    assert "Bartholomew" in first["content"][1]["text"]
+    told = proxy.shown()[0]["content"]
+    ask(proxy.client(), [user(told), assistant("Hello."), user("And my boat?")])
+    assert sorted(text for page in texts(proxy.owner())[1:] for text in page if "heron" in text) == [
+        "What is my heron called?"
+    ]
 
 
 def test_what_the_request_itself_holds_is_not_told_again(proxy: Proxied) -> None:
@@ -99,7 +135,8 @@ def test_what_the_request_itself_holds_is_not_told_again(proxy: Proxied) -> None
         assistant(ask(client, [user("My heron is called Bartholomew.")])),
     ]
     ask(client, [*history, user("What is my heron called?")])
-    assert "Bartholomew" not in str(proxy.shown()[:-3])
+    assert "Bartholomew" not in str(proxy.shown()[2:])
+    assert proxy.shown()[0] == history[0]
 
 
 def test_an_empty_memory_adds_nothing(proxy: Proxied) -> None:
@@ -143,7 +180,7 @@ def test_chinese_is_kept_and_found(proxy: Proxied) -> None:
     client = proxy.client()
     assert "".join(streamed(client, [user("我的苍鹭叫小白，住在湿地公园。")])) == "好的，我记住了。"
     ask(client, [user("我的苍鹭叫什么名字？")])
-    assert "小白" in proxy.shown()[0]["content"]
+    assert "小白" in proxy.shown()[-1]["content"]
     assert texts(proxy.owner())[0] == ["我的苍鹭叫小白，住在湿地公园。", "好的，我记住了。"]
 
 
@@ -188,8 +225,9 @@ def test_tools_images_and_unknown_fields_reach_the_model_as_they_were_sent(proxy
     post(proxy, body)
     seen = proxy.model.requests[-1]
     assert {k: v for k, v in seen.items() if k != "messages"} == {k: v for k, v in body.items() if k != "messages"}
-    assert seen["messages"][1:] == body["messages"]
-    assert "Bartholomew" in seen["messages"][0]["content"]
+    (asked,) = seen["messages"]
+    assert asked["content"][1:] == body["messages"][0]["content"]
+    assert "Bartholomew" in asked["content"][0]["text"]
     assert texts(proxy.owner())[-1] == ["Is this my heron?\n[image]", "Hello."]
 
 
@@ -226,8 +264,8 @@ def test_a_block_of_ours_that_the_model_repeats_is_not_kept(proxy: Proxied) -> N
     proxy.owner().add("I live in Lyon.", "Nice.", thread="old")
 
     def echo(request: dict[str, Any]) -> str:
-        first = str(request["messages"][0]["content"])
-        return first[first.index(f"<{injected_blocks.MARK}") :] + "\nIn Lyon."
+        asked = str(request["messages"][-1]["content"])
+        return asked[asked.index(f"<{injected_blocks.MARK}") :].removesuffix("Where do I live?") + "In Lyon."
 
     proxy.model.reply_with(echo)
     client = proxy.client()

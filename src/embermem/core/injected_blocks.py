@@ -31,9 +31,14 @@ def new_key() -> bytes:
     return secrets.token_bytes(_KEY_BYTES)
 
 
-def wrap(text: str, key: bytes) -> str:
-    """The text between two markers with a nonce of its own, each on its line."""
-    chance = secrets.token_hex(_CHANCE_BYTES)
+def wrap(text: str, key: bytes, *, steady: bool = False) -> str:
+    """The text between two markers with a nonce of its own, each on its line.
+
+    With `steady` the same text gets the same nonce, so that a prompt that is sent again is the same prompt. The key is
+    in it: nobody can write the nonce of a block into what will stand in that block.
+    """
+    drawn = hmac.digest(key, b"steady\0" + text.encode("utf-8", "surrogatepass"), hashlib.sha256) if steady else b""
+    chance = drawn[:_CHANCE_BYTES].hex() or secrets.token_hex(_CHANCE_BYTES)
     nonce = f"{MARK}{chance}-{_code(chance, key)}"
     return f"<{nonce}>\n{text}\n</{nonce}>"
 

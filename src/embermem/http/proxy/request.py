@@ -11,10 +11,9 @@ import msgspec
 
 from embermem.core import messages
 
-__all__ = ["Asked", "asked"]
+__all__ = ["Asked", "asked", "newest_question"]
 
 _DEFAULT = "default"
-_SYSTEM = ("system", "developer")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,16 +30,18 @@ class Asked:
     keep: bool
 
     def body(self, block: str | None) -> bytes:
-        """The body for upstream, with a block in its first system message or a new one. All else keeps its bytes."""
-        if block is None:
+        """The body for upstream, with a block before the words of the user's newest message. All else keeps its bytes.
+
+        There, and not in the system message, since a server's cache holds a prompt up to where it first differs: what
+        was said before that message stays as it was.
+        """
+        at = newest_question(self.messages)
+        if block is None or at is None:
             return self.raw
         parts = msgspec.json.decode(self.fields["messages"], type=list[msgspec.Raw])
-        first = self.messages[0]
-        system = first if isinstance(first, dict) and first.get("role") in _SYSTEM else None
-        if system is None:
-            parts.insert(0, msgspec.Raw(msgspec.json.encode({"role": "system", "content": block})))
-        else:
-            parts[0] = msgspec.Raw(msgspec.json.encode({**system, "content": _with(system.get("content"), block)}))
+        message = msgspec.json.decode(parts[at], type=dict[str, msgspec.Raw])
+        content = _with(block, self.messages[at].get("content"), message["content"])
+        parts[at] = _raw({**message, "content": content})
         return msgspec.json.encode({**self.fields, "messages": parts})
 
 
@@ -68,11 +69,23 @@ def asked(raw: bytes, headers: Mapping[str, str]) -> Asked:
     )
 
 
-def _with(content: object, block: str) -> object:
-    """A system message's content with the block at its end, where what stands before it stays in caches."""
+def newest_question(messages: Sequence[Any]) -> int | None:
+    """Where the user's newest message stands; what follows it are replies, calls of tools and their results."""
+    for at in reversed(range(len(messages))):
+        if isinstance(messages[at], Mapping) and messages[at].get("role") == "user":
+            return at
+    return None
+
+
+def _with(block: str, content: object, raw: msgspec.Raw) -> msgspec.Raw:
+    """A message's content, a text or a list of parts, with the block before it."""
     if isinstance(content, list):
-        return [*content, {"type": "text", "text": block}]
-    return f"{content}\n\n{block}" if isinstance(content, str) and content else block
+        return _raw([{"type": "text", "text": block}, *msgspec.json.decode(raw, type=list[msgspec.Raw])])
+    return _raw(f"{block}\n\n{content}")
+
+
+def _raw(value: object) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))
 
 
 def _text(headers: Mapping[str, str], name: str) -> str | None:

@@ -17,6 +17,7 @@ from embermem.core.types import OwnerId, ThreadId
 from embermem.http.proxy import histories
 from embermem.http.proxy.histories import Said, Threads
 from embermem.http.proxy.replies import Reply
+from embermem.http.proxy.request import newest_question
 from embermem.protocols import Scope
 
 if TYPE_CHECKING:
@@ -155,8 +156,10 @@ class Talk:
         text = chat.without(context.text, set(told))
         if not text:
             return Remembered(state="empty", context=context)
-        notice = prompts.load("recalled").fill()
-        return Remembered(state="used", block=self._memory.marked(f"{notice}\n\n{text}"), context=context)
+        told_with = f"{prompts.load('recalled').fill()}\n\n{text}"
+        # Steady, as an agent sends one question again with each result of a tool.
+        block = injected_blocks.wrap(told_with, self._memory.nonce_key(), steady=True)
+        return Remembered(state="used", block=block, context=context)
 
     # --------------------------------------------------------------------------------------------------------- keep
 
@@ -224,15 +227,13 @@ class Talk:
 
 def _newest_words(given: Sequence[Any]) -> str:
     """The text of the user's newest message: its parts of text, no images."""
-    for message in reversed(given):
-        if isinstance(message, Mapping) and message.get("role") == "user":
-            content = _storable(message).get("content")
-            if isinstance(content, str):
-                return content
-            parts = content if isinstance(content, list) else []
-            texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
-            return "\n".join(text for text in texts if isinstance(text, str))
-    return ""
+    at = newest_question(given)
+    content = None if at is None else _storable(given[at].get("content"))
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _storable(value: Any) -> Any:

@@ -101,7 +101,9 @@ class Upstream:
             and (self.own or name not in _BILLED_TO)
         }
         key = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
-        return {**passed, **key, "accept-encoding": "identity"}
+        # llama.cpp's server closes a connection after a stream without saying so, and the next request on it is lost.
+        once = {"connection": "close"} if self.url.lower().startswith("http:") else {}
+        return {**passed, **key, **once, "accept-encoding": "identity"}
 
 
 def upstream(settings: Settings, authorization: str, *, require_keys: bool) -> Upstream:
