@@ -6,7 +6,6 @@ of these for a title. Pure functions; `memoryos/ingest/segment_text.py` keeps wh
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,16 +33,18 @@ _LEAST = 0.4
 """What a sentence of a summary is worth at least, relative to its best."""
 _REPEATED = 0.6
 """The share of the shorter sentence's terms from which two say the same."""
-_EVENED = 0.7
-"""The power that evens the weights of words in a title: two words that tell much beat one that tells more."""
 _ALONE = 0.5
-"""What a phrase of one word is worth in a title."""
+"""What a phrase of one word is worth in a title, if one page says it; half as much more for each other page."""
+_LATER = 0.05
+"""What each place in the phrases of its page takes from a phrase: a page's first ones are said most often."""
+_NO_THING = 0.3
+"""What an adjective or a verb is worth in a title beside a noun."""
 _FUNCTION_WORDS = 0.08
 """The share of function words from which a text is in the language that it is read as."""
+_LONG = 6
+"""Letters of a word that may be a title in a language that nobody knows."""
 _LONGER = 0.4
 """What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
-_ONCE, _MANY_PAGES = 0.5, 6
-"""What a phrase of one page is worth in a title where so many pages give sentences."""
 _OFTEN = 2.0
 """How often a single word must be told to be the second in a title."""
 _COMPETING = 60
@@ -65,6 +66,7 @@ _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
 _NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
 _ADDRESSED = re.compile(r"(?:,\s*|^|[:：]\s*)([^\W\d_]+)(?=,|\s*[.!?]*$)")
 """A word by itself at either end of a sentence: the name of the one who is spoken to."""
+_JOINED = re.compile(r" (?:of|to|in|for|with|at) ")
 _SPEAKER = re.compile(r"[^:：]{1,40}[:：]\s*")
 
 
@@ -92,8 +94,7 @@ class TopicText:
             return (SummaryPart(chain_id=chain_id, text="", sources=whole),)
         phrases = _spoken_of(page, self._settings)
         return tuple(
-            SummaryPart(chain_id=chain_id, text=one.text, sources=one.sources, phrases=() if place else phrases)
-            for place, one in enumerate(told)
+            SummaryPart(chain_id=chain_id, text=one.text, sources=one.sources, phrases=phrases) for one in told
         )
 
     def chosen(self, parts: Sequence[SummaryPart], weights: Mapping[str, float], limit: int) -> tuple[SummaryPart, ...]:
@@ -234,7 +235,13 @@ class _Phrase:
     words: tuple[str, ...]
     said: float = 0.0
     score: float = 0.0
+    place: int = 8
     pages: set[int] = field(default_factory=set)
+
+    @property
+    def head(self) -> str:
+        """The keyword that says what kind of thing it is: the last of an English phrase before "of", "to", …"""
+        return next(iter(_keywords(_JOINED.split(self.text, maxsplit=1)[0])[::-1]), "")
 
 
 def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
@@ -258,22 +265,24 @@ def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
 def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings: ExtractiveSettings) -> str:
     texts = [part.text for part in parts]
     people, called, language = _people(texts), _called(texts), _language(texts)
-    said = Counter(word for part in parts for word in _keywords(" . ".join((part.text, *part.phrases))))
     rare = _RARE * max(weights.values(), default=0.0)
-    known = {word: ((weights.get(word) or rare) * (1.0 + math.log(count))) ** _EVENED for word, count in said.items()}
     found: dict[tuple[str, ...], _Phrase] = {}
     pages, find = 0, _finder(texts, language)
+    before: tuple[str, ...] = ()
     for part in parts:
-        pages += bool(part.phrases)  # the first sentence of a page has them
+        pages, before = pages + (part.phrases != before), part.phrases  # all sentences of a page have the same
         said_here = _phrases([part.text[len(_who(part.text)) :]], language, find, people, lambda place: 1.0)
-        for one in (*said_here, *(_Phrase(text, _keywords(text)) for text in part.phrases)):
+        own = (_Phrase(text, _keywords(text), place=place) for place, text in enumerate(part.phrases))
+        for one in (*own, *said_here):
             if one.words and _is_of_things(one.text, one.words, people) and not called.issuperset(one.words):
-                found.setdefault(one.words, one).pages.add(pages)
+                same = found.setdefault(one.words, one)
+                same.pages.add(pages)
+                same.place = min(same.place, one.place)
     for one in found.values():
         one.said = float(len(one.pages))
     told = _whole(found.values())
     for one in told:
-        one.score = _score(one, known, rare**_EVENED, pages) if any(word in weights for word in one.words) else 0.0
+        one.score = _score(one, weights, rare, language)
     ranked = [one for one in sorted(told, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
     if not ranked:
         first = _first_words(texts, weights, people, language)
@@ -314,7 +323,10 @@ def _first_words(
 ) -> list[str]:
     """The two most telling words that could be things."""
     called = _called(texts)
-    ranked = sorted(weights, key=lambda word: (-weights[word], word))
+    said = {word for text in texts for word in _keywords(text)}
+    if not _is_known(texts, language):
+        said = {word for word in said if len(word) >= _LONG}
+    ranked = sorted(said & weights.keys(), key=lambda word: (-weights[word], word))
     return [w for w in ranked if language.is_thing(w) and w not in called and not _is_called(w, people)][:2]
 
 
@@ -325,7 +337,12 @@ def _headed(language: Language, things: Sequence[str]) -> str:
 
 def _finder(texts: Sequence[str], language: Language) -> Callable[[str], Iterable[str]]:
     """What finds phrases in texts that are read as this language: for one that nobody knows, single words."""
-    return language.phrases if _is_known(texts, language) else partial(Language.phrases, language)
+    return language.phrases if _is_known(texts, language) else partial(_single_words, language)
+
+
+def _single_words(language: Language, text: str) -> Iterable[str]:
+    """The longer words of a text: the short ones of a language that nobody knows are mostly function words."""
+    return (word for word in Language.phrases(language, text) if len(word) >= _LONG)
 
 
 def _phrases(
@@ -395,15 +412,17 @@ def _is_called(word: str, people: Collection[str]) -> bool:
     return word in people or (len(word) > 2 and any(name.startswith(word) for name in people))
 
 
-def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, pages: int) -> float:
-    told = [weights.get(word, 0.0) for word in phrase.words]
+def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, language: Language) -> float:
+    """The mean weight of a phrase's words, the head counted twice, less where its page says it late; of a word by
+    itself a part of it."""
+    told = {word: weights.get(word, 0.0) * (1.0 if language.is_thing(word) else _NO_THING) for word in phrase.words}
     names = sum(run[0].isupper() and not _keywords(run) for run, _, _ in runs(phrase.text))
-    told += [rare] * names  # a name of which no keyword is made
-    size = len(told)
-    if size == 1:
-        return _ALONE * told[0]
-    often = _ONCE if phrase.said < 2 and pages >= _MANY_PAGES else 1.0 + 0.25 * min(phrase.said - 1.0, 4.0)
-    return sum(told) / float(size**0.75) * often
+    total = sum(told.values()) + rare * names  # a name of which no keyword is made
+    if len(told) + names == 1 and _size(phrase) == 1:
+        mean = total * min(1.0, _ALONE * (1.0 + 0.5 * (phrase.said - 1.0)))
+    else:
+        mean = (total + told.get(phrase.head, 0.0)) / (len(told) + names + 1)
+    return mean / (1.0 + _LATER * phrase.place)
 
 
 def _keywords(text: str) -> tuple[str, ...]:

@@ -432,9 +432,9 @@ SHOWN_KEYWORDS = 8
 """Keywords of a segment that are shown, at most: those that tell it from others."""
 COMMON_SHARE, COMMON_LEAST = 0.15, 12
 """A keyword of more than this share of the pages, and of more than so many, tells nothing of a topic (ours)."""
-TOPIC_WORDS_LEAST = 4
-"""Keywords that two groups of pages have in common, at least, if their keywords are to count for one topic; two for a
-page by itself, three for two pages (ours)."""
+TOPIC_WORDS_MOST = 8
+"""Two groups of pages are one topic by their keywords only if they have one more in common than the smaller one has
+pages, or so many (ours)."""
 
 QUIET_MESSAGES = 16
 """A page is read whole each time a message joins it, so it waits `quiet_s` for each so many messages since it began,

@@ -71,12 +71,33 @@ _NO_NOUN: Final = (
         cause coz lotta kinda sorta etc vs ago version option options way side end start beginning rest number level
         amount list detail details example step steps focus note section item items part area areas term terms line
         lines matter impact difference ability chance approach kind aspect factor effort purpose element elements
-        suggestion suggestions recommendation recommendations advice"""
+        suggestion suggestions recommendation recommendations advice afterwards nonstop anyways beforehand regardless
+        specific actual relevant generic potential huge proposed various positive negative incredible amazing additional
+        corresponding unexpected related available effective proper major possible necessary important"""
     )
     - KIN
     - KIN_MANY
 )
-_SINGLE_NO: Final = _set("community group event project plan journey progress meeting class") | KIN | KIN_MANY
+_SINGLE_NO: Final = _set("group event project plan journey progress meeting class") | KIN | (KIN_MANY - {"family"})
+_EMPTY_HEADS: Final = _set(
+    """fan source reminder importance lack sense feeling feelings power form visual bit lot lots kind type part parts
+    piece way set bunch variety range presence rollercoaster picture photo fear joy love copy piece couple pair loads
+    half series state value use role level amount number act"""
+)
+"""Words that say nothing of what stands after their "of"."""
+_ACTS: Final = _set(
+    """relieve predict stunt reset stink stinks leverage postpone enable ensure enhance improve increase reduce optimize
+    optimise maximize minimize provide include involve require promote prevent protect achieve maintain manage handle
+    address assess evaluate analyze analyse determine identify define describe explain discuss explore examine consider
+    compare choose select create generate produce develop implement execute perform deliver convert extract detect
+    recognize classify calculate compute estimate collect gather combine merge remove delete replace modify adjust adapt
+    customize configure install integrate connect attach assign allocate distribute divide organize arrange prioritize
+    streamline simplify accelerate foster cultivate nurture embrace encourage inspire motivate empower engage attract
+    retain acquire obtain receive accept refuse deny avoid eliminate mitigate overcome resolve solve tackle confront
+    convey reveal illustrate demonstrate indicate imply suggest recommend propose recall pretend expect anticipate
+    utilize adopt submit introduce incorporate emphasize highlight summarize summarise outline"""
+)
+"""Verbs that are seldom nouns: no phrase begins with them, and one ends before them."""
 _MARKS_TIME: Final = _set(
     """monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
     october november december"""
@@ -122,6 +143,8 @@ _NOUNS: Final = _set(
     february january vocabulary boundary commentary dispensary representative preventive collective"""
 )
 """Nouns that end like adjectives."""
+_QUOTED: Final = re.compile(r"(?<=['’]s)['’]$")
+"""The end of a quotation after a possessive."""
 _WORD: Final = re.compile(r"[^\W\d_][\w'’&.-]*")
 
 
@@ -139,8 +162,9 @@ def noun_phrases(sentence: str) -> Iterator[str]:
         start, stop = _bounds(said, at, end)
         if start < stop and not _is_addressed(said, start, stop):
             start = max(start, stop - _LONGEST)
-            yield from _cut(said, start, stop, is_open=_is_opened(said, start))
-            if (after := _after(said, stop)) is not None:
+            yield from _cut(said, start, stop, is_open=start > at or _is_opened(said, start))
+            is_of = low(said, stop) == "of" and said[stop - 1].low in _EMPTY_HEADS
+            if not is_of and (after := _after(said, stop)) is not None:
                 yield f"{_written(said, start, stop)} {said[stop].low} {after}"
         at = end
 
@@ -177,8 +201,10 @@ def _is_noun(token: Token) -> bool:
 def _bounds(said: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     """The noun phrase within a run of words: without the verbs before it, and up to the verb after it."""
     before, is_open = low(said, start - 1), _is_opened(said, start)
-    if before == "that" and (known := verbs.verb(said[start].low)) is not None and "third" in known.forms:
+    if before in ("that", "which", "who", "do", "does", "did") and _is_form(said[start], {"third", "base"}):
         start += 1  # "content that targets holders"
+    while start < end and said[start].low in _ACTS and not _is_name(said, start):
+        start += 1
     if not is_open:
         while start < end and _is_verb(said, start, end):
             start += 1
@@ -187,9 +213,16 @@ def _bounds(said: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     if is_told and only_how:
         return start, start
     for at in range(start + 1, end):
-        if not _is_name(said, at) and (_is_finite(said, at, end) or _is_clause(said, at, end)):
+        acts = said[at].low in _ACTS or _is_finite(said, at, end) or _is_clause(said, at, end)
+        if acts and not _is_name(said, at):
             return start, at
     return start, end
+
+
+def _is_form(token: Token, forms: set[str]) -> bool:
+    """Whether a word is such a form of a verb, and no noun as well."""
+    known = verbs.verb(token.low)
+    return known is not None and not known.forms.isdisjoint(forms) and token.low not in _NOUN_TOO
 
 
 def _is_clause(said: Sequence[Token], at: int, end: int) -> bool:
@@ -294,7 +327,7 @@ def _after(said: Sequence[Token], at: int) -> str | None:
     if start == end or (low(said, at) in _BEFORE_NAMES and not _is_name(said, start)):
         return None
     begin, stop = _bounds(said, start, end)
-    if begin >= stop or _is_adjective(said[stop - 1].low):
+    if begin >= stop or _is_adjective(said[stop - 1].low) or low(said, stop) == "of":
         return None
     if stop - begin == 1 and verbs.base_of_gerund(said[begin].low) is not None and low(said, stop)[:1].isalpha():
         return None  # "the importance of letting go"
@@ -303,7 +336,7 @@ def _after(said: Sequence[Token], at: int) -> str | None:
 
 def _written(said: Sequence[Token], start: int, end: int) -> str:
     found = (said[at].text if _is_name(said, at) else said[at].low for at in range(start, end))
-    return " ".join(word.rstrip(".") for word in found).removesuffix("'").removesuffix("'s")
+    return " ".join(_QUOTED.sub("", word.rstrip(".")) for word in found).removesuffix("'").removesuffix("'s")
 
 
 def _is_name(said: Sequence[Token], at: int) -> bool:

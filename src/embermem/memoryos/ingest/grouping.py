@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from embermem.core.types import Vector
 
 
-_TELLING = 2
+_TELLING = 5
 """Pages with fewer keywords are filler: greetings, thanks, agreement."""
 _EARLY, _LATE = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 

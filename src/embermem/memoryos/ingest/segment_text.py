@@ -19,6 +19,8 @@ _COUNTED_KEYWORDS = 3
 """Counts are kept for so many times the keywords of Eq. 2, so that a word can still rise."""
 _FEW_SEGMENTS = 4
 """Among fewer segments than so many, a word that most of them have may still be a keyword."""
+_NEARLY_ALL = 0.8
+"""A word that more than this share of the segments have is in no title: names of those who speak, mostly."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +49,17 @@ def weights(keywords: Sequence[KeywordCount], spread: Spread) -> dict[str, float
     return found
 
 
+def naming(keywords: Sequence[KeywordCount], spread: Spread) -> dict[str, float]:
+    """How much each keyword says what a segment is about, above zero: as `weights`, but what most segments are about
+    counts too, unless nearly all are."""
+    every, found = 1 + spread.segments, dict[str, float]()
+    for count in keywords:
+        having = max(1, spread.having.get(count.word, 1))
+        if spread.segments < _FEW_SEGMENTS or having <= _NEARLY_ALL * spread.segments:
+            found[count.word] = count.pages * math.sqrt(math.log(2.0 + every / having))
+    return found
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shown:
     """What is shown of a segment's text."""
@@ -68,7 +81,9 @@ def shown(
     chosen = writer.chosen(parts, telling, settings.segment_summary_chars)
     people = writer.people([part.text for part in chosen])
     ranked = sorted((word for word in telling if word not in people), key=lambda word: -telling[word])
-    return Shown(parts=chosen, title=writer.title(chosen, telling), keywords=tuple(ranked[:SHOWN_KEYWORDS]))
+    return Shown(
+        parts=chosen, title=writer.title(chosen, naming(keywords, spread)), keywords=tuple(ranked[:SHOWN_KEYWORDS])
+    )
 
 
 def finished(segment: SegmentState, spread: Spread, writer: SegmentWriter, settings: Settings) -> SegmentState:

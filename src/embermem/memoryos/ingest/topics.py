@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.core.config import COMMON_LEAST, COMMON_SHARE, TOPIC_WORDS_LEAST, Settings
+from embermem.core.config import COMMON_LEAST, COMMON_SHARE, TOPIC_WORDS_MOST, Settings
 from embermem.core.equations import topic_linkage, topic_weight
 from embermem.core.types import SegmentId
 from embermem.protocols import SegmentState
@@ -150,7 +150,7 @@ class Topics:
 def _words_of_a_topic(pages: int) -> int:
     """How many keywords two groups must have in common, the smaller of so many pages: one word, however rare, makes no
     topic, and the more pages are compared, the more words are in both by chance."""
-    return min(1 + pages, TOPIC_WORDS_LEAST)
+    return min(1 + pages, TOPIC_WORDS_MOST)
 
 
 def _same(one: SegmentState, other: SegmentState) -> bool:
