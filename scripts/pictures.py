@@ -1,9 +1,9 @@
 """Takes the pictures of the inspector for its documentation: `make pictures`, or `python scripts/pictures.py [FOLDER]`.
 
 Fills a store in a temporary folder from the demo's conversation, serves it on loopback, and takes a picture of each
-page below. The clock stands still on the day after the conversation, so that the same pictures come out. Needs the
-packages of the group `dev` and a Chromium: the one on the path, or EMBERMEM_TEST_BROWSER. A picture of more than 200 kB
-is an error.
+page below, in 256 colours. The clock stands still on the day after the conversation, so that the same pictures come
+out. Needs the packages of the group `dev`, a font with Chinese letters, and a Chromium: the one on the path, or
+EMBERMEM_TEST_BROWSER. A picture of more than 100 kB is an error.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ import argparse
 import asyncio
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 import uvicorn
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from embermem import Memory, demo
@@ -30,7 +34,8 @@ from embermem.http.app import create_app
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One page in one theme: its address, how much of it is taken, what is opened before, and what that shows."""
+    """One page in one theme: its address, how much of it is taken, what is opened before, and what that shows. In the
+    address, `{largest}` is the segment of most pages."""
 
     name: str
     path: str
@@ -50,14 +55,17 @@ PICTURES = (
         opened="[data-test=hit] summary",
         awaited="[data-test=hit] table",
     ),
-    Picture(name="persona-light", path="/persona", height=1180, opened="#knowledge summary", awaited="#knowledge mark"),
+    Picture(
+        name="persona-light", path="/persona", height=1240, opened="#instructions summary", awaited="#instructions mark"
+    ),
+    Picture(name="segment-light", path="/segments/{largest}", height=860),
     Picture(name="map-dark", path="/map", height=840),
     Picture(name="segments-dark", path="/segments", height=760),
 )
 WIDTH = 1280
 NOW = datetime(2026, 6, 21, 9, tzinfo=UTC)
 """The day after the conversation's last."""
-MOST_BYTES = 200_000
+MOST_BYTES = 100_000
 
 
 def main() -> int:
@@ -69,6 +77,9 @@ def main() -> int:
     if not browser:
         print("no browser: apt-get install chromium, or set EMBERMEM_TEST_BROWSER=/path/to/chromium", file=sys.stderr)
         return 1
+    if not _has_chinese_font():
+        print("no font with Chinese letters, which the demo needs: apt-get install fonts-wqy-microhei", file=sys.stderr)
+        return 1
     asked.folder.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as place,
@@ -76,7 +87,9 @@ def main() -> int:
     ):
         fill(memory)
         with served(memory) as url:
-            large = [path for path in taken(url, asked.folder, browser) if path.stat().st_size > MOST_BYTES]
+            segments = memory.of(demo.USER, demo.AGENT).segments()
+            largest = max(segments, key=lambda one: (len(one.page_ids), one.id)).id
+            large = [path for path in taken(url, largest, asked.folder, browser) if path.stat().st_size > MOST_BYTES]
     for path in large:
         print(f"{path} has {path.stat().st_size:,} bytes, more than {MOST_BYTES:,}", file=sys.stderr)
     return 1 if large else 0
@@ -111,7 +124,13 @@ def served(memory: Memory) -> Iterator[str]:
         thread.join()
 
 
-def taken(url: str, folder: Path, browser: str) -> Iterator[Path]:
+def _has_chinese_font() -> bool:
+    """Whether there is one; True where fontconfig, which would know, is not there."""
+    lists = shutil.which("fc-list")
+    return lists is None or bool(subprocess.run([lists, ":lang=zh"], capture_output=True, check=True).stdout)
+
+
+def taken(url: str, largest: str, folder: Path, browser: str) -> Iterator[Path]:
     """Takes every picture, and gives its path."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
@@ -122,18 +141,28 @@ def taken(url: str, folder: Path, browser: str) -> Iterator[Path]:
                 reduced_motion="reduce",
             )
             join = "&" if "?" in picture.path else "?"
-            page.goto(f"{url}{picture.path}{join}user={demo.USER}&agent={demo.AGENT}")
+            page.goto(f"{url}{picture.path.format(largest=largest)}{join}user={demo.USER}&agent={demo.AGENT}")
             page.wait_for_selector("#live[data-state=on]")
             if picture.opened:
                 page.locator(picture.opened).first.click()
                 page.locator(picture.awaited).first.wait_for()
                 page.mouse.move(0, 0)
             path = folder / f"{picture.name}.png"
-            page.screenshot(path=path)
+            with Image.open(BytesIO(page.screenshot())) as shot:
+                _few_colours(shot.convert("RGB")).save(path, optimize=True)
             print(f"{path}  {path.stat().st_size:,} bytes")
             yield path
             page.close()
         chromium.close()
+
+
+def _few_colours(shot: Image.Image) -> Image.Image:
+    """The picture in its 256 most frequent colours: those of areas stay as they are, and letters lose a few shades."""
+    pixels = shot.tobytes()
+    counted = Counter(zip(pixels[::3], pixels[1::3], pixels[2::3], strict=True))
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour, _ in counted.most_common(256) for part in colour])
+    return shot.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 if __name__ == "__main__":

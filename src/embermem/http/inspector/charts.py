@@ -105,12 +105,14 @@ def heat_lines(hottest: Sequence[Heat], pages: Mapping[str, Page], now: datetime
         heat.segment.id: sorted(min(pages[one].said_at, now) for one in heat.segment.page_ids if one in pages)
         for heat in hottest
     }
-    moments = sorted({at for all_of in arrivals.values() for at in all_of})
-    if not moments:
+    said = {at for all_of in arrivals.values() for at in all_of}
+    if not said:
         return {"x": [], "lines": []}
+    visits = {one.segment.id: min(one.segment.visited_at, now) for one in hottest if one.segment.visited_at is not None}
+    moments = sorted(said | {at for at in visits.values() if at > min(said)})
     step = max((now - moments[0]) / _SAMPLES, timedelta(seconds=1))
     between = [moments[0] + step * k for k in range(_SAMPLES + 1)]
-    # Just before an arrival, so that a line rises upright.
+    # Just before an arrival or a visit, so that a line rises upright.
     steps = [at - timedelta(seconds=1) for at in moments if at.year > 1]
     xs = sorted({*moments, *steps, *(at for at in between if at <= now), now})
     return {
@@ -118,7 +120,9 @@ def heat_lines(hottest: Sequence[Heat], pages: Mapping[str, Page], now: datetime
         "lines": [
             {
                 "label": label(heat.segment),
-                "y": [_heat_then(heat, arrivals[heat.segment.id], x, settings) for x in xs],
+                "y": [
+                    _heat_then(heat, arrivals[heat.segment.id], visits.get(heat.segment.id), x, settings) for x in xs
+                ],
             }
             for heat in hottest
         ],
@@ -159,12 +163,14 @@ def _parts(segment: Segment, now: datetime, settings: Settings) -> tuple[float, 
     return settings.alpha * segment.visits, settings.beta * segment.unanalysed, settings.gamma * recency
 
 
-def _heat_then(heat: Heat, said: Sequence[datetime], at: datetime, settings: Settings) -> float | None:
+def _heat_then(
+    heat: Heat, said: Sequence[datetime], visited_at: datetime | None, at: datetime, settings: Settings
+) -> float | None:
     known = [one for one in said if one <= at]
     if not known:
         return None  # the line has not begun
     segment = heat.segment
-    visited = segment.visited_at is not None and segment.visited_at <= at
+    visited = visited_at is not None and visited_at <= at
     then = replace(
         segment,
         visits=segment.visits if visited else 0,

@@ -26,6 +26,8 @@ GROUPS = {
     "interest": "Interests",
 }
 """The three categories of traits in words (paper §3.3)."""
+NEWEST = 2
+"""Facts shown beside each person's name."""
 FACTS = 300
 """Facts in one list, the newest: the knowledge bases hold 200, what is past or archived may be more."""
 
@@ -93,6 +95,7 @@ def persona(
         more=more,
         instructions=mine.instructions(as_of=known, valid_at=true),
         known=_by_person(facts, people),
+        newest={} if person or chosen != "current" else _newest(facts, people),
         traits=trait_groups(mine.traits(as_of=known, valid_at=true)),
     )
 
@@ -238,6 +241,12 @@ def _by_person(facts: Sequence[Fact], people: Sequence[Person]) -> list[tuple[st
     for one in facts:
         groups.setdefault(one.person, []).append(one)
     return [(name, held) for name, held in groups.items() if held]
+
+
+def _newest(facts: Sequence[Fact], people: Sequence[Person]) -> dict[str, list[Fact]]:
+    """The newest facts about each person but the user and the agent, whose profiles stand on the page."""
+    others = [one for one in people if one.id not in ("user", "agent")]
+    return {name: held[-NEWEST:] for name, held in _by_person(facts, others) if name in {one.name for one in others}}
 
 
 def _chosen(people: Sequence[Person], name: str) -> Person | None:

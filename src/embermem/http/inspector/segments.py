@@ -15,6 +15,8 @@ LISTED = 200
 """Segments in one list: mid-term memory holds no more, the archive may."""
 SHOWN = 200
 """Pages of one segment on its page."""
+LINES = 3
+"""Lines of a summary in the list; a segment's page has them all."""
 ORDERS = {"heat": "hottest", "size": "largest", "new": "newest"}
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -38,7 +40,7 @@ def segments(here: PageContext, by: str = "heat", archived: int = 0) -> HTMLResp
         orders=ORDERS,
         archived=bool(archived),
         label=charts.label,
-        tau=here.memory.settings.tau,
+        lines=LINES,
     )
 
 
