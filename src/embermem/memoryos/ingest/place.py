@@ -25,9 +25,14 @@ def place(claim: Claim) -> bool:
     pending = Pending(short=settings.short_term_pages, now=now, limit=settings.batch_pages)
     batch = claim.store.pages_to_read(claim.owner.id, pending)
     asked = claim.whole and claim.ahead is None  # more is on its way: only full batches until then
-    if not batch or not (asked or batch[0].view.page.no <= claim.due_to or _is_due(claim, batch, now)):
+    if not batch:
         return False
-    claim.due_to = batch[-1].view.page.no
+    if not asked:
+        if batch[0].view.page.no > claim.due_to:
+            if not _is_due(claim, batch, now):
+                return False
+            claim.due_to = batch[-1].view.page.no
+        batch = tuple(noted for noted in batch if noted.view.page.no <= claim.due_to)
     read = read_by_analyst(claim, batch, now)
     if read is None:
         return False

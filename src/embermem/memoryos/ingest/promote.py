@@ -58,10 +58,9 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     notes = claim.store.pages_to_read(claim.owner.id, InSegment(segment_id=segment.id, unanalysed=True))
     waiting = [noted for noted in notes if noted.retry_at is not None and noted.retry_at > now]
     ready = [noted for noted in notes if noted not in waiting]
-    if leaving and waiting:
-        done = [noted for noted in waiting if noted.attempts >= settings.attempts]
-        _close(claim, segment, done)
-        waiting = [noted for noted in waiting if noted not in done]
+    if leaving:
+        _close(claim, segment, [noted for noted in notes if noted.attempts >= settings.attempts])
+        waiting, ready = ([n for n in some if n.attempts < settings.attempts] for some in (waiting, ready))
     elif waiting and len(ready) < settings.min_new and not any(noted.attempts for noted in ready):
         return False
     alone = 0
