@@ -162,6 +162,7 @@ EXPORTED = {
 SCHEMAS: dict[str, type[Any]] = {
     "BatchNotes": answers.BatchNotes,
     "SegmentNotes": answers.SegmentNotes,
+    "PageFacts": answers.PageFacts,
     "Pause": readagent.Pause,
     "Gist": readagent.Gist,
     "LookUp": readagent.LookUp,

@@ -140,7 +140,7 @@ def _analyse_pages(
         after = replace(after, parts=(part,), title=change.segment_title)
         after = segment_text.finished(after, spread, claim.parts.writer, claim.settings)
         decisions.append(segment_text.written(after))
-    claim.apply(Cause.PROMOTION, analyst.name, decisions)
+    claim.apply(Cause.PROMOTION, change.read_by or analyst.name, decisions)
     claim.segments[segment.id] = after
     for evolved in tied:
         if isinstance(evolved, SegmentEvolved):
