@@ -157,11 +157,15 @@ def _long_term(console: Console, owner: OwnerMemory) -> None:
             f"{trait.dimension.replace('_', ' ')}: {trait.pole}, {trait.level:+.1f}, confidence {trait.confidence:.2f}"
         )
         _line(console, "trait     ", style="bold", after=f"{what} {_sources(trait.sources)}")
+    wishes = owner.instructions()
+    for wish in wishes:
+        _line(console, "wish      ", style="bold", after=f"{wish.text} {_sources(wish.sources)}")
     for person in owner.people():
         if person.facts:
             _line(console, person.name, style="bold", after=_also(person))
         for fact in owner.facts(person=person.id):
-            _line(console, f"  {fact.text}", after=f" {_sources(fact.sources)}")
+            if fact not in wishes:
+                _line(console, f"  {fact.text}", after=f" {_sources(fact.sources)}")
         for fact in owner.past_facts(person=person.id):
             _line(console, "  no longer: ", style="dim", after=f"{fact.text}, {_span(fact)} {_sources(fact.sources)}")
 

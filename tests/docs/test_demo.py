@@ -50,8 +50,10 @@ def test_it_shows_the_tiers_the_answers_and_why(
         assert shown in printed
     for shown in ("Mei, the user", "Lian, Mei's sister\n    Lian lives in Annecy", "Inès works as a first aider"):
         assert shown in printed
+    assert printed.count("wants the assistant to use the 24-hour clock [#115]") == 1
     with Memory(tmp_path / "kept.db", background=False) as memory:
         owner = memory.of(USER, AGENT)
+        assert all(one.title in printed for one in owner.segments() if len(one.page_ids) > 6)
         assert owner.stats().pages == len(conversation())
         assert "Grenoble" in next(fact.value for fact in owner.facts(person="user") if fact.attribute == "lives_in")
         assert "Nantes" in {fact.value for fact in owner.past_facts()}

@@ -100,7 +100,9 @@ def test_every_page_is_found() -> None:
     }
 
 
-@pytest.mark.parametrize("page", some([page for page in PAGES if any(python_of(page))], "docs/reference/api.md"))
+@pytest.mark.parametrize(
+    "page", some([page for page in PAGES if any(python_of(page))], "README.md", "docs/reference/api.md")
+)
 def test_python_runs_as_printed(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
     lines: list[str] = []

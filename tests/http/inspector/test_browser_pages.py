@@ -14,7 +14,7 @@ from serving import Server
 from embermem import Memory, OwnerMemory, demo
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Dialog, Page
 
 Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
@@ -225,8 +225,13 @@ def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
     titled(demo_copy / "demo.db", mei.owner, text)
     mei.add_instruction(text)
     asked: list[str] = []
+
+    def alerted(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
     page = tab(own)
-    page.on("dialog", lambda one: (asked.append(one.message), one.dismiss()))
+    page.on("dialog", alerted)
     expect(page.locator("#heat-time .u-legend")).to_contain_text(text)
     for path in ("/", "/segments", "/map", "/persona", f"/segments/{_titled(mei, text)}", "/changes", "/search?q=bold"):
         page.goto(at(own, path))

@@ -559,6 +559,20 @@ def test_a_change_is_undone_as_it_said(full: OwnerMemory, browser: httpx2.Client
     assert "was undone by" in Read(get(browser, f"/changes/{no}").text).text
 
 
+def test_a_change_names_facts_segments_and_links_by_what_they_say(full: OwnerMemory, browser: httpx2.Client) -> None:
+    (ended,) = full.learn([{"text": "plans a concert", "value": "a concert", "attribute": "plans"}])
+    full.expire(fact_id=ended.id, at=timedelta(days=1))
+    segment = full.segments()[0]
+    link = full.link(ended.id, segment.id, "it is about music")
+    full.unlink(link.id)
+    no = full.changes()[-1].no
+    for path in ("/changes", "/", f"/changes/{no}", f"/changes/{no - 1}"):
+        page = Read(get(browser, path).text)
+        assert "plans a concert" in page.text, path
+        for item in (ended.id, segment.id, link.id):
+            assert not re.search(rf"\b{item}\b", page.text), (path, item)
+
+
 def test_every_decision_has_words_of_its_own(full: OwnerMemory, browser: httpx2.Client) -> None:
     fact = next(one for one in full.facts() if "rabbit" in one.text)
     full.pin(full.correct(fact.id, "has a hare named Biscuit").id)

@@ -438,8 +438,8 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
         undone=Undoing.RESTORED,
         moves=Moves.PERSONA,
         ends=(Item.LINK, ("link_id",)),
-        told=lambda one, say: ("no longer linked", one.link_id),
-        taught=lambda one, say: f"no longer linked: {one.link_id}",
+        told=lambda one, say: ("no longer linked", say(one.link_id)),
+        taught=lambda one, say: f"no longer linked: {say(one.link_id)}",
     ),
 )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, assert_never
 
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from embermem.core.changes import Cause, Change, Decision, Say, Sort, Undone, ids, kind_of
+from embermem.core.changes import Cause, Change, Decision, FactAdded, Linked, Say, Sort, Undone, Unlinked, ids, kind_of
 from embermem.core.errors import InputError, NotFound
 from embermem.http.inspector import charts, reading
 from embermem.http.inspector.place import Changing, PageContext, PageRoute
@@ -70,14 +71,14 @@ def change(here: PageContext, no: int) -> HTMLResponse:
         raise NotFound(f"there is no change {no}")
     one = here.mine.change(no)
     shown = one.decisions[:DECISIONS]
-    say = Say({**_names(here.mine), **_pages(here.mine, shown)}, render.when)
+    say = Say({**_names(here.mine, shown), **_pages(here.mine, shown)}, render.when)
     undo: Sequence[Step] = ()
     why_not = ""
     try:
         plan = here.mine.undo_plan(no)
         undo = [_step(decision, say) for decision in plan.decisions if not isinstance(decision, Undone)]
         if not plan.decisions:
-            why_not = "; ".join(f"{left.item}: {left.reason}" for left in plan.refused)
+            why_not = "; ".join(f"{say(left.item)}: {left.reason}" for left in plan.refused)
     except InputError as error:
         why_not = str(error)
     return here.page(
@@ -99,14 +100,30 @@ def undo(here: Changing, no: int, sure: Annotated[str, Form()] = "") -> Redirect
 
 def change_lines(mine: OwnerMemory, changes: Iterable[Change]) -> list[ChangeLine]:
     """Changes with what they hold, in their order."""
-    names = _names(mine)
+    changes = list(changes)
+    names = _names(mine, [decision for one in changes for decision in one.decisions])
     return [ChangeLine(change=one, holds=show.holds(one, names)) for one in changes]
 
 
-def _names(mine: OwnerMemory) -> Mapping[str, str]:
-    """What facts and segments are called, by their ids."""
-    segments = (*mine.segments(), *mine.segments(archived=True))
-    return {one.id: one.text for one in reading.every_fact(mine)} | {one.id: charts.label(one) for one in segments}
+def _names(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
+    """What facts, segments and links are called, by their ids; facts that are no more as these decisions say."""
+    names: dict[str, str] = {one.fact_id: one.text for one in decisions if isinstance(one, FactAdded)}
+    names |= {one.id: one.text for one in reading.every_fact(mine)}
+    names |= {one.id: charts.label(one) for one in (*mine.segments(), *mine.segments(archived=True))}
+    ends = _link_ends(mine, decisions)
+    return names | {link: " → ".join(names.get(end, end) for end in both) for link, both in ends.items()}
+
+
+def _link_ends(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, tuple[str, ...]]:
+    """The ids at both ends of each link that these decisions set or removed."""
+    ends: dict[str, tuple[str, ...]] = {}
+    for one in decisions:
+        if isinstance(one, Linked):
+            ends[one.link_id] = (one.from_id, one.to_id)
+        elif isinstance(one, Unlinked) and one.link_id not in ends:
+            with suppress(NotFound):
+                ends[one.link_id] = tuple(end.item_id for end in mine.why(one.link_id).behind)
+    return ends
 
 
 def _pages(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
