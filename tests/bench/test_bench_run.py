@@ -475,18 +475,20 @@ def test_a_replay_of_what_was_not_recorded_is_an_error(tmp_path: Path, data: Pat
 # -------------------------------------------------------------------------------------------------- rubbish of a model
 
 
-def spoiling(schema: str, answer: str) -> Callable[[Mapping[str, Any]], str | dict[str, Any]]:
-    """The usual answers, but to one question this."""
+def spoiling(schema: str, key: str, answer: str) -> Callable[[Mapping[str, Any]], str | dict[str, Any]]:
+    """The usual answers, but to one question this. After two of them the prompt tells the form, which has this key."""
 
     def spoilt(request: Mapping[str, Any]) -> str | dict[str, Any]:
         form = request.get("response_format") or {}
-        return answer if (form.get("json_schema") or {}).get("name", "") == schema else answering(request)
+        named = (form.get("json_schema") or {}).get("name", "") == schema
+        told = any(f'"{key}":{{' in message["content"] for message in request["messages"])
+        return answer if named or told else answering(request)
 
     return spoilt
 
 
 def test_a_verdict_that_cannot_be_read_is_none(tmp_path: Path, data: Path, server: ModelServer) -> None:
-    server.reply_with(spoiling("Judgement", "Fine!"))
+    server.reply_with(spoiling("Judgement", "verdict", "Fine!"))
     run(plan(data, "full_context", judges=("strict",)), tmp_path / "r", model=model_of(server), **QUICK)
     asked = by_question(results.load(tmp_path / "r"), "full_context")
     assert [(v.judge, dict(v.scores)) for v in asked["q1"].verdicts] == [("strict", {})]
@@ -505,7 +507,7 @@ def test_an_answer_that_is_empty_is_noted_and_counts_as_empty(tmp_path: Path, da
 def test_a_conversation_that_cannot_be_learnt_is_noted_and_not_asked(
     tmp_path: Path, data: Path, server: ModelServer
 ) -> None:
-    server.reply_with(spoiling("Echo", "no JSON here"))
+    server.reply_with(spoiling("Echo", "echo", "no JSON here"))
     wanted = plan(data, ECHOES, "full_context")
     for _ in range(2):
         run(wanted, tmp_path / "r", model=model_of(server), **QUICK)
