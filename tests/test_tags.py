@@ -162,6 +162,7 @@ EXPORTED = {
 SCHEMAS: dict[str, type[Any]] = {
     "BatchNotes": answers.BatchNotes,
     "SegmentNotes": answers.SegmentNotes,
+    "PageFacts": answers.PageFacts,
     "Pause": readagent.Pause,
     "Gist": readagent.Gist,
     "LookUp": readagent.LookUp,
@@ -209,7 +210,7 @@ BODIES = """
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
-    UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Why
+    UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
 TOOLS = {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-import msgspec
-
 from embermem.core.errors import ModelReplyError
 from embermem.core.types import Owner
+from embermem.llms.structured import read_answer
 from embermem.protocols import AnswerForm, ChatMessage, Purpose
 
 Reply = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -43,7 +43,7 @@ class ScriptedAsker:
             reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
             given = reply(body(messages)) if callable(reply) else reply
             try:
-                read = msgspec.convert(given, answer)
+                read = read_answer(json.dumps(given), answer)
                 check(read)
             except ValueError as error:
                 self.faults.append(str(error))

@@ -44,6 +44,7 @@ from .test_extractive import segment
 
 Json = dict[str, Any]
 READING = ModelReadingSettings()
+BOTH = "model:scripted/2.4+extractive-v1"
 
 
 def analyst(*replies: Any) -> tuple[ModelAnalyst, ScriptedAsker]:
@@ -52,7 +53,7 @@ def analyst(*replies: Any) -> tuple[ModelAnalyst, ScriptedAsker]:
 
 
 def note(name: str, **more: Any) -> Json:
-    made = {"id": name, "continues": False, "summary": "Alice saw herons.", "keywords": ["heron"]}
+    made = {"id": name, "continues": False, "summary": "They speak of herons.", "keywords": ["heron"]}
     return made | more
 
 
@@ -61,12 +62,12 @@ def notes(*pages: Json) -> Json:
 
 
 def fact(evidence: list[str], **more: Any) -> Json:
-    made = {"action": "add", "fact": "", "who": "user", "subject": "user", "attribute": "lives_in", "value": "Lyon"}
-    return made | {"text": "lives in Lyon", "evidence": evidence} | more
+    made = {"evidence": evidence, "subject": "user", "attribute": "lives_in", "value": "Lyon", "text": "lives in Lyon"}
+    return made | {"action": "add", "fact": ""} | more
 
 
 def learnt(**parts: Any) -> Json:
-    return {"summary": "Alice moves.", "profile": [], "traits": [], "facts": []} | parts
+    return {"facts": [], "title": "", "summary": "The user moves.", "traits": [], "links": []} | parts
 
 
 def known(no: int, attribute: str, value: str, *, about: About = About.USER, subject: str = "user") -> Fact:
@@ -97,7 +98,7 @@ def tail(view: PageView, summary: str = "Herons at the lake.") -> dict[ThreadId,
 
 def test_it_is_an_analyst_named_by_its_model_and_the_versions_of_its_prompts() -> None:
     made: Analyst = analyst({})[0]
-    assert made.name == "model:scripted/1.3"
+    assert made.name == "model:scripted/2.4"
 
 
 def test_a_whole_batch_is_one_question() -> None:
@@ -130,40 +131,60 @@ def test_notes_in_another_order_reach_the_pages_they_are_about() -> None:
     assert [a.chain_summary for a in made] == ["Of herons.", "Of figs."]
 
 
-WRONG_PAGES = {
+FEW_PAGES = {
     "missing": notes(note("p1")),
-    "twice": notes(note("p1"), note("p1"), note("p2")),
-    "unknown": notes(note("p1"), note("p2"), note("p3")),
-    "by our ids": notes(note("page-1"), note("page-2")),
-    "none": notes(),
-    "not a list": {"pages": note("p1")},
-    "a bare list of texts": {"pages": ["p1", "p2"]},
-    "keywords as a text": notes(note("p1"), note("p2", keywords="heron, lake")),
-    "keywords none": notes(note("p1"), note("p2", keywords=None)),
+    "twice": notes(note("p1"), note("p1")),
+    "unknown": notes(note("p1"), note("p9")),
+    "by our ids": notes(note("page-1"), note("page-2"), note("p1")),
     "no summary": notes(note("p1"), note("p2", summary="  ")),
     "an error as summary": notes(note("p1"), note("p2", summary="Error: Could not get response from LLM.")),
     "a refusal": notes(note("p1"), note("p2", summary="I'm sorry, but I cannot help with that.")),
     "a refusal in Chinese": notes(note("p1"), note("p2", summary="抱歉，我无法回答。")),
     "the generic one": notes(note("p1"), note("p2", summary="General conversation segment from short-term memory.")),
     "JSON": notes(note("p1"), note("p2", summary='{"summary": "x"}')),
+    "no list": {"pages": note("p1")},
+    "not one of its form": notes(note("p1"), {"id": "p2"}),
+    "another word for it": notes(note("p1"), {"page": "p2", "text": "They speak of figs."}),
+}
+
+
+@pytest.mark.parametrize("name", FEW_PAGES)
+def test_a_page_without_a_note_of_use_is_told_by_extraction_and_the_others_stand(name: str) -> None:
+    batch = [page("Do herons fish?", no=1), page("I bought ripe figs.", no=2)]
+    first, second = annotate(FEW_PAGES[name], *batch)
+    assert first.chain_summary == "They speak of herons."
+    assert first.keywords[0] == "heron"
+    assert (first.read_by, second.read_by) == ("", BOTH)
+    assert (second.chain_summary, second.keywords) == ("I bought ripe figs.", keywords("I bought ripe figs."))
+
+
+WRONG_PAGES = {
+    "none": notes(),
+    "few": notes(note("p1")),
+    "by our ids": notes(note("page-1"), note("page-2"), note("page-3")),
+    "a bare list of texts": {"pages": ["p1", "p2"]},
+    "another answer": {"facts": []},
+    "all errors": notes(*(note(f"p{n}", summary="Error: timed out") for n in (1, 2, 3))),
 }
 
 
 @pytest.mark.parametrize("name", WRONG_PAGES)
-def test_a_wrong_answer_is_repaired_once_and_then_an_error_with_nothing_noted(name: str) -> None:
-    batch = [page("Herons?", no=1), page("Figs?", no=2)]
-    good = notes(note("p1"), note("p2"))
-    assert len(annotate_twice(WRONG_PAGES[name], good, batch)) == 2
+def test_an_answer_that_tells_of_less_than_half_the_pages_is_repaired_once_and_then_an_error(name: str) -> None:
+    batch = [page("Herons?", no=1), page("Herons fish.", no=2), page("Figs?", no=3)]
+    good = notes(note("p1"), note("p2"), note("p3"))
+    made, asker = analyst(WRONG_PAGES[name], good)
+    assert len(made.annotate(OWNER, {}, batch)) == 3
+    assert len(asker.faults) == 1
     with pytest.raises(ModelReplyError) as caught:
         annotate(WRONG_PAGES[name], *batch)
     assert isinstance(caught.value, AnalystError)
 
 
-def annotate_twice(first: Json, second: Json, batch: list[PageView]) -> tuple[Annotation, ...]:
-    made, asker = analyst(first, second)
-    annotations = made.annotate(OWNER, {}, batch)
-    assert len(asker.faults) == 1
-    return annotations
+@pytest.mark.parametrize("name", ["p2", " [P2]. ", "2", 2, "p2 t1 2026-11-21", "p02"])
+def test_an_id_is_known_whatever_stands_around_it(name: object) -> None:
+    batch = [page("Herons?", no=1), page("I bought figs.", no=2)]
+    made = annotate(notes(note("p1"), note(name, summary="The user bought figs.")), *batch)  # type: ignore[arg-type]
+    assert made[1].chain_summary == "The user bought figs."
 
 
 def test_the_repair_round_is_told_what_is_wrong_in_few_words() -> None:
@@ -192,7 +213,7 @@ def test_the_page_before_is_shown_shortened_with_its_chain_s_summary() -> None:
 
 def test_keywords_have_the_form_of_a_query_s() -> None:
     given_words = ["Wetland Parks", "HERONS", "herons", "the", "Lake Geneva", "👋"]
-    (made,) = annotate(notes(note("p1", keywords=given_words)), page("x"))
+    (made,) = annotate(notes(note("p1", keywords=given_words)), page("Herons of Lake Geneva, in the wetland parks."))
     assert made.keywords == ("park", "wetland", "heron", "geneva", "lake")
     assert set(keywords("Any HERON in the wetland park?")) <= set(made.keywords)
     (chinese,) = annotate(notes(note("p1", keywords=["湿地公园", "的"])), page("我去了湿地公园。"))
@@ -213,7 +234,7 @@ def test_lengths_are_ours() -> None:
 
 def test_a_summary_names_the_utterances_of_its_chain_in_the_batch() -> None:
     batch = [page("Herons?", "Yes.", no=1), page("Where?", no=2, minutes=1), page("Figs?", no=3, minutes=2)]
-    made = annotate(notes(note("p1"), note("p2", continues=True), note("p3")), *batch)
+    made = annotate(notes(note("p1"), note("p2", continues=True), note("p3", summary="Of figs.")), *batch)
     assert [[s.seq for s in a.summary_sources] for a in made] == [[2, 3], [2, 3, 4], [6]]
 
 
@@ -352,55 +373,122 @@ def test_a_model_teaches_no_instruction_and_may_end_one() -> None:
     assert (ended.replaces, ended.retracts) == ("k1", True)
 
 
-TRAIT = {"dimension": "music", "level": 0.5, "confidence": 0.5, "evidence": ["u1"]}
-FIELD = {"name": "home", "value": "Lyon", "evidence": ["u1"]}
+TRAIT = {"evidence": ["u1"], "dimension": "music", "level": 0.5}
+MOVED = page("I live in Lyon.", no=1), page("I like music.", no=2)
+SOUND = fact(["u1"])
 
 WRONG_SEGMENTS = {
-    "no summary": learnt(summary=""),
-    "an error": learnt(summary="Error: Could not get response from LLM."),
-    "the word none": learnt(summary="None"),
     "evidence not shown": learnt(facts=[fact(["u9"])]),
-    "evidence by seq": learnt(facts=[fact(["2"])]),
+    "evidence of another conversation": learnt(facts=[fact(["D1:3"])]),
     "without evidence": learnt(facts=[fact([])]),
-    "field without evidence": learnt(profile=[FIELD | {"evidence": []}]),
-    "field of no name": learnt(profile=[FIELD | {"name": "password"}]),
-    "fact not shown": learnt(facts=[fact(["u1"], action="retire", fact="f7")]),
-    "fact by our id": learnt(facts=[fact(["u1"], action="retire", fact="k1")]),
-    "supersedes nothing": learnt(facts=[fact(["u1"], action="supersede")]),
-    "one fact ended twice": learnt(facts=[fact(["u1"], action="supersede", fact="f1")] * 2),
-    "deletes": learnt(facts=[fact(["u1"], action="delete", fact="f1")]),
-    "unknown dimension": learnt(traits=[TRAIT | {"dimension": "luck"}]),
-    "level too high": learnt(traits=[TRAIT | {"level": 1.5}]),
-    "level a word": learnt(traits=[TRAIT | {"level": "High"}]),
-    "confidence below zero": learnt(traits=[TRAIT | {"confidence": -0.1}]),
-    "attribute not English": learnt(facts=[fact(["u1"], attribute="住址")]),
+    "no fact of the form": learnt(facts=[{"text": "lives in Lyon"}]),
     "facts as one text": learnt(facts="lives in Lyon"),
+    "no list of facts": {"summary": "The user moves.", "traits": []},
     "the headings of the published code": {"text": "【User Private Data】\nNone\n【Assistant Knowledge】\nNone"},
 }
 
 
 @pytest.mark.parametrize("name", WRONG_SEGMENTS)
-def test_a_wrong_profile_answer_is_refused_whole(name: str) -> None:
-    facts = (known(1, "lives_in", "Oslo"),)
-    made, asker = analyst(WRONG_SEGMENTS[name], learnt(facts=[fact(["u1"])]))
-    assert len(made.profile(request(page("I live in Lyon."), facts=facts)).facts) == 1
+def test_an_answer_of_which_no_fact_can_be_used_is_repaired_once_and_then_asked_in_the_short_form(name: str) -> None:
+    made, asker = analyst(WRONG_SEGMENTS[name], learnt(facts=[SOUND]))
+    assert [one.value for one in made.profile(request(*MOVED)).facts] == ["Lyon"]
     assert len(asker.faults) == 1
+    made, asker = analyst(WRONG_SEGMENTS[name], WRONG_SEGMENTS[name], {"facts": [SOUND]})
+    told = made.profile(request(*MOVED)).facts
+    assert [one.value for one in told if not one.retracts] == ["Lyon", "music"]
+    made.profile(request(*MOVED))
+    assert [len(messages[0].text) < 1500 for _, messages in asker.asked] == [False, True, True]
     with pytest.raises(ModelReplyError):
-        profile(WRONG_SEGMENTS[name], page("I live in Lyon."), facts=facts)
+        profile(WRONG_SEGMENTS[name], page("I live in Lyon."))
 
 
-BOB = FIELD | {"name": "name", "value": "Bob"}
+BAD_ITEMS: dict[str, dict[str, list[Any]]] = {
+    "evidence not shown": {"facts": [fact(["u9"])]},
+    "fact not shown": {"facts": [fact(["u1"], action="retire", fact="f7")]},
+    "fact by our id": {"facts": [fact(["u1"], action="retire", fact="k1")]},
+    "deletes": {"facts": [fact(["u1"], action="delete", fact="f1")]},
+    "attribute not English": {"facts": [fact(["u1"], attribute="住址")]},
+    "no value": {"facts": [{"evidence": ["u1"], "attribute": "likes"}]},
+    "unknown dimension": {"traits": [TRAIT | {"dimension": "luck"}]},
+    "level too high": {"traits": [TRAIT | {"level": 1.5}]},
+    "level a word": {"traits": [TRAIT | {"level": "High"}]},
+    "trait without evidence": {"traits": [TRAIT | {"evidence": []}]},
+    "link that is none": {"links": ["s0 and f1"]},
+}
+
+
+@pytest.mark.parametrize("name", BAD_ITEMS)
+def test_an_item_that_cannot_be_used_is_left_out_and_the_answer_stands(name: str) -> None:
+    facts, traits = [SOUND, *BAD_ITEMS[name].get("facts", [])], [TRAIT | {"evidence": ["u2"]}]
+    reply = learnt(facts=[*facts, SOUND], traits=[*BAD_ITEMS[name].get("traits", []), *traits])
+    made, asker = analyst(reply | {"links": BAD_ITEMS[name].get("links", [])})
+    change = made.profile(request(*MOVED, facts=(known(1, "lives_in", "Oslo"),)))
+    assert [one.value for one in change.facts if not one.retracts] == ["Lyon", "Lyon"]
+    assert not any(one.retracts for one in change.facts)
+    assert [one.dimension for one in change.traits] == ["music"]
+    assert asker.faults == []
+
+
+def test_numbers_and_texts_stand_in_for_one_another() -> None:
+    reply = learnt(facts=[SOUND | {"evidence": 1}], traits=[TRAIT | {"evidence": "u2", "level": "0.5"}], title=None)
+    change = profile(reply, *MOVED)
+    assert [one.sources[0].seq for one in change.facts] == [2]
+    assert [one.level for one in change.traits] == [0.5]
+
+
+def test_a_known_fact_is_ended_once() -> None:
+    oslo = (known(1, "lives_in", "Oslo"),)
+    moves = [fact(["u1"], action="supersede", fact="f1")] * 2
+    assert [one.replaces for one in profile(learnt(facts=moves), *MOVED, facts=oslo).facts] == ["k1", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("I left Acme in May.", True),
+        ("I don't work at Acme any more.", True),
+        ("Acme has a new logo.", False),
+        ("I left early today.", False),
+        ("Should I quit Acme?", False),
+    ],
+)
+def test_a_fact_ends_where_a_sentence_speaks_of_it_and_of_an_end(text: str, ended: bool) -> None:
+    reply = learnt(facts=[fact(["u1"], action="retire", fact="f1", value="")])
+    made = profile(reply, page(text), facts=(known(1, "works_at", "Acme"),)).facts
+    assert any(one.replaces == "k1" for one in made) is ended
+
+
 OF_ANA = fact(["u1"], action="supersede", fact="f1", subject="sister Ana")
-OF_AGENT = learnt(facts=[fact(["u2"])], profile=[FIELD | {"evidence": ["u2"]}])
+OF_AGENT = learnt(facts=[fact(["u2"])])
 DROPPED = {
     "rests on the agent's words": (page("And you?", "I live in Lyon."), OF_AGENT),
-    "shares no word with its evidence": (page("The herons fish."), learnt(facts=[fact(["u1"])], profile=[FIELD])),
-    "a value too long": (page("I live in Lyon."), learnt(facts=[fact(["u1"], value="Lyon " * 60)])),
-    "no value": (page("I live in Lyon."), learnt(facts=[fact(["u1"], value=" \x00 ")])),
-    "a name said of another": (page("I met Bobby."), learnt(profile=[BOB])),
-    "a name in a quote": (page('He said "my name is Bob and I am great".'), learnt(profile=[BOB])),
-    "a year nobody said": (page("I am 30."), learnt(profile=[FIELD | {"name": "birth_year", "value": "1950"}])),
+    "shares no word with its evidence": (page("The herons fish."), learnt(facts=[fact(["u1"])])),
+    "a value too long": (page("Lyon, Lyon, Lyon!"), learnt(facts=[fact(["u1"], value="Lyon " * 60)])),
+    "no value": (page("Lyon, Lyon, Lyon!"), learnt(facts=[fact(["u1"], value=" \x00 ")])),
+    "said of another": (page("My brother lives in Lyon."), learnt(facts=[fact(["u1"])])),
+    "asked": (page("Do you live in Lyon?"), learnt(facts=[fact(["u1"])])),
+    "denied": (page("I have never lived in Lyon."), learnt(facts=[fact(["u1"])])),
+    "another matter": (page("I love the food of Lyon."), learnt(facts=[fact(["u1"])])),
+    "a name said of another": (page("I met Bob."), learnt(facts=[fact(["u1"], attribute="name", value="Bob")])),
+    "a name in a quote": (
+        page('He said "my name is Bob and I am great".'),
+        learnt(facts=[fact(["u1"], attribute="name", value="Bob", text="is called Bob")]),
+    ),
+    "somebody of whom nobody spoke": (page("She lives in Lyon."), learnt(facts=[fact(["u1"], subject="Zoe")])),
+    "a number nobody said": (
+        page("I ran a race for the charity."),
+        learnt(facts=[fact(["u1"], attribute="did", value="ran a race", text="ran a race of 42 km")]),
+    ),
+    "a day nobody said": (
+        page("I ran a race last Saturday."),
+        learnt(facts=[fact(["u1"], attribute="did", value="ran a race", text="ran a race on 3 May 2019")]),
+    ),
+    "a name nobody said": (
+        page("I ran a race for the charity."),
+        learnt(facts=[fact(["u1"], attribute="did", value="ran a race", text="ran a race with Zoe")]),
+    ),
     "a derived trait": (page("I am a young woman."), learnt(traits=[TRAIT | {"dimension": "gender"}])),
+    "a trait of which no word was said": (page("The herons fish."), learnt(traits=[TRAIT])),
 }
 
 
@@ -412,13 +500,42 @@ def test_an_item_that_no_word_of_the_user_bears_out_is_left_out_alone(name: str)
     last = f"u{len(view.page.utterances) + 1}"
     reply["facts"].append(fact([last], attribute="likes", value="tea", text="likes tea"))
     change = profile(reply, view, sound, facts=(known(1, "lives_in", "Oslo"),))
-    assert [f.value for f in change.facts] == ["tea"]
-    assert (change.profile, change.traits) == ((), ())
+    told = [one["text"] for one in reply["facts"][:-1]]
+    users = [one for one in change.facts if one.subject == "user" and not one.retracts]
+    assert "tea" in [one.value for one in users]
+    assert not [one.text for one in users if one.text.removeprefix("The user ") in told]
+    assert not {"Lyon", "Bob"} & {line.value for line in change.profile}
+    assert change.traits == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("ran a race on 14 November 2026", "I ran a race last Saturday."),
+        ("ran a race in November 2026", "I ran a race last Saturday."),
+        ("ran a race in 2026", "I ran a race today."),
+        ("ran a race of 42 km for Zoe", "I ran a race of 42 km for Zoe."),
+    ],
+)
+def test_a_time_may_follow_from_what_was_said_and_be_told_more_coarsely(told: str, said: str) -> None:
+    (made,) = profile(
+        learnt(facts=[fact(["u1"], attribute="took_part_in", value="ran a race", text=told)]), page(said)
+    ).facts[:1]
+    assert "race" in made.text
+
+
+def test_what_the_model_is_not_believed_of_is_what_the_rules_read_there() -> None:
+    reply = learnt(facts=[fact(["u1"], value="Rome", text="lives in Rome"), fact(["u2"], value="music", text="x")])
+    change = profile(reply, page("I live in Lyon. I like music.", no=1), page("They fish.", no=2))
+    told = {(one.attribute, one.value) for one in change.facts if not one.retracts}
+    assert told == {("lives_in", "Lyon"), ("likes", "music")}
+    assert [(line.name, line.value) for line in change.profile] == [("home", "Lyon")]
+    assert change.read_by == BOTH
 
 
 def test_another_s_home_in_place_of_the_user_s_is_proposed_with_the_fact_it_was_said_to_end() -> None:
-    said, oslo = page("Ana lives in Lyon."), (known(1, "lives_in", "Oslo"),)
-    relative, made = profile(learnt(facts=[OF_ANA]), said, facts=oslo).facts
+    said, oslo = page("My sister Ana lives in Lyon."), (known(1, "lives_in", "Oslo"),)
+    relative, made = profile(learnt(facts=[OF_ANA]), said, facts=oslo).facts[:2]
     assert (relative.subject, relative.attribute, relative.value) == ("user", "has_relative", "sister Ana")
     assert (made.subject, made.value, made.replaces) == ("Ana", "Lyon", FactId("k1"))  # it will not end it
 
@@ -429,12 +546,13 @@ def test_a_profile_line_that_a_fact_says_need_not_be_said_twice() -> None:
 
 
 def test_what_the_agent_says_of_itself_is_the_agent_s() -> None:
-    reply = learnt(facts=[fact(["u2"], who="agent", subject="assistant", attribute="cannot", value="see pictures")])
+    told = fact(["u2"], attribute="cannot", value="see pictures", text="can't see pictures")
+    reply = learnt(facts=[told | {"subject": "assistant"}])
     (made,) = profile(reply, page("Look!", "I can't see pictures.")).facts
     assert (made.about, made.subject) == (About.AGENT, "agent")
     named = page("Hi!", "I can't see pictures.", speakers=("Ana", "Ben"))
-    (other,) = profile(learnt(facts=[fact(["u2"], who="agent", subject="Ben", value="pictures")]), named).facts
-    assert other.subject == "Ben"
+    (other,) = profile(learnt(facts=[told | {"subject": "Ben"}]), named).facts
+    assert (other.about, other.subject) == (About.AGENT, "Ben")
 
 
 @pytest.mark.parametrize(
@@ -443,18 +561,23 @@ def test_what_the_agent_says_of_itself_is_the_agent_s() -> None:
         ('"Moving to Lyon."', "Moving to Lyon"),
         ("One two three four five six seven eight nine", ""),
         ("I cannot help with that request, sorry", ""),
+        ("Herons of the lake", ""),
+        ("Conversation Summary", ""),
         ("", ""),
     ],
 )
 def test_a_model_s_title_is_a_few_words_or_none(told: str, kept: str) -> None:
-    assert profile(learnt(title=told), page("I live in Lyon.")).segment_title == kept
+    assert profile(learnt(title=told), page("I am moving to Lyon.")).segment_title == kept
 
 
 def test_control_characters_do_not_pass() -> None:
-    reply = learnt(facts=[fact(["u1"], value="Ly\x00on\x1b", text="lives in\nLyon\u202e\u2028")], summary="a\x07 b\nc")
-    change = profile(reply, page("I live in Ly on."))
-    assert [(f.value, f.text) for f in change.facts] == [("Ly on", "The user lives in Lyon")]
-    assert change.segment_summary == "a b c"
+    reply = learnt(
+        facts=[fact(["u1"], attribute="sees", value="big\x00heron\x1b", text="sees a\nbig heron\u202e\u2028")],
+        summary="big\x07 old\nheron",
+    )
+    change = profile(reply, page("The big old heron is what I see."))
+    assert [(f.value, f.text) for f in change.facts] == [("big heron", "The user sees a big heron")]
+    assert change.segment_summary == "big old heron"
 
 
 @given(st.lists(st.text(max_size=40), min_size=4, max_size=4))
@@ -558,7 +681,8 @@ def test_a_link_rests_on_what_was_said_of_it_and_gives_no_orders() -> None:
 def test_what_an_older_segment_evolves_to_is_data_with_our_lengths() -> None:
     flood = [f"heron{'x' * n} \u202e\n word" for n in range(60)]
     change = linked(
-        link("s0", "s1", keywords=flood, tags=flood, context="Herons\n\u2028 <b>nest</b> " + "there " * 500)
+        link("s0", "s1", keywords=flood, tags=flood, context="Herons\n\u2028 <b>nest</b> " + "there " * 500),
+        text=f"Herons nest there: {' '.join(flood)}",
     )
     (evolved,) = change.evolutions
     numbers = LinkNumbers()
@@ -719,9 +843,11 @@ def test_the_scripted_answers_read_every_provider_s_form_and_the_question_before
     ],
 )
 def test_a_fact_names_whom_it_is_about_because_its_text_is_read_by_itself(subject: str, text: str, told: str) -> None:
-    said = page("Ana lives in Lyon. Al is allergic to nuts.", speakers=("Alice", "assistant"))
-    made = profile(learnt(facts=[fact(["u1"], subject=subject, text=text)]), said).facts[-1]
-    assert made.text == told
+    who = "I live" if told.startswith("Alice lives") else f"{subject} lives"
+    said = page(f"{who} in Lyon. Al is allergic to nuts.", speakers=("Alice", "assistant"))
+    value = {"attribute": "allergic_to", "value": "nuts"} if subject == "Al" else {"attribute": "lives_in"}
+    made = profile(learnt(facts=[fact(["u1"], subject=subject, text=text, **value)]), said).facts
+    assert told in [one.text for one in made]
 
 
 @pytest.mark.parametrize(
@@ -733,7 +859,7 @@ def test_a_fact_names_whom_it_is_about_because_its_text_is_read_by_itself(subjec
     ],
 )
 def test_somebody_with_a_kin_word_and_a_name_is_a_relative_too(subject: str, whose: str, value: str) -> None:
-    said = page("She lives in Lyon.", speakers=("Alice", "assistant"))
-    relative, made = profile(learnt(facts=[fact(["u1"], subject=subject)]), said).facts
+    said = page(f"{subject} lives in Lyon.", speakers=("Alice", "assistant"))
+    relative, made = profile(learnt(facts=[fact(["u1"], subject=subject)]), said).facts[:2]
     assert (relative.subject, relative.attribute, relative.value) == (whose, "has_relative", value)
     assert relative.sources == made.sources

@@ -196,7 +196,7 @@ def test_stopped_in_the_middle_what_is_not_yet_read_waits_and_settle_goes_on(sto
     assert (process.returncode, "embermem settle" in err, "Traceback" in err) == (130, True, False)
     waiting = run(store, "--user", "alice", "stats", "--json").json["owner"]["pending"]
     assert waiting > 0
-    assert run(store, "--user", "alice", "settle", "--json", more=env).json == {"placed": waiting}
+    assert run(store, "--user", "alice", "settle", "--json", more=env).json == {"placed": waiting, "waiting": []}
     assert_sound(store)
 
 

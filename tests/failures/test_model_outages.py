@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from embermem import Memory
+from embermem import Memory, Tier
 from embermem.core.errors import ModelError
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
@@ -68,17 +68,42 @@ def test_a_server_that_is_down_is_left_alone_and_pages_wait_for_it(
         talk(alice)
         server.fail_always("http_503")
         for _ in range(6):
-            alice.settle()
+            memory.work()
             clock.go(60.0)
         asked = server.calls
-        alice.settle()
+        memory.work()
         assert server.calls == asked, "the breaker is open: nobody is asked"
+        assert alice.stats().pending > 0
         assert "Nantes" in alice.recall(QUESTION).text
         server.recover()
         clock.go(7200.0)
         settled(alice, clock)
         assert picture(alice) == well
     assert_no_failure_became_memory(file)
+
+
+def test_who_settles_is_not_held_up_by_a_server_that_is_down(
+    tmp_path: Path, server: ModelServer, well: dict[str, Any]
+) -> None:
+    clock, file = Clock(), tmp_path / "memory.db"
+    with opened(file, server, clock, model_breaker_failures=2, model_breaker_s=600.0) as memory:
+        alice = memory.of("alice")
+        talk(alice)
+        server.fail_always("http_503")
+        assert alice.settle() == 14
+        assert server.calls == 2, "then the server is left alone, and extraction reads all pages"
+        assert alice.stats().pending == 0
+        assert analysts(alice) == {"extractive-v1"}
+        assert None not in {page.error for page in alice.pages(Tier.MID)}
+        server.recover()
+        clock.go(3600.0)
+        settled(alice, clock)
+        assert all(name.startswith("model:") for name in analysts(alice))
+        now = picture(alice)
+        assert now["pages"] == well["pages"]
+        assert {fact[:4] for fact in now["facts"]} >= {fact[:4] for fact in well["facts"]}
+    assert_no_failure_became_memory(file)
+    assert_sound(file)
 
 
 def test_a_spent_budget_lets_work_wait_for_the_next_day_and_recall_go_on(

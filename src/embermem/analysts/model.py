@@ -1,8 +1,7 @@
 """The analyst that asks a language model: one question for a batch of pages, one for a segment's new pages.
 
-A model is asked, never believed: what it names must have been shown to it, what it says must rest on what was said,
-and lengths, keywords and ids are ours. docs/concepts/model-analyst.md says which faults fail an answer, and which drop
-one item.
+A model is asked, never believed: what it says is held against the pages, by the checks that our own reading passes, and
+what fails is replaced by what the extractive analyst finds there. docs/concepts/model-analyst.md says how.
 """
 
 from __future__ import annotations
@@ -10,78 +9,87 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from embermem import languages, prompts
+from embermem import prompts
 from embermem.analysts.answers import (
     BatchNotes,
     FactNote,
-    FieldNote,
-    LinkNote,
+    PageFacts,
     PageNote,
+    SaidNote,
     SegmentNotes,
-    TraitNote,
-    attribute_of,
+    by_page,
+    check_facts,
     check_pages,
-    check_segment,
-    local_id,
 )
+from embermem.analysts.believed import OWN, Beliefs, Evidence, beside, borne_out
+from embermem.analysts.continuity import continues
 from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
-from embermem.analysts.guards import may_be_kept, no_summary, orders, says_nothing, span_of, stated, touches
+from embermem.analysts.grounding import Ground, told_sentences
+from embermem.analysts.guards import may_be_kept, no_summary, orders
 from embermem.analysts.keywords import keywords
 from embermem.analysts.showing import (
+    EARLIER,
+    NEW,
     batch_lines,
     fact_lines,
     language_of,
     page_lines,
     segment_lines,
     trait_lines,
-    trait_names,
 )
-from embermem.core.attributes import is_instruction, single
-from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
+from embermem.analysts.summary import summarise
+from embermem.core.attributes import single
+from embermem.core.config import ExtractiveSettings, LinkNumbers, ModelReadingSettings, Settings
 from embermem.core.equations import idf
-from embermem.core.text import fold
+from embermem.core.errors import ModelReplyError, ModelTooLong
 from embermem.core.types import (
-    About,
     Annotation,
     ChainTail,
-    EvolutionProposal,
     Fact,
     FactProposal,
-    ItemId,
-    LinkProposal,
     Owner,
     PageView,
     PersonaChange,
     ProfileProposal,
     Role,
-    Segment,
     Source,
     ThreadId,
-    TraitProposal,
     Utterance,
 )
-from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
-from embermem.languages.words import terms
+from embermem.languages.words import terms, wide
 from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import nonce, one_line
-from embermem.protocols import Asker, ChatMessage, ProfileRequest, Purpose
+from embermem.protocols import AnswerForm, Asker, ChatMessage, ProfileRequest, Purpose
 
 logger = logging.getLogger(__name__)
 
-_OWN = "s0"
-"""The segment of the pages that are read."""
+_SMALL_CONTEXT = 4_096
+"""Tokens: a server that takes no more is asked in the short form."""
+_CHARS_A_TOKEN = 3
+"""Fewer than most tokenizers have, so that what is thought to fit does."""
+_FRAME_TOKENS = 300
+"""Of a request around its messages: a chat template, a schema that is shown."""
+_PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
+"""What an answer may take for each page noted, each fact, a segment's title, summary, traits and links; and always."""
+_FEW_WORDS = 3
+"""A page of fewer words need not be told of."""
+_KEYWORDS = 3
+"""Keywords that a page has at least, if it has as many."""
 
 
 class ModelAnalyst:
-    """An `Analyst` on a language model. It keeps nothing between questions; threads may share it."""
+    """An `Analyst` on a language model. Between questions it keeps only whether the model needs the short form; threads
+    may share it."""
 
     def __init__(self, asker: Asker, settings: Settings, reading: ModelReadingSettings | None = None) -> None:
         self._asker = asker
         self._settings = settings
         self._reading = reading or ModelReadingSettings()
         self._links = LinkNumbers()
+        self._extractive = ExtractiveAnalyst()
+        self._short = False
 
     @property
     def name(self) -> str:
@@ -95,231 +103,345 @@ class ModelAnalyst:
         """One annotation a page, in the batch's order, from one question. Raises ModelError, ModelWait."""
         if not batch:
             return ()
+        tokens = self._limit(_ANY_TOKENS + _PAGE_TOKENS * len(batch))
+        stable = prompts.load("annotate").fill()
+        room = self._room(stable, tokens)
         shown, lines = batch_lines(tails, batch, self._reading)
+        if room is not None and _tokens(lines) > room:
+            if len(batch) > 1:
+                raise ModelTooLong(f"{len(batch)} pages do not fit the context of {self._asker.model}")
+            reading = replace(self._reading, annotate_chars=_chars(lines, room), utterance_chars=_chars(lines, room))
+            shown, lines = batch_lines(tails, batch, reading)
         content = "\n".join(lines)
-        messages = _messages(
-            prompts.load("annotate").fill(),
-            prompts.load("annotate_pages").fill(language=_languages(batch), nonce=nonce(content), pages=content),
+        passing = prompts.load("annotate_pages").fill(language=_languages(batch), nonce=nonce(content), pages=content)
+        example = BatchNotes(
+            pages=[
+                PageNote(id=name, continues=False, summary="who said what", keywords=["topic", "name"])
+                for name in shown
+            ]
         )
-        answer = self._asker.ask(owner, Purpose.ANNOTATE, messages, BatchNotes, lambda notes: check_pages(notes, shown))
-        notes = {note.id: note for note in answer.pages}
-        return self._annotations(tails, shown, notes)
+        answer = self._asker.ask(
+            owner,
+            Purpose.ANNOTATE,
+            _messages(stable, passing),
+            BatchNotes,
+            lambda notes: check_pages(notes, shown),
+            form=AnswerForm(tokens=tokens, example=example),
+        )
+        return self._annotations(tails, shown, by_page(answer, shown))
 
     def profile(self, request: ProfileRequest) -> PersonaChange:
-        """What a segment's new pages teach, from one question; nothing is asked where there are none.
+        """What a segment's new pages teach, from one question; nothing is asked where there are none. A server with a
+        small context, or a model whose answer was wrong in form before, is asked for facts alone.
 
         Raises ModelError, ModelWait.
         """
         if not request.pages:
             return PersonaChange()
+        small = self._asker.context_tokens
+        if not self._short and (small is None or small > _SMALL_CONTEXT):
+            try:
+                return self._whole(request)
+            except (ModelReplyError, ModelTooLong) as error:
+                logger.info("%s is asked for facts alone: %s", self.name, error)
+            change = self._facts_alone(request)
+            self._short = True
+            return change
+        return self._facts_alone(request)
+
+    # ------------------------------------------------------------------------------------------------------ questions
+
+    def _whole(self, request: ProfileRequest) -> PersonaChange:
         reading = self._reading
         said, lines = page_lines(request.pages, reading)
         known, facts = fact_lines(nearest(request, reading.known_facts), reading)
-        segments, beside = segment_lines(request.neighbours, self._links)
+        segments, older = segment_lines(request.neighbours, self._links)
         summary = one_line(request.segment.summary, reading.segment_chars) or "none"
         fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
         shown_facts, shown_pages = "\n".join(facts) or "no known facts", "\n".join(lines)
-        shown_segments = "\n".join(beside) or "no older segments"
-        messages = _messages(
-            prompts.load("profile").fill(traits=trait_lines()),
-            prompts.load("profile_pages").fill(
-                language=language_of(said.values()),
-                nonce=nonce("\n".join((summary, fields, shown_facts, shown_segments, shown_pages))),
-                summary=summary,
-                profile=fields or "none",
-                facts=shown_facts,
-                segments=shown_segments,
-                pages=shown_pages,
-            ),
+        shown_segments = "\n".join(older) or "no older segments"
+        stable = prompts.load("profile").fill(traits=trait_lines())
+        passing = prompts.load("profile_pages").fill(
+            language=language_of(said.values()),
+            nonce=nonce("\n".join((summary, fields, shown_facts, shown_segments, shown_pages))),
+            earlier=EARLIER,
+            summary=summary,
+            profile=fields or "none",
+            facts=shown_facts,
+            segments=shown_segments,
+            new=NEW,
+            pages=shown_pages,
+        )
+        tokens = self._limit(_ANY_TOKENS + _SEGMENT_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
+        room = self._room(stable, tokens)
+        if room is not None and _tokens([passing]) > room:
+            raise ModelTooLong(f"{len(request.pages)} pages do not fit the context of {self._asker.model}")
+        example = SegmentNotes(
+            facts=[FactNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")],
+            title="a heading",
+            summary="who said what",
         )
         answer = self._asker.ask(
-            request.owner, Purpose.PROFILE, messages, SegmentNotes, lambda notes: check_segment(notes, said, known)
+            request.owner,
+            Purpose.PROFILE,
+            _messages(stable, passing),
+            SegmentNotes,
+            lambda notes: check_facts(notes.facts, said),
+            form=AnswerForm(tokens=tokens, example=example),
         )
-        evidence = _Evidence(said, reading.evidence)
-        return self._change(request, answer, evidence, known, {_OWN: request.segment, **segments})
+        read = self._read(request)
+        evidence = Evidence(said, reading.evidence, read.facts)
+        beliefs = Beliefs(evidence, known, reading, self._links, {OWN: request.segment, **segments})
+        made = beliefs.facts(answer.facts)
+        traits = beliefs.traits(answer.traits)
+        links, evolutions = beliefs.links(answer.links)
+        change = self._change(request, beliefs, evidence, read, made)
+        ground = Ground.of(evidence.said.values(), (request.segment.summary,))
+        told, left = self._summary(answer.summary, ground, request)
+        title = self._title(answer.title, ground, request)
+        by_both = bool(change.read_by) or left > 0 or not told or not title
+        return replace(
+            change,
+            traits=(*traits, *(one for one in change.traits if one.dimension not in {t.dimension for t in traits})),
+            segment_summary=told or None,
+            segment_title=title if told else "",
+            summary_sources=self._sources(request, evidence) if told else (),
+            links=tuple(links),
+            evolutions=tuple(evolutions),
+            read_by=self._both if by_both else "",
+        )
 
-    # ----------------------------------------------------------------------------------------------------- annotate
+    def _facts_alone(self, request: ProfileRequest) -> PersonaChange:
+        """The short form: as many questions as the server's context needs, each of some of the pages."""
+        reading, stable = self._reading, prompts.load("facts").fill()
+        read = self._read(request)
+        parts = []
+        for pages in self._parted(request.pages, stable):
+            said, lines = page_lines(pages, reading)
+            tokens = self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
+            room = self._room(stable, tokens)
+            if room is not None and _tokens(lines) > room:  # one page
+                said, lines = page_lines(pages, replace(reading, profile_chars=_chars(lines, room)))
+            content = "\n".join(lines)
+            passing = prompts.load("facts_pages").fill(
+                language=language_of(said.values()), nonce=nonce(content), pages=content
+            )
+            answer = self._asker.ask(
+                request.owner,
+                Purpose.PROFILE,
+                _messages(stable, passing),
+                PageFacts,
+                lambda notes, said=said: check_facts(notes.facts, said),  # type: ignore[misc]
+                form=AnswerForm(
+                    tokens=tokens,
+                    example=PageFacts(
+                        facts=[
+                            SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
+                        ]
+                    ),
+                ),
+            )
+            evidence = Evidence(said, reading.evidence, read.facts)
+            beliefs = Beliefs(evidence, {}, reading, self._links, {})
+            made = beliefs.facts(answer.facts)
+            parts.append(self._change(replace(request, pages=pages), beliefs, evidence, read, made))
+        facts = [fact for part in parts for fact in part.facts]
+        facts += beside(read.facts, facts)
+        fields = {line.name: line for part in parts for line in part.profile}
+        return PersonaChange(
+            facts=tuple(facts),
+            traits=read.traits,
+            profile=(*fields.values(), *(line for line in read.profile if line.name not in fields)),
+            read_by=self._both,
+        )
+
+    def _read(self, request: ProfileRequest) -> PersonaChange:
+        """What the rules read in the pages, but for utterances that give orders."""
+        pages = []
+        for view in request.pages:
+            said = tuple(u for u in view.page.utterances if not orders(u.text))
+            pages.append(replace(view, page=replace(view.page, utterances=said)))
+        return self._extractive.profile(replace(request, pages=tuple(pages)))
+
+    def _parted(self, pages: Sequence[PageView], stable: str) -> Iterator[tuple[PageView, ...]]:
+        """The pages in parts that fit the server's context, each of one page at least."""
+        part: list[PageView] = []
+        for page in pages:
+            said, lines = page_lines([*part, page], self._reading)
+            room = self._room(stable, self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), self._reading.facts)))
+            if part and room is not None and _tokens(lines) > room:
+                yield tuple(part)
+                part = []
+            part.append(page)
+        yield tuple(part)
+
+    def _limit(self, tokens: int) -> int:
+        small = self._asker.context_tokens
+        limit = min(tokens, self._settings.model_answer_tokens)
+        return limit if small is None else min(limit, small // 2)
+
+    def _room(self, stable: str, answer: int) -> int | None:
+        """Tokens that are left for pages in a request; None where nothing is known of the server's context."""
+        small = self._asker.context_tokens
+        return None if small is None else max(200, small - answer - _FRAME_TOKENS - _tokens([stable]))
+
+    # ------------------------------------------------------------------------------------------------------- annotate
 
     def _annotations(
         self, tails: Mapping[ThreadId, ChainTail], shown: Mapping[str, PageView], notes: Mapping[str, PageNote]
     ) -> tuple[Annotation, ...]:
-        reading = self._reading
-        chains: dict[ThreadId, tuple[Source, ...]] = dict.fromkeys(tails, ())
+        chains = {thread: _Chain.of(tail) for thread, tail in tails.items()}
         made = []
         for name, view in shown.items():
-            note, page = notes[name], view.page
-            continues = note.continues and page.thread in chains
-            own = tuple(Source(seq=u.seq, utterance_id=u.id) for u in page.utterances)
-            sources = (*chains[page.thread], *own) if continues else own
-            chains[page.thread] = sources[-reading.summary_sources :]
-            made.append(
-                Annotation(
-                    page_id=page.id,
-                    continues=continues,
-                    chain_summary=one_line(note.summary, reading.chain_chars),
-                    keywords=self._keywords(note, view),
-                    summary_sources=chains[page.thread],
-                )
-            )
+            before = chains.get(view.page.thread)
+            made.append(self._annotation(view, notes.get(name), before))
+            chains[view.page.thread] = _Chain.after(before, view, made[-1], self._reading)
+        by_both = sum(bool(one.read_by) for one in made)
+        if by_both:
+            logger.info("%s: of %d of %d pages the extractive analyst told", self.name, by_both, len(made))
         return tuple(made)
 
-    def _keywords(self, note: PageNote, view: PageView) -> tuple[str, ...]:
-        """The model's words in the form in which a query's come, so that Eq. 1 can compare them; where none of them
-        is one, those of the page's text."""
-        limit = self._reading.keywords
-        named = (word for phrase in note.keywords for word in keywords(phrase[:200], limit))
-        found = tuple(dict.fromkeys(named))[:limit]
-        return found or keywords("\n".join(u.text for u in view.page.utterances), limit)
+    def _annotation(self, view: PageView, note: PageNote | None, before: _Chain | None) -> Annotation:
+        """What a model says of a page, where the page bears it out; the rest is extracted."""
+        reading, page, numbers = self._reading, view.page, ExtractiveSettings()
+        if before is None:
+            goes_on = False
+        elif note is not None:
+            goes_on = note.continues
+        else:
+            goes_on = continues(before.last, before.summary, view, numbers)
+        chain = before if goes_on else None
+        own = Ground.of(page.utterances)
+        ground = own if chain is None else Ground.of((*chain.said, *page.utterances), (chain.summary,))
+        told, left = ("", 0) if note is None else told_sentences(one_line(note.summary, reading.chain_chars), ground)
+        if told and not self._tells(told, own):
+            told = ""
+        if told:
+            sources = _newest((*(chain.sources if chain else ()), *_all_of(page.utterances)), reading.summary_sources)
+        else:
+            so_far, rests = (chain.summary, chain.sources) if chain else ("", ())
+            told, sources = summarise(so_far, page, numbers, rests)
+            left = 1
+        words, missing = self._keywords(note, view, ground)
+        return Annotation(
+            page_id=page.id,
+            continues=goes_on,
+            chain_summary=told,
+            keywords=words,
+            summary_sources=sources,
+            read_by=self._both if left or missing else "",
+        )
 
-    # ------------------------------------------------------------------------------------------------------ profile
+    @staticmethod
+    def _tells(told: str, page: Ground) -> bool:
+        """Whether a summary tells anything of the page that it ends with."""
+        own = page.words - page.whom
+        return len(own) < _FEW_WORDS or len(own & {*terms(told)}) >= 2
+
+    def _keywords(self, note: PageNote | None, view: PageView, ground: Ground) -> tuple[tuple[str, ...], int]:
+        """The model's words in the form in which a query's come, so that Eq. 1 can compare them, and those of the
+        page's text in place of those that were not said; and how many these are."""
+        limit = self._reading.keywords
+        own = keywords("\n".join(u.text for u in view.page.utterances), limit)
+        named = [word for phrase in (note.keywords if note else ()) for word in keywords(phrase[:200], limit)]
+        named = [*dict.fromkeys(named)][:limit]
+        said = [word for word in named if ground.says(word)]
+        wanted = max(len(named), min(_KEYWORDS, len(own)))
+        more = [word for word in own if word not in said][: max(0, wanted - len(said))]
+        return (*said, *more), len(named) - len(said) if said else len(more)
+
+    # -------------------------------------------------------------------------------------------------------- profile
 
     def _change(
         self,
         request: ProfileRequest,
-        answer: SegmentNotes,
-        evidence: _Evidence,
-        known: Mapping[str, Fact],
-        segments: Mapping[str, Segment],
+        beliefs: Beliefs,
+        evidence: Evidence,
+        read: PersonaChange,
+        made: Sequence[FactProposal],
     ) -> PersonaChange:
-        """The answer as proposals. An item that does not rest on what was said is left out, and counted in the log."""
-        reading = self._reading
-        told = {f"n{i}": self._fact(note, evidence, known) for i, note in enumerate(answer.facts, 1)}
-        facts = [
-            made
-            for note, fact in zip(answer.facts, told.values(), strict=True)
-            for made in _with_relative(note, fact, evidence)
-        ]
-        traits = [trait for note in answer.traits if (trait := _trait(note, evidence)) is not None]
-        fields = [field for note in answer.profile if (field := self._field(note, evidence)) is not None]
-        facts, traits = facts[: reading.facts], traits[: reading.traits]
-        ends = _Ends(told, known, segments)
-        links = [(note, link) for note in answer.links if (link := self._link(note, evidence, ends)) is not None]
-        links = links[: self._links.links]
-        offered = len(answer.facts) + len(answer.traits) + len(answer.profile) + len(answer.links)
-        if left := offered - len(facts) - len(traits) - len(fields) - len(links):
-            logger.info("%s: %d of %d items of an answer left out", self.name, left, offered)
-        own = tuple(Source(seq=u.seq, utterance_id=u.id) for u in evidence.said.values())
+        """What is believed of an answer's facts, with what the rules read in place of the others, and what of the
+        profile both say. Where most was not believed, all stands that the rules read."""
+        seqs = {u.seq for u in evidence.said.values()}
+        here = [fact for fact in read.facts if not seqs.isdisjoint(s.seq for s in fact.sources)]
+        others = beliefs.replaced(made) if beliefs.trusted else beside(here, made)
+        facts = (*made, *others)
+        if left := beliefs.offered - beliefs.kept:
+            logger.info("%s: %d of %d facts of an answer left out", self.name, left, beliefs.offered)
+        speakers = {speaker_of(u.speaker, u.role) for u in evidence.said.values() if u.role is Role.USER}
+        lines = borne_out(profile_of(facts, speakers), evidence, self._reading.field_chars)
+        extracted: tuple[ProfileProposal, ...] = () if beliefs.trusted else read.profile
+        fields = {line.name: line for line in (*extracted, *lines)}
         return PersonaChange(
-            facts=tuple(facts),
-            traits=tuple(traits),
-            profile=(*fields, *self._mirrored(facts, fields, evidence)),
-            segment_summary=one_line(answer.summary, min(reading.segment_chars, self._settings.segment_summary_chars)),
-            segment_title=self._title(answer.title),
-            summary_sources=tuple(dict.fromkeys((*request.segment.sources, *own)))[-reading.summary_sources :],
-            links=tuple(link for _, link in links),
-            evolutions=tuple(made for note, link in links if (made := self._evolution(note, link, ends)) is not None),
+            facts=facts,
+            traits=() if beliefs.trusted else read.traits,
+            profile=tuple(fields.values()),
+            read_by=self._both if left or others else "",
         )
 
-    def _title(self, told: str) -> str:
-        """The model's title of the segment; "" where it is none, or may not be kept."""
+    def _summary(self, told: str, ground: Ground, request: ProfileRequest) -> tuple[str, int]:
+        """The sentences of a segment's summary that were said, if they tell as much of it as the one so far."""
+        limit = min(self._reading.segment_chars, self._settings.segment_summary_chars)
+        kept, left = told_sentences(one_line(told, limit), ground)
+        words = request.segment.keywords[: self._reading.keywords]
+        tells = sum(word in {*keywords(kept, 60)} for word in words)
+        before = sum(word in {*keywords(request.segment.summary, 60)} for word in words)
+        return (kept, left) if tells >= min(before, 2) else ("", left)
+
+    def _title(self, told: str, ground: Ground, request: ProfileRequest) -> str:
+        """The model's title of the segment; "" where it is none, was not said, or may not be kept."""
         found = one_line(told, self._reading.title_chars).strip(" \"'.")
         is_one = len(found.split()) <= self._reading.title_words and may_be_kept(found) and not no_summary(found)
-        return found if is_one else ""
+        return found if is_one and ground.bears(found) else ""
 
-    def _link(self, note: LinkNote, evidence: _Evidence, ends: _Ends) -> LinkProposal | None:
-        """A link of what was told or shown to what was shown, for a reason. It rests on what the told fact does, else
-        on what was said of the other end."""
-        one, other = ends.shown(local_id(note.one)), ends.shown(local_id(note.other))
-        fact, reason = ends.told.get(local_id(note.one)), one_line(note.reason, self._links.reason_chars)
-        if (one is None and fact is None) or other is None or not may_be_kept(reason):
-            return None
-        sources = evidence.speaking_of(ends.words(local_id(note.other))) if fact is None else fact.sources
-        if not sources:
-            return None
-        return LinkProposal(from_id=one, from_fact=fact, to_id=other, reason=reason, sources=sources)
+    def _sources(self, request: ProfileRequest, evidence: Evidence) -> tuple[Source, ...]:
+        own = _all_of(evidence.said.values())
+        return _newest((*request.segment.sources, *own), self._reading.summary_sources)
 
-    def _evolution(self, note: LinkNote, link: LinkProposal, ends: _Ends) -> EvolutionProposal | None:
-        """What becomes of the segment that a link goes to, in the model's words; None where it is no other segment, or
-        nothing does."""
-        segment, numbers = ends.segments.get(local_id(note.other)), self._links
-        if segment is None or local_id(note.other) == _OWN:
-            return None
-        named = (word for phrase in note.keywords for word in keywords(phrase[:200], numbers.keywords))
-        tags = (one_line(tag, numbers.tag_chars) for tag in note.tags)
-        context = one_line(note.context, numbers.context_chars)
-        made = EvolutionProposal(
-            segment_id=segment.id,
-            keywords=tuple(dict.fromkeys(named))[: numbers.keywords],
-            tags=tuple({fold(tag): tag for tag in tags if may_be_kept(tag)}.values())[: numbers.tags],
-            context=context if may_be_kept(context) else "",
-            reason=link.reason,
-            sources=link.sources,
-        )
-        return made if made.keywords or made.tags or made.context else None
+    @property
+    def _both(self) -> str:
+        """Who read what a model was not believed of."""
+        return f"{self.name}+{self._extractive.name}"
 
-    def _fact(self, note: FactNote, evidence: _Evidence, known: Mapping[str, Fact]) -> FactProposal | None:
-        reading, about = self._reading, About(note.who)
-        old = known.get(local_id(note.fact)) if note.action != "add" else None
-        if not evidence.serves(note.evidence, about if old is None else old.about):
-            return None
-        said = evidence.of(note.evidence)
-        if old is not None and note.action in ("same", "retire"):
-            return FactProposal(
-                about=old.about,
-                subject=old.subject,
-                attribute=old.attribute,
-                value=old.value,
-                text=old.text,
-                sources=evidence.sources(note.evidence, note.value, old.value),
-                single=single(old.attribute),
-                retracts=note.action == "retire",
-                replaces=old.id if note.action == "retire" else None,
-            )
-        subject = _subject(one_line(note.subject, reading.subject_chars + 1), about, said)
-        attribute, value = attribute_of(note.attribute), one_line(note.value, reading.value_chars + 1)
-        text = one_line(note.text, reading.fact_chars) or value
-        too_long = len(subject) > reading.subject_chars or len(value) > reading.value_chars
-        texts = [u.text for u in said]
-        if is_instruction(attribute):  # what an agent is to do is not taken from a model: the rules find it
-            return None
-        if not value or too_long or says_nothing(text) or not touches((value, text), texts):
-            return None
-        if old is not None and old.about is not about:
-            return None
-        ends = old is not None and (old.attribute == attribute or touches((old.value,), [value, text, *texts]))
-        return FactProposal(
-            about=about,
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            text=one_line(_told_of(subject, text), reading.fact_chars),
-            sources=evidence.sources(note.evidence, value, text),
-            single=single(attribute),
-            replaces=old.id if old is not None and ends else None,  # of another matter
-        )
 
-    def _field(self, note: FieldNote, evidence: _Evidence) -> ProfileProposal | None:
-        value = one_line(note.value, self._reading.field_chars + 1)
-        if note.name == "gender":
-            value = languages.gender(fold(value)) or value
-        own = [u for u in evidence.of(note.evidence) if u.role is Role.USER and not orders(u.text)]
-        long = len(value) > self._reading.field_chars
-        if long or says_nothing(value) or not evidence.serves(note.evidence, About.USER):
-            return None
-        if not stated(note.name, value, [(u.text, u.said_at.year) for u in own]):
-            return None
-        return ProfileProposal(
-            name=note.name,
-            value=value,
-            sources=evidence.sources(note.evidence, note.value),
-            subject=_subject("", About.USER, own),
-        )
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """A thread's chain before a page: its last page, what was said in it of late, its summary and where that stands."""
 
-    def _mirrored(
-        self, facts: Iterable[FactProposal], fields: Iterable[ProfileProposal], evidence: _Evidence
-    ) -> list[ProfileProposal]:
-        """Profile lines that the facts say and the model did not repeat, if the user stated them."""
-        given = {field.name for field in fields}
-        by_seq = {u.seq: u for u in evidence.said.values()}
-        made = []
-        speakers = {speaker_of(u.speaker, u.role) for u in by_seq.values() if u.role is Role.USER}
-        for field in profile_of(facts, speakers):
-            own = [u for s in field.sources if (u := by_seq[s.seq]).role is Role.USER and not orders(u.text)]
-            texts = [(u.text, u.said_at.year) for u in own]
-            short = len(field.value) <= self._reading.field_chars
-            if field.name not in given and short and stated(field.name, field.value, texts):
-                made.append(field)
-        return made
+    last: PageView
+    said: tuple[Utterance, ...]
+    summary: str
+    sources: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, tail: ChainTail) -> _Chain:
+        return cls(tail.view, tail.view.page.utterances, tail.summary, tail.sources)
+
+    @classmethod
+    def after(
+        cls, before: _Chain | None, view: PageView, annotation: Annotation, reading: ModelReadingSettings
+    ) -> _Chain:
+        earlier = before.said if before is not None and annotation.continues else ()
+        said = (*earlier, *view.page.utterances)[-reading.summary_sources :]
+        return cls(view, said, annotation.chain_summary, annotation.summary_sources)
+
+
+def _all_of(utterances: Iterable[Utterance]) -> tuple[Source, ...]:
+    return tuple(Source(seq=u.seq, utterance_id=u.id) for u in utterances)
+
+
+def _newest(sources: Sequence[Source], most: int) -> tuple[Source, ...]:
+    return tuple(dict.fromkeys(sources))[-most:]
+
+
+def _tokens(texts: Sequence[str]) -> int:
+    signs = sum(map(wide, texts))
+    return signs + (sum(len(text) + 1 for text in texts) - signs) // _CHARS_A_TOKEN
+
+
+def _chars(lines: Sequence[str], room: int) -> int:
+    """Characters of these lines that fit into so many tokens."""
+    return max(200, sum(map(len, lines)) * room // max(1, _tokens(lines)) * 9 // 10)
 
 
 def nearest(request: ProfileRequest, limit: int) -> tuple[Fact, ...]:
@@ -341,120 +463,6 @@ def nearest(request: ProfileRequest, limit: int) -> tuple[Fact, ...]:
 
     chosen = sorted(range(len(facts)), key=worth, reverse=True)[:limit]
     return tuple(facts[i] for i in sorted(chosen))
-
-
-# ------------------------------------------------------------------------------------------------- what it rests on
-
-
-@dataclass(frozen=True, slots=True)
-class _Evidence:
-    """The utterances that were shown, by their local ids."""
-
-    said: Mapping[str, Utterance]
-    limit: int
-
-    def of(self, ids: Iterable[str]) -> list[Utterance]:
-        """Those named, each once, in the order in which they were said."""
-        named = {local_id(name) for name in ids}
-        return [utterance for name, utterance in self.said.items() if name in named][: self.limit]
-
-    def sources(self, ids: Iterable[str], *quotes: str) -> tuple[Source, ...]:
-        """Those named, each with where the first of the quotes stands in it that does."""
-        return tuple(_source(u, quotes) for u in self.of(ids))
-
-    def speaking_of(self, words: Sequence[str]) -> tuple[Source, ...]:
-        """Those that share a word with these and give no orders, the newest."""
-        own = [u for u in self.said.values() if touches(words, [u.text]) and not orders(u.text)]
-        return tuple(_source(u, words) for u in own[-self.limit :])
-
-    def serves(self, ids: Iterable[str], about: About) -> bool:
-        """Whether a statement may rest on them: one at least gives no orders, and is the user's own for the user."""
-        return any(
-            not orders(u.text) and (u.role is Role.USER or (about is About.AGENT and u.role is not Role.TOOL))
-            for u in self.of(ids)
-        )
-
-
-def _source(utterance: Utterance, quotes: Sequence[str]) -> Source:
-    start, end = span_of(quotes, utterance.text) or (None, None)
-    return Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """What a link may name: the answer's own facts n1, n2, … (None: not believed), the facts and segments shown."""
-
-    told: Mapping[str, FactProposal | None]
-    known: Mapping[str, Fact]
-    segments: Mapping[str, Segment]
-
-    def shown(self, name: str) -> ItemId | None:
-        """The id of what was shown by this name."""
-        found = self.known.get(name) or self.segments.get(name)
-        return None if found is None else found.id
-
-    def words(self, name: str) -> tuple[str, ...]:
-        """What the one of this name is about."""
-        if (fact := self.known.get(name)) is not None:
-            return (fact.value, fact.subject)
-        return self.segments[name].keywords if name in self.segments else ()
-
-
-def _trait(note: TraitNote, evidence: _Evidence) -> TraitProposal | None:
-    if note.dimension not in trait_names() or not evidence.serves(note.evidence, About.USER):
-        return None
-    return TraitProposal(
-        dimension=note.dimension,
-        level=note.level,
-        confidence=note.confidence,
-        sources=evidence.sources(note.evidence),
-        subject=_subject("", About.USER, evidence.of(note.evidence)),
-    )
-
-
-def _subject(subject: str, about: About, said: Sequence[Utterance]) -> str:
-    """Whom a fact is about, as the extractive analyst has it: a speaker with a name goes by it, somebody's relative
-    without a name by whose relative they are."""
-    side = Role.USER if about is About.USER else Role.ASSISTANT
-    speakers = [speaker_of(u.speaker, u.role) for u in said if u.role is side]
-    speaker = speakers[0] if speakers else (USER if about is About.USER else AGENT)
-    if not subject or no_name(subject) or fold(subject) in {USER, AGENT}:
-        return speaker
-    own = next((name for name in speakers if fold(name) == fold(subject)), None)
-    if own is not None:
-        return own
-    told = called(subject)
-    return told.name or whose(speaker if told.of == USER else told.of, told.kin)
-
-
-def _with_relative(note: FactNote, fact: FactProposal | None, evidence: _Evidence) -> Iterator[FactProposal]:
-    """What is believed of a note; of somebody with a kin word and a name, also that there is such a relative."""
-    if fact is None:
-        return
-    told, language = called(note.subject), told_in(note.subject)
-    if told.kin and told.name == fact.subject:
-        whose = _subject("", fact.about, evidence.of(note.evidence)) if told.of == USER else told.of
-        value = f"{told.kin}{' ' if language.spaced else ''}{told.name}"
-        text = language.of_subject(label(whose, language), language.statement("has_relative", value) or value)
-        yield FactProposal(
-            about=fact.about,
-            subject=whose,
-            attribute="has_relative",
-            value=value,
-            text=text,
-            sources=fact.sources,
-            single=False,
-        )
-    yield fact
-
-
-def _told_of(subject: str, text: str) -> str:
-    """A statement names whom it is about, since it is read by itself: "Ana lives in Lyon"."""
-    language = told_in(text)
-    named = label(subject, language)
-    if mentions(text, subject.split()[-1]) or mentions(text, named):
-        return text
-    return language.of_subject(named, text)
 
 
 # ------------------------------------------------------------------------------------------------------ the request

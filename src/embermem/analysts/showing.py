@@ -15,6 +15,8 @@ from embermem.languages.people import no_name
 from embermem.languages.words import name_of
 from embermem.prompts.data import one_line
 
+EARLIER, NEW = "Earlier, not to be noted:", "To be noted:"
+"""What stands over the lines that are shown for context alone, and over the others."""
 _OTHER = "the user's language"
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
@@ -28,18 +30,19 @@ def batch_lines(
     threads: dict[ThreadId, str] = {}
     shown: dict[str, PageView] = {}
     lines: list[str] = []
+    before: list[str] = []
     room = _room([u for view in batch for u in view.page.utterances], reading.annotate_chars, reading.utterance_chars)
     for view in batch:
         page = view.page
         if page.thread not in threads:
             threads[page.thread] = f"t{len(threads) + 1}"
             if page.thread in tails:
-                lines += _tail_lines(threads[page.thread], tails[page.thread], reading)
+                before += _tail_lines(threads[page.thread], tails[page.thread], reading)
         name = f"p{len(shown) + 1}"
         shown[name] = view
         lines.append(f"{name} {threads[page.thread]} {page.said_at.date()}")
         lines += [_spoken(u, room[u.seq], reading) for u in page.utterances]
-    return shown, lines
+    return shown, [EARLIER, *before, NEW, *lines] if before else lines
 
 
 def page_lines(pages: Sequence[PageView], reading: ModelReadingSettings) -> tuple[dict[str, Utterance], list[str]]:

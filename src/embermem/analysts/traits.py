@@ -53,6 +53,16 @@ def _lexicon() -> dict[str, str]:
     return languages.merged(lambda one: one.interests)
 
 
+def has_words(dimension: str) -> bool:
+    """Whether there are words for an interest in the dimension."""
+    return dimension in _lexicon().values()
+
+
+def bears_on(dimension: str, text: str) -> bool:
+    """Whether a text holds a word for an interest in the dimension."""
+    return dimension in _dimensions(text, whole=False)
+
+
 def _dimensions(value: str, *, whole: bool) -> set[str]:
     """The interests named in a value; with `whole`, only if the value is nothing but that interest.
 

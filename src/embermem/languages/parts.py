@@ -98,6 +98,16 @@ class Guards:
     female: str = NEVER
     male: str = NEVER
     """Words, in lower case, by which who says them of themselves has that gender."""
+    reporting: str = ""
+    """Words, apart by spaces, with which somebody tells what others said."""
+    stating: Mapping[str, str] = field(default_factory=dict)
+    """By attribute, what a statement of it holds: "I live in …" for a home."""
+    denying: str = NEVER
+    """What a statement holds that something is not so."""
+    ending: str = NEVER
+    """What a statement holds that something is no longer so."""
+    own: str = NEVER
+    """A statement that its speaker makes of themselves."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -30,6 +30,7 @@ _NAME_CHARS = 64  # OpenAI's limit
 _OBJECT = re.compile(r'\{\s*["}]')
 _BRACKETS = re.compile(r"(?:\[\s*)+")
 _OPENING = re.compile(r"[{\[]")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 
 
 class WrongAnswer(ValueError):
@@ -139,6 +140,9 @@ def read_answer(text: str, answer: type[Answer]) -> Answer:
     twice, or holds half a character; for another list, and for the schema itself; for a value of another type or out of
     its bounds; and where a field is missing while a key stands there that is none: a misspelt field is not taken for an
     empty one. A field that has a default may be missing otherwise, and a key more does no harm.
+
+    Of an answer whose type is `lenient` the items of lists that are not of their form are left out: it is wrong only
+    where none is left of its first list.
     """
     schema = reply_schema(answer).schema
     found: list[Answer] = []
@@ -198,12 +202,62 @@ def _read(value: Json, answer: type[Answer], schema: Mapping[str, Json]) -> Answ
         raise WrongAnswer("The reply is the schema itself; it must be an object that follows the schema.")
     if names and not any(name in found for name in names):
         raise WrongAnswer(f"The object has none of the keys {', '.join(names)}.")
-    for where, missing, unknown in _mismatches(found, schema, "$"):
-        raise WrongAnswer(f"At {where}: the key {missing!r} is missing, and {unknown!r} is not a key of this object.")
+    if getattr(answer, "lenient", False):
+        found = _with_sound_items(found, answer, schema)
+    else:
+        for where, missing, unknown in _mismatches(found, schema, "$"):
+            raise WrongAnswer(
+                f"At {where}: the key {missing!r} is missing, and {unknown!r} is not a key of this object."
+            )
+    return _converted(found, answer)
+
+
+def _converted(value: Json, answer: type[Answer]) -> Answer:
     try:
-        return msgspec.convert(found, answer)
+        return msgspec.convert(value, answer)
     except msgspec.ValidationError as error:
         raise WrongAnswer(f"{str(error).rstrip('.')}.") from error
+
+
+def _with_sound_items(value: Json, answer: type[Any], schema: Mapping[str, Json]) -> Json:
+    """The answer without those items of its lists that are not of their form. Raises WrongAnswer where none of them
+    is."""
+    value = _mended(value, schema)
+    made, kinds = dict(value), {field.name: field.type for field in msgspec.structs.fields(answer)}
+    for name, one in value.items():
+        item = getattr(kinds.get(name), "__args__", (None,))[0]
+        if not isinstance(one, list) or not isinstance(item, type) or not issubclass(item, msgspec.Struct):
+            continue
+        made[name], fault = [], None
+        for part in one:
+            try:
+                _converted(part, item)
+            except WrongAnswer as error:
+                fault = fault or error
+            else:
+                made[name].append(part)
+        if fault is not None and not made[name] and name == next(iter(kinds)):
+            raise fault
+    return made
+
+
+def _mended(value: Json, schema: Mapping[str, Json]) -> Json:
+    """The value with numbers and texts in place of one another, a text in place of a list of one, and nothing in place
+    of null, as the schema has it."""
+    kind = schema.get("type")
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if kind == "number" and isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return float(value)
+    if kind == "array" and not isinstance(value, list):
+        text = schema["items"].get("type") == "string" and isinstance(value, str | int)
+        value = [value] if text or isinstance(value, dict) else value
+    if isinstance(value, list) and kind == "array":
+        return [_mended(one, schema["items"]) for one in value]
+    if isinstance(value, dict) and kind == "object":
+        names = schema["properties"]
+        return {k: _mended(one, names[k]) if k in names else one for k, one in value.items() if one is not None}
+    return value
 
 
 def _unwrapped(value: Json, schema: Mapping[str, Json]) -> Json:

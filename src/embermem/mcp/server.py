@@ -50,6 +50,7 @@ from embermem.mcp.arguments import (
 )
 from embermem.mcp.reach import Reach
 from embermem.mcp.resources import add_resources
+from embermem.reports import waiting
 from embermem.wire.mapping import to_record
 
 if TYPE_CHECKING:
@@ -294,14 +295,17 @@ class _Calls:
     def memory_stats(self) -> shapes.Counted:
         """Count what is remembered about this user: pages in each tier, segments, facts, traits.
 
-        Call it when the user asks how much you remember, or to see how many pages are still unprocessed (`pending`).
+        Call it when the user asks how much you remember, or to see how many pages are still unprocessed (`pending`),
+        and what waits for the model and why (`waits`).
         """
         with self._told():
             owner = self._reach(Right.READ)
             counts = owner.stats()
         model = self._memory.settings.model or "none"
         names = {"user": owner.owner.user, "agent": owner.owner.agent}
-        return to_record(shapes.Counted, counts, **names, embedder=self._memory.embedder_name, model=model)
+        waits = waiting.sentences(counts.waiting, self._memory.now())
+        embedder = self._memory.embedder_name
+        return to_record(shapes.Counted, counts, **names, waits=waits, embedder=embedder, model=model)
 
     def _count_visit(self, context: types.Context) -> None:
         """Count a visit if that is possible and allowed. An answer does not fail because of a counter."""

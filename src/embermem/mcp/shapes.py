@@ -224,7 +224,7 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """How much is remembered of this user by this agent, and how."""
+    """How much is remembered of this user by this agent, and how; `waits` says what waits for the model, and why."""
 
     user: str
     agent: str
@@ -239,6 +239,7 @@ class Counted:
     agent_facts: int
     traits: int
     failed: int
+    waits: list[str]
     embedder: str
     model: str
 

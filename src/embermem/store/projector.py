@@ -37,6 +37,8 @@ NO_WAITING: Mapping[str, int | None] = {
     "redo_at": None,
 }
 """What a page waits for, when it waits for nothing."""
+_NO_RETRY: Mapping[str, int | None] = {"attempts": 0, "retry_at": None}
+"""The same of the wait to be placed or analysed."""
 
 _OF_AN_ENDED_FACT = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
 """Columns that are empty while a fact holds."""
@@ -335,8 +337,18 @@ class Projector:
             self._barred.update({(mark, no): self._row(mark=mark, kind=kind, change_no=no) for mark in marks})
 
     def _write_pages(self) -> None:
-        rows = [{"page_id": page_id, **NO_WAITING, **values} for page_id, values in self._pages.items()]
-        update_rows(self._connection, schema.page, self._owner_id, ("page_id",), rows)
+        """What becomes of the pages; what they waited for has happened. A page that is to be read again, and was not,
+        waits on, and its error says why."""
+        page = schema.page
+        rows = [
+            {"page_id": page_id, **(NO_WAITING if "annotated_seq" in values else _NO_RETRY), **values}
+            for page_id, values in self._pages.items()
+        ]
+        update_rows(self._connection, page, self._owner_id, ("page_id",), rows)
+        for some in chunks(sorted(key for key, values in self._pages.items() if "annotated_seq" not in values)):
+            mine = (page.c.owner_id == self._owner_id, page.c.page_id.in_(some))
+            told = update(page).where(*mine, page.c.error.is_not(None), page.c.redo_at.is_(None)).values(error=None)
+            self._connection.execute(told)
 
     def _places(self) -> Mapping[str, str | None]:
         """The segments in which the pages that are placed stand so far."""

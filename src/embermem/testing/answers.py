@@ -26,7 +26,7 @@ _BEFORE = re.compile(r"(t\d+) before: (.*)")
 _SPOKEN = re.compile(r"(?:(?P<id>u\d+) )?(?P<side>user|agent|system|tool)(?: (?P<name>[^:]{1,40}))?: (?P<text>.*)")
 _KNOWN = re.compile(r"(f\d+) user (?:([^:=]+): )?([^=]+)=(.*)")
 _SEGMENT = re.compile(r"(s\d+) ([^:]*): (.*)")
-_SUMMARY = re.compile(r"summary so far: (.*)")
+_SUMMARY = re.compile(r"^summary so far: (.*)$", re.MULTILINE)
 _SENTENCE = 120
 """Characters of a first sentence that a summary takes."""
 _STATEMENTS = (
@@ -39,7 +39,6 @@ _STATEMENTS = (
     ("likes", re.compile(r"我喜欢(?P<v>[一-鿿]{1,4})(?=[，。！,.!]|$)"), "喜欢{}"),
 )
 _SINGLE = frozenset({"name", "lives_in", "works_as"})
-_FIELDS = {"name": "name", "lives_in": "home", "works_as": "occupation"}
 
 
 def answer(request: Mapping[str, Any]) -> Json:
@@ -58,10 +57,12 @@ def _answered(profiled: Callable[[list[str]], Json], request: Mapping[str, Any])
     blocks = [found["data"] for text in _texts(request) for found in _DATA.finditer(text)]
     for data in reversed(blocks):  # a repair round stands after the question it repeats
         lines = data.splitlines()
-        if _SUMMARY.match(data):
-            return profiled(lines)
         if any(_PAGE.fullmatch(line) for line in lines):
             return _annotated(lines)
+        if _SUMMARY.search(data):
+            return profiled(lines)
+        if any(_is_said(line) for line in lines):
+            return {"facts": _profiled(lines)["facts"]}
     raise ValueError("the request holds no question of Ember's about pages")
 
 
@@ -108,7 +109,6 @@ def _profiled(lines: list[str]) -> Json:
     known: dict[tuple[str, str, str], str] = {}
     single: dict[tuple[str, str], str] = {}
     facts: list[Json] = []
-    fields: list[Json] = []
     traits: list[Json] = []
     firsts: list[str] = []
     for line in lines:
@@ -123,18 +123,16 @@ def _profiled(lines: list[str]) -> Json:
             continue
         for attribute, value, text in _stated(spoken["text"]):
             action, fact = _action(spoken["name"] or "", attribute, value, known, single)
-            what = {"who": "user", "subject": "user", "attribute": attribute, "value": value, "text": text}
-            facts.append({"action": action, "fact": fact, **what, "evidence": [spoken["id"]]})
-            if attribute in _FIELDS:
-                fields.append({"name": _FIELDS[attribute], "value": value, "evidence": [spoken["id"]]})
+            what = {"subject": "user", "attribute": attribute, "value": value, "text": text}
+            facts.append({"evidence": [spoken["id"]], **what, "action": action, "fact": fact})
             if attribute == "likes" and value in dimensions_by_name():
-                traits.append({"dimension": value, "level": 0.6, "confidence": 0.5, "evidence": [spoken["id"]]})
+                traits.append({"evidence": [spoken["id"]], "dimension": value, "level": 0.6})
     ended: set[str] = set()
     for note in facts:
         if note["action"] == "supersede" and note["fact"] in ended:
             note |= {"action": "add", "fact": ""}  # a fact is ended once
         ended.add(note["fact"])
-    return {"summary": _told(firsts), "profile": fields, "traits": traits, "facts": facts, "links": []}
+    return {"facts": facts, "title": "", "summary": _told(firsts), "traits": traits, "links": []}
 
 
 def _profiled_and_linked(lines: list[str]) -> Json:
@@ -180,6 +178,11 @@ _THEY_SAY = {"zh": "他们说："}
 def _told(said: Sequence[str]) -> str:
     text = " ".join(text for text in said if terms(text))[:400].strip()
     return f"{_THEY_SAY.get(languages.of(text).code, 'They say: ')}{text}" if text else "They talk."
+
+
+def _is_said(line: str) -> bool:
+    found = _SPOKEN.fullmatch(line)
+    return found is not None and bool(found["id"])
 
 
 def _said(line: str) -> str:

@@ -25,6 +25,7 @@ from embermem.core.errors import InputError, NotFound
 
 if TYPE_CHECKING:
     from embermem.cli.session import Session
+    from embermem.core.types import Waiting
     from embermem.memory import Memory, OwnerMemory
     from embermem.transfer.formats import Source
 
@@ -70,7 +71,8 @@ def ingest(
     """Store a file of messages. Run it again to continue after an interruption; nothing is stored twice.
 
     Reads JSON lines of messages or exchanges, a JSON list of OpenAI messages, the recall-set format, LoCoMo files, and
-    lines of `Name: text`. In a file of several conversations, each gets its own owner, named by its id.
+    lines of `Name: text`. In a file of several conversations, each gets its own owner, named by its id. Exit code 3:
+    pages wait for the model; 4: pages were read without it.
     """
     from embermem.core import config
     from embermem.reports import render
@@ -97,12 +99,13 @@ def ingest(
             ]
     if as_json:
         render.print_json({"file": where, "owners": done})
-        return
-    for one in done:
-        render.print_text(
-            f"{one['user']} / {one['agent']}: {one['messages']} messages read, {one['new']} new, "
-            f"{len(one['bad'])} bad, {one['placed']} pages settled"
-        )
+    else:
+        for one in done:
+            render.print_text(
+                f"{one['user']} / {one['agent']}: {one['messages']} messages read, {one['new']} new, "
+                f"{len(one['bad'])} bad, {one['placed']} pages settled"
+            )
+    _end([wait for one in done for wait in one["waiting"]])
 
 
 def _estimate(session: Session, sources: list[Source], thread: str, as_json: bool) -> None:
@@ -182,6 +185,7 @@ def _ingest_one(
         "new": new,
         "bad": result.bad,
         "placed": _settle(owner) if settle else 0,
+        "waiting": owner.stats().waiting if settle else (),
     }
 
 
@@ -205,12 +209,25 @@ def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
 
 
 def settle(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Process what is pending for this user, now."""
+    """Process what is pending for this user, now. Exit code 3: pages wait; 4: pages were read without the model."""
     from embermem.reports import render
 
     with owner_read(ctx) as owner:
-        placed = _settle(owner)
-    render.answer(as_json, {"placed": placed}, f"{placed} pages settled")
+        placed, waiting = _settle(owner), owner.stats().waiting
+    render.answer(as_json, {"placed": placed, "waiting": waiting}, f"{placed} pages settled")
+    _end(waiting)
+
+
+def _end(waiting: Sequence[Waiting]) -> None:
+    """Say on stderr what waits for the model, and end with the exit code for that."""
+    from datetime import UTC, datetime
+
+    from embermem.reports import waiting as waits
+
+    for sentence in waits.sentences(waiting, datetime.now(UTC)):
+        say(sentence)
+    if code := waits.exit_code(waiting):
+        raise typer.Exit(code)
 
 
 def _settle(owner: OwnerMemory) -> int:

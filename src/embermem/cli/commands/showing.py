@@ -166,7 +166,9 @@ def show(
 
 def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Print counts for the store and for this user."""
-    from embermem.reports import render
+    from datetime import UTC, datetime
+
+    from embermem.reports import render, waiting
 
     session = session_of(ctx)
     with session.for_reading() as memory:
@@ -181,7 +183,9 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
         return
     render.records("store", _pairs(whole))
     if own is not None:
-        render.records(f"{session.user} / {session.agent}", _pairs(own))
+        render.records(f"{session.user} / {session.agent}", [pair for pair in _pairs(own) if pair[0] != "waiting"])
+        for sentence in waiting.sentences(own.waiting, datetime.now(UTC)):
+            render.print_text(f"  {sentence}")
     if len(owners) > 1 or own is None:
         render.table("owners", ("user", "agent"), [(render.cut(o.user), render.cut(o.agent)) for o in owners])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 from embermem.core.types.ids import (
     About,
@@ -163,9 +164,31 @@ class Conflict:
     change_no: int
 
 
+class WaitsFor(StrEnum):
+    """What pages wait for that the model has not done yet."""
+
+    PLACE = "place"
+    """To be placed into a segment: they are pending."""
+    ANALYSIS = "analysis"
+    """To be analysed at their segment's promotion."""
+    READING = "reading"
+    """To be read by the model: they were placed as extraction read them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiting:
+    """Pages that wait for the model: how many, for what, why, and when the first of them is tried next (where that has
+    passed: when memory is processed next). The reason is in our words; "": not known."""
+
+    waits_for: WaitsFor
+    pages: int
+    reason: str
+    until: datetime
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerStats:
-    """Counts of one owner's memory."""
+    """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why."""
 
     utterances: int
     pages: int
@@ -183,3 +206,4 @@ class OwnerStats:
     changes: int
     without_vector: int
     failed: int
+    waiting: tuple[Waiting, ...] = ()

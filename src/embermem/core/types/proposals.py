@@ -98,7 +98,8 @@ class EvolutionProposal:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Annotation:
     """An analyst's result for one page: whether it continues the previous page, its chain's summary, its keywords.
-    `summary_sources` are the source utterances of the summary."""
+    `summary_sources` are the source utterances of the summary. `read_by` names who read it, where that is not the
+    analyst alone."""
 
     page_id: PageId
     continues: bool
@@ -108,11 +109,13 @@ class Annotation:
     facts: tuple[FactProposal, ...] = ()
     traits: tuple[TraitProposal, ...] = ()
     profile: tuple[ProfileProposal, ...] = ()
+    read_by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonaChange:
-    """What an analyst proposes at a promotion; it is applied in code, never by the analyst."""
+    """What an analyst proposes at a promotion; it is applied in code, never by the analyst. `read_by` names who read
+    the pages, where that is not the analyst alone."""
 
     facts: tuple[FactProposal, ...] = ()
     traits: tuple[TraitProposal, ...] = ()
@@ -122,3 +125,4 @@ class PersonaChange:
     summary_sources: tuple[Source, ...] = ()
     links: tuple[LinkProposal, ...] = ()
     evolutions: tuple[EvolutionProposal, ...] = ()
+    read_by: str = ""

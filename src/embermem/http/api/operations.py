@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from embermem.core.errors import NotFound
+from embermem.core.types import WaitsFor
 from embermem.http.access import Accessible, Right
 from embermem.http.api import bodies
 from embermem.http.api.dependencies import ItemId, router, text_query, written_by
@@ -27,6 +28,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     finally:
         await run_in_threadpool(app.state.operations.close)
 
+
+if TYPE_CHECKING:
+    from embermem.owner_memory import OwnerMemory
 
 routes = router("operations", _lifespan)
 
@@ -47,9 +51,18 @@ def settle(
     """Starts processing everything that is pending in one memory, and answers at once. Location is the address of
     the operation."""
     owner = written_by(access, body)
-    begun = operations.begin("settle", owner.owner, lambda progress: {"placed": owner.settle(progress)})
+    begun = operations.begin("settle", owner.owner, lambda progress: _settled(owner, progress))
     response.headers["Location"] = request.app.url_path_for("get_operation", item_id=begun.id)
     return _shown(begun)
+
+
+def _settled(owner: OwnerMemory, progress: Callable[[int, int], None]) -> dict[str, int]:
+    """What came of processing all that was pending; `GET /v1/stats` says why pages wait."""
+    placed, left = owner.settle(progress), owner.stats().waiting
+    counts = {"placed": placed, "waiting": 0, "without_model": 0}
+    for one in left:
+        counts["waiting" if one.waits_for is WaitsFor.PLACE else "without_model"] += one.pages
+    return counts
 
 
 @routes.get("/operations/{item_id}", summary="Read the status of an operation")

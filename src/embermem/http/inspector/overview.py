@@ -14,7 +14,7 @@ from embermem.http.inspector import charts, reading, tiers
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.http.inspector.timeline import change_lines
 from embermem.protocols import Call
-from embermem.reports import cost
+from embermem.reports import cost, waiting
 
 RECENT = 8
 """Changes on the overview, the newest."""
@@ -50,6 +50,7 @@ def overview(here: PageContext) -> HTMLResponse:
         tau=settings.tau,
         lines=charts.heat_lines(top, held, now, settings),
         failed=_failed(here, stats),
+        waits=waiting.sentences(stats.waiting, now),
         spend=_spend(here),
         first_command=_first_command(here),
         recent=change_lines(mine, mine.changes(max(0, stats.changes - RECENT)))[::-1],
@@ -72,10 +73,10 @@ def _first_command(here: Place) -> str:
 def _failed(here: Place, stats: OwnerStats) -> list[Page]:
     if not stats.failed:
         return []
-    waiting = [page for page in here.mine.pages(Tier.PENDING) if page.error]
-    if len(waiting) < stats.failed:  # pages of a segment, whose second reading failed
-        waiting += [page for page in here.mine.pages(Tier.MID) if page.error]
-    return waiting[:FAILED_SHOWN]
+    found = [page for page in here.mine.pages(Tier.PENDING) if page.error]
+    if len(found) < stats.failed:  # pages of a segment, whose second reading failed
+        found += [page for page in here.mine.pages(Tier.MID) if page.error]
+    return found[:FAILED_SHOWN]
 
 
 def _spend(here: Place) -> list[tuple[str, int, int]]:

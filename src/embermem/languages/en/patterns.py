@@ -88,6 +88,34 @@ SCREENING: Final = Screening(
     r"|refer to me|use my|use \w+/|prefer|need|answers|replies|responses|messages|explanations|may|as a rule|by default|at all times|all the time)\b",
 )
 
+_WORK = r"\b(?:work\w*|job|jobs|career|employ\w*|profession\w*|occupation|hired|position|role|freelanc\w*|trained as|[Aa]s an?|I'm an?|I am an?|I was an?|be an?|became an?|becoming an?)\b"
+_PLACE = r"\b(?:liv(?:e|es|ed|ing)|home|house|flat|apartment|based|resid\w*|mov(?:e|ed|ing)|relocat\w*|settled?|rent\w*|here in|stay(?:ing)? in|I'm in|I am in)\b"
+_ORIGIN = r"\b(?:born|from|origin\w*|grew up|grown up|raised|hometown|home ?town|home country|native|roots?|childhood|citizen\w*|nationality|I'm|I am)\b"
+_STUDY = r"\b(?:stud(?:y|ies|ied|ying|ent)|major\w*|degree|universit\w*|college|school|course\w*|class\w*|learn\w*|enrol\w*|graduat\w*|master'?s|bachelor'?s|phd|thesis|training)\b"
+_TONGUE = (
+    r"\b(?:speak\w*|language\w*|tongue|fluent\w*|native|bilingual|learn\w*|stud(?:y|ying)|practic\w*|practis\w*)\b"
+)
+_ILL = r"\b(?:ha(?:ve|s|d|ving)|I've|got|suffer\w*|diagnos\w*|live with|living with|my|ill|sick\w*|condition|disease|syndrome|disorder|been|am|I'm)\b"
+_AGED = r"\b(?:born|birth\w*|years?|turn\w*|age|aged|old|I'm|I am)\b"
+_STATING: Final = {
+    "name": r"\b(?:names?|named|call(?:ed)?(?: me)?|I'm|I am|[Ii]t's|[Tt]his is)\b", "nickname": r"\b(?:nicknamed?|call(?:ed|s)?|go by|known as)\b",
+    "gender": r"\b(?:man|woman|girl|boy|guy|lady|male|female|trans\w*|non-?binary|gender\w*|mother|father|mom|mum|dad|wife|husband|son|daughter|I'm|I am)\b",
+    "age": _AGED, "birth_year": _AGED, "birthday": r"\b(?:birthday|born|bday)\b", "born_in": r"\bborn\b",
+    "comes_from": _ORIGIN, "grew_up_in": r"\b(?:grew|grown|raised|childhood|kid|child)\b", "nationality": _ORIGIN,
+    "lives_in": _PLACE, "works_as": _WORK, "works_at": _WORK, "works_in": _WORK, "studies": _STUDY, "studies_at": _STUDY,
+    "graduated_from": r"\b(?:graduat\w*|degree|finished|alumn\w*|diploma)\b", "education": _STUDY,
+    "marital_status": r"\b(?:married|marry|wedding|wife|husband|spouse|engaged|fianc\w*|single|divorc\w*|widow\w*|partner|boyfriend|girlfriend|dating|relationship|separated)\b",
+    "native_language": r"\b(?:native|first language|mother tongue|grew up speaking|speak\w*)\b", "speaks": _TONGUE,
+    "diet": r"\b(?:diet\w*|vegan\w*|vegetarian\w*|pescatarian|keto\w*|halal|kosher|paleo|eat\w*|meat|dairy|gluten\w*)\b",
+    "allergic_to": r"\b(?:allerg\w*|intoleran\w*|react\w*|hives|anaphyla\w*)\b", "has_condition": _ILL,
+    "health": _ILL, "has_pet": r"\b(?:pets?|dogs?|pupp(?:y|ies)|cats?|kittens?|bird|parrot|hamster|rabbits?|bunny|fish|turtles?|snake|lizard|horses?|adopted|named|our|my)\b",
+    "religion": r"\b(?:religio\w*|faith|church|mosque|temple|synagogue|pray\w*|god|believe\w*|christian\w*|muslim|jew\w*|hindu\w*|buddhis\w*|catholic|atheist|I'm|I am)\b",
+    "height": r"\b(?:tall|height|feet|foot|ft|cm|metres?|meters?)\b", "phone": r"\b(?:phone|call|number|cell|mobile|text)\b",
+    "email": r"@", "pronouns": r"\b(?:pronouns?|they|them|she|her|he|him)\b", "budget": r"\b(?:budget\w*|spend\w*|afford\w*|cost\w*|up to|under|at most|max\w*|\$|euros?|dollars?)",
+    "dislikes": r"\b(?:not|n't|never|hat(?:e|es|ed|ing)|dislik\w*|bor(?:ed|ing)|annoy\w*|stand|worst|awful|terrible|too)\b|n't\b",
+    "drives": r"\b(?:driv\w*|car|truck|van|own|bought|have)\b",
+}  # fmt: skip
+
 _FIELDS = r"(?:name|profile|memory|memories|facts?|traits?|gender|home|address|occupation|job|birth ?year|age|persona)"
 _CHANGE = r"(?:set|change|update|overwrite|replace|modify|mark|register|save|store|record|write|add|delete|erase|remove|forget|wipe|clear)"
 GUARDS: Final = Guards(
@@ -110,6 +138,19 @@ GUARDS: Final = Guards(
     },
     female=r"\b(?:female|woman|girl|lady|mother|mom|mum|mommy|wife|daughter|girlfriend)\b",
     male=r"\b(?:male|man|guy|boy|father|dad|daddy|husband|son|boyfriend)\b",
+    reporting="say said tell told talk discuss discussion mention ask answer reply respond explain describe express share"
+    " conversation conversations chat chats message messages topic summary talks speak report state suggest offer agree"
+    " note page update plan want feel think hope enjoy recent both other also first",
+    stating=_STATING,
+    denying=r"\b(?:not|never|no|no longer|neither|nor|without|hate|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|won't"
+    r"|wouldn't|can't|cannot|couldn't|haven't|hasn't|hadn't|used to|former(?:ly)?|if|wish)\b",
+    ending=r"\b(?:not|never|no longer|no more|any ?more|isn't|aren't|wasn't|don't|doesn't|didn't|won't|can't|couldn't"
+    r"|haven't|hasn't|hadn't|used to|former(?:ly)?|quit|left|stopp?(?:ed|ing)?|gave up|given up|giv(?:e|ing) up"
+    r"|sold|lost|died|passed away|broke up|split up|divorced|retired|cancel\w*|over|ended?|finished|instead|moved"
+    r"|changed|switched|forget|dropped|without|hate)\b",
+    own=r"\b(?:I|I'm|I've|I'd|I'll|[Ww]e|[Ww]e're|[Mm]e|[Mm]yself|[Cc]all me|[Tt]his is)\b|\b[Mm]y (?:full |first |last |nick)?"
+    r"(?:name|home|job|work|address|phone|number|e-?mail|birthday|age|gender|pronouns|diet|hometown|profession"
+    r"|occupation|native|mother tongue|first language|religion|height|budget|employer|major|degree)\b",
 )  # fmt: skip
 
 TEMPERAMENTS: Final = {

@@ -58,6 +58,26 @@ SCREENING: Final = Screening(
     lasting=r"以后|今后|往后|从现在|从今|每次|永远|一直|总是|一律|再|别|不要|不用|可以|统一|[跟和]我|在.{1,8}之?前|直到|到.{1,8}为止",
 )
 
+_WORK = "工作|上班|职业|岗位|当|做|是|任职|就职|公司|干"
+_PLACE = "住|家|搬|定居|租|在"
+_ORIGIN = "出生|来自|老家|家乡|长大|籍|人|故乡|祖籍"
+_STUDY = "学|读|专业|课|毕业|念|考"
+_ILL = "有|患|得|病|症|确诊|是|痛|疼"
+_AGED = "岁|出生|生于|年|生日|今年"
+_STATING: Final = {
+    "name": "叫|名|是|姓|称", "nickname": "叫|昵称|外号|绰号|称", "gender": "男|女|性别|妈|爸|妻|夫|是",
+    "age": _AGED, "birth_year": _AGED, "birthday": "生日|出生|生于", "born_in": "出生|生于|生在",
+    "comes_from": _ORIGIN, "grew_up_in": "长大|小时候|童年", "nationality": _ORIGIN, "lives_in": _PLACE,
+    "works_as": _WORK, "works_at": _WORK, "works_in": _WORK, "studies": _STUDY, "studies_at": _STUDY,
+    "graduated_from": "毕业|学位|文凭", "education": _STUDY,
+    "marital_status": "婚|妻|夫|老婆|老公|太太|单身|恋爱|男朋友|女朋友|对象|离异|订",
+    "native_language": "母语|说|讲", "speaks": "说|讲|会|语", "diet": "吃|素|饮食|肉|斋|节食",
+    "allergic_to": "过敏|不耐", "has_condition": _ILL, "health": _ILL,
+    "has_pet": "养|狗|猫|宠物|鸟|鱼|兔|仓鼠|乌龟", "religion": "信|教|佛|祷|上帝", "height": "高|米|厘米|公分",
+    "phone": "电话|手机|号", "email": "@", "budget": "预算|元|块|花|钱|最多|以内", "drives": "开|车",
+    "dislikes": "不|讨厌|烦|恨|无聊|没",
+}  # fmt: skip
+
 _FIELDS = "(?:名字|姓名|资料|画像|档案|身份|职业|工作|住址|住处|性别|年龄|记忆|特征|信息)"
 _CHANGE = "(?:设|改|更新|写|记|换|删|清空|覆盖|登记|标记|存)"
 GUARDS: Final = Guards(
@@ -71,6 +91,12 @@ GUARDS: Final = Guards(
     genders={"女": "female", "女性": "female", "男": "male", "男性": "male"},
     female="女|妈妈|母亲|妻子",
     male="男|爸爸|父亲|丈夫",
+    reporting="说 说过 告诉 谈到 谈论 讨论 提到 提及 询问 问 回答 回复 解释 描述 表示 表达 分享 对话 聊天 消息 话题"
+    " 总结 建议 计划 认为 觉得 希望",
+    stating=_STATING,
+    denying="不|没|未|无|别|讨厌|以前|曾经|如果|要是",
+    ending="不|没|别|未|再也|以前|曾经|离开|辞|放弃|停|卖|丢|去世|分手|离婚|退休|取消|结束|搬|换|改|忘",
+    own="我|咱|本人|俺",
 )
 
 TEMPERAMENTS: Final = {"内向": -1.0, "外向": 1.0}

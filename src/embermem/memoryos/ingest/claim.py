@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from embermem.core.changes import Cause, Change, Decision
 from embermem.core.config import Settings
-from embermem.core.errors import EmberError, ModelWait, RevisionMoved
+from embermem.core.errors import (
+    AnalystError,
+    EmberError,
+    ModelBusy,
+    ModelError,
+    ModelGaveWay,
+    ModelWait,
+    RevisionMoved,
+)
 from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaChange, SegmentId, ThreadId, Utterance
 from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
 from embermem.memoryos.ingest.grouping import Grouping
 from embermem.memoryos.ingest.long_term import Knowledge
+from embermem.memoryos.ingest.pace import Pace
 from embermem.protocols import (
     ARCHIVED,
     Analyst,
@@ -40,6 +50,11 @@ Clock = Callable[[], datetime]
 Keywords = Callable[[str, int], tuple[str, ...]]
 """At most so many keywords of a text."""
 
+_REST_DOUBLES = 10
+_GIVES_WAY = 30
+"""How often a claim that is to do all asks again what gave way to a chat, before its pages wait."""
+_GIVES_WAY_S = 5.0
+"""The longest pause before that."""
 _TRIES = 8
 """How often a step is decided anew when another change came first."""
 
@@ -47,7 +62,8 @@ _TRIES = 8
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts:
     """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
-    those of a query, in the form in which that analyst gives a page's; `theta` is Eq. 1's, as set or calibrated."""
+    those of a query, in the form in which that analyst gives a page's; `theta` is Eq. 1's, as set or calibrated.
+    `reading` and `promoting` say how many pages the analyst is shown in one question of each kind."""
 
     store: Store
     embedder: Embedder
@@ -59,6 +75,8 @@ class Parts:
     clock: Clock
     summarise: Summarise
     writer: SegmentWriter
+    reading: Pace = field(default_factory=Pace)
+    promoting: Pace = field(default_factory=Pace)
 
     @property
     def modelled(self) -> bool:
@@ -94,9 +112,11 @@ class _Held:
 class Claim:
     """An owner whose lease is held. `whole`: all is to be done, not a slice of it.
 
-    `placed` counts the pages placed. `waits_until`: when the analyst may be asked again. `redo_from`: when pages may
-    be read again. `ahead` are the vectors that are being made for the next batch; `annotated` what the analyst said of
-    the pages it was asked about last.
+    `placed` counts the pages placed; those up to the number `due_to` are due, however many of them are left.
+    `waits_until`: when the analyst may be asked again. `redo_from`: when pages may be read again. `ahead` are the
+    vectors that are being made for the next batch; `annotated` what the analyst said of the pages it was asked about
+    last. `unread` and `unpromoted` say why the analyst is not asked any more in this claim to read pages, or at
+    promotions; None: it is.
     """
 
     def __init__(self, parts: Parts, owner: Owner, lease: Lease, pool: Executor, *, whole: bool) -> None:
@@ -108,6 +128,10 @@ class Claim:
         self.pool = pool
         self.whole = whole
         self.placed = 0
+        self.due_to = 0
+        self.unread: str | None = None
+        self.unpromoted: str | None = None
+        self._gave_way = 0
         self.waits_until: datetime | None = None
         self.redo_from: datetime | None = None
         self.annotated: tuple[tuple[tuple[PageId, int], ...], tuple[Annotation, ...]] | None = None
@@ -243,6 +267,29 @@ class Claim:
         logger.warning("analyst %s waits until %s: %s", self.parts.analyst.name, wait.retry_at, wait)
         self.waits_until = wait.retry_at
 
+    def gives_way(self, wait: ModelWait) -> bool:
+        """Whether the question was broken off for a chat, and is to be asked again: a claim that is to do all waits for
+        that here, a number of times."""
+        if not (self.whole and isinstance(wait, ModelGaveWay)) or self._gave_way >= _GIVES_WAY:
+            return False
+        self._gave_way += 1
+        time.sleep(min(_GIVES_WAY_S, max(0.0, (wait.retry_at - self.parts.clock()).total_seconds())))
+        return True
+
+    def tries_on(self, error: AnalystError) -> bool:
+        """Whether a question that failed on the way is asked again at once, while `attempts` allow: by a claim that is
+        to do all, where the failure is a server's, which has not asked to wait."""
+        return self.whole and isinstance(error, ModelError) and not isinstance(error, ModelBusy)
+
+    def pause_after(self, error: AnalystError, tried: int) -> timedelta:
+        """How long pages wait after so many tries, the last of which failed so: at least as long as the server asks."""
+        asked = (error.retry_after_s if isinstance(error, ModelBusy) else None) or 0.0
+        return max(pause(self.settings, tried - 1), timedelta(seconds=min(asked, self.settings.retry_max_s)))
+
+    def go_on_without(self, reason: str) -> None:
+        """The analyst is not asked any more in this claim."""
+        self.unread = self.unpromoted = reason
+
     def learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
         """What an analyst proposes, taken from these pages, as decisions of the next change."""
         if not (change.facts or change.traits or change.profile):
@@ -265,6 +312,12 @@ class Claim:
             put_away = replace(ARCHIVED, attributes=may_end)
             found |= {fact.id: fact for fact in self.store.facts(self.owner.id, put_away)}
         return sorted(found.values(), key=lambda fact: fact.id)
+
+
+def rest(settings: Settings, failures: int) -> timedelta:
+    """The pause before pages that stand as extraction read them are shown to the analyst again, after so many failures
+    there: from `retry_max_s`, an hour, up to six weeks."""
+    return timedelta(seconds=settings.retry_max_s * 2.0 ** min(failures, _REST_DOUBLES))
 
 
 def pause(settings: Settings, failures: int) -> timedelta:

@@ -28,7 +28,7 @@ def make_room(claim: Claim, protected: frozenset[SegmentId] = frozenset()) -> bo
         cold = mid_term.coldest(tuple(segments.values()), claim.parts.clock(), claim.settings, protected)
         if cold is None:
             return evicted
-        if cold.unanalysed and not analyse(claim, cold):
+        if cold.unanalysed and not analyse(claim, cold, leaving=True):
             return evicted  # the analyst failed: its pages wait, and the segment with them
         claim.apply(Cause.EVICTION, "", [Evicted(segment_id=cold.id)])
         del segments[cold.id]

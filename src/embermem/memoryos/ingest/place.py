@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from embermem.core.changes import Cause, ChainSummarised, Decision, Noted, Placed, SummaryPart
 from embermem.core.types import ChainId, PageId, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, segment_text
-from embermem.memoryos.ingest.claim import Claim
+from embermem.memoryos.ingest.claim import Claim, rest
 from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
 from embermem.memoryos.ingest.read import learnt_when_read, read_by_analyst
@@ -25,12 +25,18 @@ def place(claim: Claim) -> bool:
     pending = Pending(short=settings.short_term_pages, now=now, limit=settings.batch_pages)
     batch = claim.store.pages_to_read(claim.owner.id, pending)
     asked = claim.whole and claim.ahead is None  # more is on its way: only full batches until then
-    if not batch or not (asked or _is_due(claim, batch, now)):
+    if not batch:
         return False
+    if not asked:
+        if batch[0].view.page.no > claim.due_to:
+            if not _is_due(claim, batch, now):
+                return False
+            claim.due_to = batch[-1].view.page.no
+        batch = tuple(noted for noted in batch if noted.view.page.no <= claim.due_to)
     read = read_by_analyst(claim, batch, now)
     if read is None:
         return False
-    notes, decisions, analyst = read
+    notes, decisions, analyst = read.notes, read.decisions, read.analyst
     chain_of = _chains_of(notes, decisions)
     touched: dict[SegmentId, SegmentState] = {}
     told = {
@@ -53,9 +59,8 @@ def place(claim: Claim) -> bool:
     if settings.placed_by == "chain":
         look_back(claim, touched)
     if analyst == parts.extractive.name != parts.analyst.name:
-        again = now + timedelta(seconds=settings.retry_max_s)
         pages = [noted.view.page.id for noted in notes]
-        claim.store.postpone(claim.lease, pages, "", again, tried=False, redo=True)
+        claim.store.postpone(claim.lease, pages, read.error, now + rest(settings, 0), tried=read.tried, redo=True)
     if claim.placed // settings.promote_every > (claim.placed - len(notes)) // settings.promote_every:
         promote(claim)
     make_room(claim, frozenset(touched) & claim.segments.keys())

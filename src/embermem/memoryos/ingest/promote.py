@@ -6,13 +6,14 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from enum import Enum
 
 from embermem.core.changes import Analysed, Cause, Linked, SegmentEvolved, SummaryPart
 from embermem.core.config import LinkNumbers
-from embermem.core.errors import AnalystError, ModelWait
-from embermem.core.types import PageView, PersonaChange, Segment
+from embermem.core.errors import AnalystError, ModelReplyError, ModelResting, ModelTooLong, ModelWait
+from embermem.core.types import PageId, PageView, PersonaChange, Segment
 from embermem.memoryos.ingest import linking, mid_term, segment_text
-from embermem.memoryos.ingest.claim import Claim, pause
+from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.memoryos.ingest.read import in_our_words
 from embermem.protocols import Analyst, InSegment, NotedPage, ProfileRequest, SegmentState
 
@@ -22,6 +23,9 @@ _CONDENSED_SOURCES = 64
 """A condensed summary names the newest so many utterances it rests on; its segment's pages are all the others."""
 _PROFILED_AT_ONCE = 32
 """Pages that a model is shown at a promotion; what a segment has more of is shown to it next."""
+_ALONE = 2
+"""Single pages of a segment that may fail at one promotion, one where the model is hopeless; the segment's others are
+left to the next."""
 _LINKS = LinkNumbers()
 
 
@@ -33,23 +37,59 @@ def promote(claim: Claim) -> bool:
     return promoted
 
 
-def analyse(claim: Claim, segment: SegmentState) -> bool:
-    """§3.3: read the segment's new pages for the persona; L_interaction falls to zero by itself."""
-    if claim.waiting:
+class _Came(Enum):
+    """What came of a question at a promotion."""
+
+    TAUGHT = "taught"
+    AGAIN = "again"
+    """Nothing: the pages are asked about again, fewer at a time."""
+    STOPPED = "stopped"
+    """The pages wait; the segment's others are not asked about."""
+
+
+def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bool:
+    """§3.3: read the segment's new pages for the persona; L_interaction falls to zero by itself. Whether none is left.
+
+    Pages on which the analyst failed wait, and count as new; others are analysed once there are `min_new` of them.
+    What failed `attempts` times teaches what extraction found in it, and is shown to the analyst again after longer and
+    longer pauses, but not if the segment is `leaving` for the archive.
+    """
+    settings, now = claim.settings, claim.parts.clock()
+    notes = claim.store.pages_to_read(claim.owner.id, InSegment(segment_id=segment.id, unanalysed=True))
+    waiting = [noted for noted in notes if noted.retry_at is not None and noted.retry_at > now]
+    ready = [noted for noted in notes if noted not in waiting]
+    if leaving:
+        _close(claim, segment, [noted for noted in notes if noted.attempts >= settings.attempts])
+        waiting, ready = ([n for n in some if n.attempts < settings.attempts] for some in (waiting, ready))
+    elif waiting and len(ready) < settings.min_new and not any(noted.attempts for noted in ready):
         return False
-    now, left = claim.parts.clock(), InSegment(segment_id=segment.id, unanalysed=True)
-    notes = claim.store.pages_to_read(claim.owner.id, left)
-    if not notes or any(noted.retry_at is not None and noted.retry_at > now for noted in notes):
-        return False
-    size = _PROFILED_AT_ONCE if claim.parts.modelled else len(notes)
-    for start in range(0, len(notes), size):
-        if not _analyse_pages(claim, claim.segments[segment.id], notes[start : start + size], now):
+    alone = 0
+    while ready and not claim.waiting:
+        if claim.unpromoted is not None:
+            until = now + pause(settings, 0)
+            claim.store.postpone(claim.lease, _ids(ready), claim.unpromoted, until, tried=False)
             return False
+        size = claim.parts.promoting.size(_PROFILED_AT_ONCE) if claim.parts.modelled else len(ready)
+        came = _analyse_pages(claim, claim.segments[segment.id], ready[:size], now)
         claim.renew()
-    return True
+        if came is _Came.STOPPED:
+            return False
+        if came is _Came.AGAIN:
+            continue
+        some, ready = ready[:size], ready[size:]
+        if isinstance(came, AnalystError):
+            waiting += some
+            alone += 1
+            if ready and (alone >= _ALONE or claim.parts.promoting.hopeless):
+                claim.store.postpone(claim.lease, _ids(ready), str(came), now + pause(settings, 0), tried=False)
+                return False
+    return not ready and not waiting
 
 
-def _analyse_pages(claim: Claim, segment: SegmentState, notes: Sequence[NotedPage], now: datetime) -> bool:
+def _analyse_pages(
+    claim: Claim, segment: SegmentState, notes: Sequence[NotedPage], now: datetime
+) -> _Came | AnalystError:
+    """An error: the page waits, because its answer could not be used; the next one is asked about."""
     persona = claim.store.persona(claim.owner.id)
     views, others = tuple(noted.view for noted in notes), tuple(claim.segments.values())
     pages = [view.page for view in views]
@@ -62,24 +102,32 @@ def _analyse_pages(claim: Claim, segment: SegmentState, notes: Sequence[NotedPag
         nearest=claim.knowledge.current(),
         neighbours=tuple(_as_segment(one, ()) for one in near),
     )
-    analyst = claim.parts.analyst
+    analyst, pace = claim.parts.analyst, claim.parts.promoting
     try:
         change = _profiled(claim, analyst, request, notes)
     except ModelWait as wait:
+        if claim.gives_way(wait):
+            return _Came.AGAIN
+        if claim.whole and isinstance(wait, ModelResting):
+            claim.go_on_without(str(wait))
+            return _Came.AGAIN
         claim.wait(wait)
-        claim.store.postpone(claim.lease, [page.id for page in pages], str(wait), wait.retry_at, tried=False)
-        return False
+        claim.store.postpone(claim.lease, _ids(notes), str(wait), wait.retry_at, tried=False)
+        return _Came.STOPPED
     except AnalystError as error:
-        claim.redo_from = now + pause(claim.settings, 0)
-        if max(noted.attempts for noted in notes) + 1 < claim.settings.attempts:
-            logger.warning("analyst %s failed at promoting segment %s: %s", analyst.name, segment.id, error)
-            retry_at = now + pause(claim.settings, notes[0].attempts)
-            claim.store.postpone(claim.lease, [page.id for page in pages], str(error), retry_at)
-            return False
-        analyst = claim.parts.extractive
-        change = _profiled(claim, analyst, request, notes)
+        logger.warning("analyst %s failed at promoting segment %s: %s", analyst.name, segment.id, error)
+        unusable = isinstance(error, (ModelReplyError, ModelTooLong))
+        if unusable:
+            pace.failed(len(notes))
+        if unusable and len(notes) > 1:
+            return _Came.AGAIN
+        if not unusable:
+            claim.redo_from = now + pause(claim.settings, 0)
+        _put_off(claim, segment, request, notes, error)
+        return error if unusable else _Came.STOPPED
+    pace.answered(len(notes))
     decisions = claim.learn(change, pages)
-    named = analyst is claim.parts.extractive
+    named = not claim.parts.modelled
     tied = _tied(claim, change, segment, views, others if named else near, named=named)
     decisions += tied
     decisions += [Analysed(page_id=page.id, upto_seq=page.last_seq) for page in pages]
@@ -92,12 +140,42 @@ def _analyse_pages(claim: Claim, segment: SegmentState, notes: Sequence[NotedPag
         after = replace(after, parts=(part,), title=change.segment_title)
         after = segment_text.finished(after, spread, claim.parts.writer, claim.settings)
         decisions.append(segment_text.written(after))
-    claim.apply(Cause.PROMOTION, analyst.name, decisions)
+    claim.apply(Cause.PROMOTION, change.read_by or analyst.name, decisions)
     claim.segments[segment.id] = after
     for evolved in tied:
         if isinstance(evolved, SegmentEvolved):
             claim.segments[evolved.segment_id] = linking.after(claim.segments[evolved.segment_id], evolved)
-    return True
+    return _Came.TAUGHT
+
+
+def _put_off(
+    claim: Claim, segment: SegmentState, request: ProfileRequest, notes: Sequence[NotedPage], error: AnalystError
+) -> None:
+    """Pages on which the analyst failed wait. At the last of its `attempts` they teach what extraction found."""
+    settings, extractive = claim.settings, claim.parts.extractive
+    tried = max(noted.attempts for noted in notes) + 1
+    last = [noted for noted in notes if noted.attempts + 1 == settings.attempts]
+    if last:
+        change = _profiled(claim, extractive, request, last)
+        views = [noted.view for noted in last]
+        decisions = claim.learn(change, [view.page for view in views])
+        decisions += _tied(claim, change, segment, views, tuple(claim.segments.values()), named=True)
+        if decisions:
+            claim.apply(Cause.PROMOTION, extractive.name, decisions)
+    wait = claim.pause_after(error, tried) if tried < settings.attempts else rest(settings, tried - settings.attempts)
+    claim.store.postpone(claim.lease, _ids(notes), str(error), claim.parts.clock() + wait)
+
+
+def _close(claim: Claim, segment: SegmentState, notes: Sequence[NotedPage]) -> None:
+    """These pages are analysed as extraction read them, for good."""
+    if notes:
+        done = [Analysed(page_id=noted.view.page.id, upto_seq=noted.view.page.last_seq) for noted in notes]
+        claim.apply(Cause.PROMOTION, claim.parts.extractive.name, done)
+        claim.segments[segment.id] = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
+
+
+def _ids(notes: Sequence[NotedPage]) -> list[PageId]:
+    return [noted.view.page.id for noted in notes]
 
 
 def _profiled(claim: Claim, analyst: Analyst, request: ProfileRequest, notes: Sequence[NotedPage]) -> PersonaChange:

@@ -5,20 +5,27 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from embermem.core.changes import Analysed, Cause, ChainSummarised, Decision, SummaryPart
-from embermem.core.errors import AnalystError, EmberError, ModelWait, kind
+from embermem.core.errors import (
+    AnalystError,
+    EmberError,
+    ModelError,
+    ModelReplyError,
+    ModelResting,
+    ModelTimeout,
+    ModelTooLong,
+    ModelWait,
+    kind,
+)
 from embermem.core.types import Annotation, ChainId, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, segment_text, short_term
-from embermem.memoryos.ingest.claim import Claim, pause
+from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
 
 logger = logging.getLogger(__name__)
-
-_REDO_DOUBLES = 10
-"""The pause before pages are read again doubles so often: from `retry_max_s`, an hour, to six weeks."""
 
 
 def annotate(claim: Claim) -> bool:
@@ -85,38 +92,102 @@ def _added(noted: NotedPage) -> NotedPage:
 # ------------------------------------------------------------------------------------------- by the configured analyst
 
 
-def read_by_analyst(
-    claim: Claim, batch: Sequence[NotedPage], now: datetime
-) -> tuple[list[NotedPage], list[Decision], str] | None:
-    """The batch as the configured analyst reads it. If that fails, the pages wait, with the error, for a longer time
-    after each try; after `attempts` tries the extractive notes stand. If it is not to be asked now, they wait as long
-    as it says, and that counts as no try. None: they wait."""
-    analyst, extractive, settings = claim.parts.analyst, claim.parts.extractive, claim.settings
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """Pages as somebody read them: their notes, decisions of the change that places them, and who read them. `error`:
+    why it was not the configured analyst; `tried`: that was shown this page alone, and failed on it."""
+
+    notes: list[NotedPage]
+    decisions: list[Decision]
+    analyst: str
+    error: str = ""
+    tried: bool = False
+
+
+def read_by_analyst(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> Reading | None:
+    """The batch, or the first pages of it, as the configured analyst reads them. None: they wait.
+
+    After an answer that cannot be used, or to a prompt that is too long, half as many pages are shown; a single page
+    stands as extraction read it. If a question fails on the way, the pages wait, with the error, for a longer time
+    after each try; after `attempts` tries these pages, and those that follow in this claim, stand as extraction read
+    them. A claim that is to do all makes these tries at once, and none while the server is left alone: whoever settles
+    is not held up by a server that does not answer. Where the analyst is not to be asked for another reason, pages wait
+    as long as it says, and that counts as no try.
+    """
     if not claim.parts.modelled:
-        return list(batch), [], extractive.name
+        return _as_extracted(claim, batch)
+    if claim.unread is not None:
+        return _as_extracted(claim, batch, error=claim.unread)
     if claim.waiting:
         return None
-    views = [noted.view for noted in batch]
-    pages = [view.page.id for view in views]
-    tails = _tails(claim, views)
-    try:
-        annotations = _annotations(claim, tails, views)
-    except ModelWait as wait:
-        claim.wait(wait)
-        claim.store.postpone(claim.lease, pages, str(wait), wait.retry_at, tried=False)
-        return None
-    except AnalystError as error:
-        claim.redo_from = now + pause(settings, 0)
-        tried = max(noted.attempts for noted in batch)
-        if tried + 1 < settings.attempts:
-            logger.warning("analyst %s failed on %d pages: %s", analyst.name, len(views), error)
-            claim.store.postpone(claim.lease, pages, str(error), now + pause(settings, tried))
+    pace, tried = claim.parts.reading, max(noted.attempts for noted in batch)
+    while True:
+        shown = batch[: pace.size(len(batch))]
+        tails = _tails(claim, [noted.view for noted in shown])
+        try:
+            annotations = _annotations(claim, tails, [noted.view for noted in shown])
+        except ModelWait as wait:
+            if claim.gives_way(wait):
+                continue
+            if claim.whole and isinstance(wait, ModelResting):
+                claim.go_on_without(str(wait))
+                return _as_extracted(claim, batch, error=str(wait))
+            claim.wait(wait)
+            claim.store.postpone(claim.lease, _ids(batch), str(wait), wait.retry_at, tried=False)
             return None
-        logger.warning("analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried + 1, error)
-        return list(batch), [], extractive.name
-    annotations = _with_earlier_proposals(batch, annotations)
-    decisions = short_term.chained(tails, views, annotations, analyst.name, claim.next_no, anew=True)
-    return _as_read(batch, annotations), decisions, analyst.name
+        except (ModelReplyError, ModelTooLong) as error:
+            logger.warning("the answer about %d pages could not be used: %s", len(shown), error)
+            pace.failed(len(shown))
+            if len(shown) == 1:
+                claim.unread = str(error) if pace.hopeless else None
+                return _as_extracted(claim, shown, error=str(error), tried=True)
+        except AnalystError as error:
+            tried += 1
+            if isinstance(error, ModelTimeout) and len(shown) > 1:
+                pace.failed(len(shown))
+            if tried < claim.settings.attempts and claim.tries_on(error):
+                continue
+            return _failed_on_the_way(claim, batch, error, tried, now)
+        else:
+            pace.answered(len(shown))
+            return _as_analysed(claim, shown, tails, annotations)
+
+
+def _as_extracted(claim: Claim, batch: Sequence[NotedPage], *, error: str = "", tried: bool = False) -> Reading:
+    """Pages as extraction noted them before."""
+    return Reading(notes=list(batch), decisions=[], analyst=claim.parts.extractive.name, error=error, tried=tried)
+
+
+def _as_analysed(
+    claim: Claim,
+    batch: Sequence[NotedPage],
+    tails: Mapping[ThreadId, ChainTail],
+    annotations: Sequence[Annotation],
+) -> Reading:
+    annotations, views = _with_earlier_proposals(batch, annotations), [noted.view for noted in batch]
+    name = claim.parts.analyst.name
+    decisions = short_term.chained(tails, views, annotations, name, claim.next_no, anew=True)
+    return Reading(notes=_as_read(batch, annotations), decisions=decisions, analyst=name)
+
+
+def _failed_on_the_way(
+    claim: Claim, batch: Sequence[NotedPage], error: AnalystError, tried: int, now: datetime
+) -> Reading | None:
+    """After so many tries: the pages wait, or extraction's notes of them stand."""
+    analyst = claim.parts.analyst
+    claim.redo_from = now + pause(claim.settings, 0)
+    if tried < claim.settings.attempts:
+        logger.warning("analyst %s failed on %d pages: %s", analyst.name, len(batch), error)
+        claim.store.postpone(claim.lease, _ids(batch), str(error), now + claim.pause_after(error, tried))
+        return None
+    logger.warning("analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried, error)
+    told = str(error) if isinstance(error, ModelError) else ""
+    claim.go_on_without(told)
+    return _as_extracted(claim, batch, error=told)
+
+
+def _ids(batch: Sequence[NotedPage]) -> list[PageId]:
+    return [noted.view.page.id for noted in batch]
 
 
 def _tails(claim: Claim, views: Sequence[PageView]) -> Mapping[ThreadId, ChainTail]:
@@ -196,10 +267,12 @@ def redo(claim: Claim) -> bool:
     segment, oldest first. The segment keeps its pages; they count as not analysed again, so that it is promoted.
 
     What left mid-term memory for the archive stays as it was read. If the analyst fails, or failed in this claim, the
-    pages keep their notes, and are tried again after longer and longer pauses.
+    pages keep their notes, and are tried again after longer and longer pauses. After an answer that cannot be used,
+    half as many are shown.
     """
-    now, size = claim.parts.clock(), claim.settings.batch_pages
-    if not claim.parts.modelled or claim.waiting or claim.redo_from is not None or claim.stale_segments:
+    now, size = claim.parts.clock(), claim.parts.reading.size(claim.settings.batch_pages)
+    failed = claim.unread is not None or claim.redo_from is not None
+    if not claim.parts.modelled or claim.waiting or failed or claim.stale_segments:
         return False
     left = [segment for segment in claim.segments.values() if segment.id in claim.to_redo]
     if not left:
@@ -207,27 +280,35 @@ def redo(claim: Claim) -> bool:
     segment = max(left, key=lambda s: mid_term.heat_of(s, now, claim.settings))
     read = ReadBy(segment_id=segment.id, analyst=claim.parts.extractive.name, now=now, limit=size)
     batch = claim.store.pages_to_read(claim.owner.id, read)
-    if len(batch) < size:
-        claim.to_redo.discard(segment.id)  # these are its last
-    return not batch or _read_again(claim, segment, batch, now)
+    if not batch:
+        claim.to_redo.discard(segment.id)
+        return True
+    return _read_again(claim, segment, batch, now)
 
 
 def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage], now: datetime) -> bool:
-    analyst, views = claim.parts.analyst, [noted.view for noted in batch]
+    analyst, views, pace = claim.parts.analyst, [noted.view for noted in batch], claim.parts.reading
     tails = _tails(claim, views)
     try:
         annotations = _annotations(claim, tails, views)
     except ModelWait as wait:
+        if claim.gives_way(wait):
+            return True
         claim.wait(wait)
         return False
     except AnalystError as error:
         logger.warning("analyst %s failed on %d pages read before: %s", analyst.name, len(views), error)
-        tries = min(_REDO_DOUBLES, max(noted.attempts for noted in batch))
-        longest = timedelta(seconds=claim.settings.retry_max_s)
-        claim.redo_from = now + longest
+        unusable, tries = isinstance(error, (ModelReplyError, ModelTooLong)), max(noted.attempts for noted in batch)
+        if unusable:
+            pace.failed(len(views))
+        if unusable and len(views) > 1:
+            return True
+        if not unusable or pace.hopeless:
+            claim.redo_from = now + rest(claim.settings, 0)
         pages = [view.page.id for view in views]
-        claim.store.postpone(claim.lease, pages, str(error), now + longest * 2.0**tries, redo=True)
-        return False
+        claim.store.postpone(claim.lease, pages, str(error), now + rest(claim.settings, tries), redo=True)
+        return claim.redo_from is None
+    pace.answered(len(views))
     annotations = _with_earlier_proposals(batch, annotations)
     notes = _as_read(batch, annotations)
     chained = short_term.chained(tails, views, annotations, analyst.name, claim.next_no)

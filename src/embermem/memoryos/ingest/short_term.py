@@ -46,7 +46,7 @@ def chained(
                 chain_id=chain_id,
                 continues=chain_id == before,
                 keywords=annotation.keywords,
-                analyst=analyst,
+                analyst=annotation.read_by or analyst,
                 facts=annotation.facts,
                 traits=annotation.traits,
                 profile=annotation.profile,

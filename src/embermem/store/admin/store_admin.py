@@ -17,7 +17,7 @@ from embermem.store import schema
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros
 from embermem.store.engines.words import how_it_runs
-from embermem.store.queries import reads
+from embermem.store.queries import reads, waits
 from embermem.store.statements import locked_owner, owner_state, remember, remember_once
 from embermem.store.transactions import Transactions
 
@@ -115,6 +115,7 @@ class Whole(Transactions):
                 changes=0 if state is None else state.revision,
                 without_vector=reads.unembedded(c, owner_id),
                 failed=count(page, page.c.error.is_not(None)),
+                waiting=waits.waiting(c, owner_id, short),
             )
 
     def replica_lag_s(self) -> float | None:

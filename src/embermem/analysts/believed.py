@@ -1,0 +1,445 @@
+"""What of a model's answer about a segment's new pages is believed: facts, traits and links as proposals.
+
+Each item is held against the utterances it names, and against what the rules read in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from embermem import languages
+from embermem.analysts.answers import SNAKE, FactNote, LinkNote, SaidNote, TraitNote, all_named, attribute_of, named
+from embermem.analysts.grounding import Ground, statements
+from embermem.analysts.guards import may_be_kept, orders, says_nothing, span_of, stated, touches
+from embermem.analysts.keywords import keywords
+from embermem.analysts.screening import HIDDEN, screen
+from embermem.analysts.showing import trait_names
+from embermem.analysts.traits import bears_on, has_words
+from embermem.core.attributes import OPPOSITE, Kind, is_instruction, kind, single
+from embermem.core.config import LinkNumbers, ModelReadingSettings
+from embermem.core.text import fold
+from embermem.core.types import (
+    About,
+    EvolutionProposal,
+    Fact,
+    FactProposal,
+    ItemId,
+    LinkProposal,
+    ProfileProposal,
+    Role,
+    Segment,
+    Source,
+    TraitProposal,
+    Utterance,
+)
+from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
+from embermem.languages.words import name_of, terms
+from embermem.memoryos.people import speaker_of
+from embermem.prompts.data import one_line
+
+OWN = "s0"
+"""The segment of the pages that are read."""
+_VALUE = 0.5
+"""The share of a value's words that a statement of its speaker must hold."""
+_SAME = 0.6
+"""The share of a value's words in what the rules read, from which both mean one matter."""
+_STATED_ONCE, _STATED_OFTEN = 0.5, 0.7
+"""The confidence of a trait that rests on one utterance, and on several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The utterances that were shown, by their local ids, and what the rules read in them."""
+
+    said: Mapping[str, Utterance]
+    limit: int
+    read: Sequence[FactProposal] = ()
+    heard: Ground = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "heard", Ground.of(self.said.values()))
+
+    def of(self, ids: Iterable[str]) -> list[Utterance]:
+        """Those named, each once, in the order in which they were said."""
+        return [*all_named(ids, self.said).values()][: self.limit]
+
+    def sources(self, ids: Iterable[str], *quotes: str) -> tuple[Source, ...]:
+        """Those named, each with where the first of the quotes stands in it that does."""
+        return tuple(_source(u, quotes) for u in self.of(ids))
+
+    def speaking_of(self, words: Sequence[str]) -> tuple[Source, ...]:
+        """Those that share a word with these and give no orders, the newest."""
+        own = [u for u in self.said.values() if touches(words, [u.text]) and not orders(u.text)]
+        return tuple(_source(u, words) for u in own[-self.limit :])
+
+    def serving(self, ids: Iterable[str], about: About) -> list[Utterance]:
+        """Those named on which a statement may rest: they give no orders, and for the user are of the user's side."""
+        return [
+            u
+            for u in self.of(ids)
+            if not orders(u.text) and (u.role is Role.USER or (about is About.AGENT and u.role is not Role.TOOL))
+        ]
+
+    def read_in(self, utterances: Iterable[Utterance]) -> list[FactProposal]:
+        """What the rules read in these."""
+        seqs = {u.seq for u in utterances}
+        return [one for one in self.read if not seqs.isdisjoint(source.seq for source in one.sources)]
+
+
+class Beliefs:
+    """What is believed of one answer's facts, traits and links."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        known: Mapping[str, Fact],
+        reading: ModelReadingSettings,
+        links: LinkNumbers,
+        segments: Mapping[str, Segment],
+    ) -> None:
+        self._evidence = evidence
+        self._known = known
+        self._reading = reading
+        self._links = links
+        self._segments = segments
+        self._told: dict[str, FactProposal | None] = {}
+        self._ended: set[str] = set()
+        self._replaced: dict[int, FactProposal] = {}
+        self.offered = self.kept = 0
+
+    def facts(self, notes: Sequence[SaidNote]) -> list[FactProposal]:
+        """The facts that are believed, and for each other what the rules read in the utterances that it names."""
+        made: list[FactProposal] = []
+        for place, note in enumerate(notes, 1):
+            fact = self._fact(note)
+            self._told[f"n{place}"] = fact
+            if fact is None:
+                for one in self._evidence.read_in(self._evidence.of(note.evidence)):
+                    self._replaced[id(one)] = one
+            else:
+                made += self._with_relative(note, fact)
+        made = made[: self._reading.facts]
+        self.offered, self.kept = len(notes), sum(one is not None for one in self._told.values())
+        return made
+
+    def replaced(self, made: Sequence[FactProposal]) -> list[FactProposal]:
+        """What the rules read where the model was not believed, but for what it says too."""
+        return beside(self._replaced.values(), made)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether most facts of the answer were believed: then what no word bears out is believed too."""
+        return self.kept > 0 and 3 * self.kept >= 2 * self.offered
+
+    # -------------------------------------------------------------------------------------------------------- facts
+
+    def _fact(self, note: SaidNote) -> FactProposal | None:
+        action, meant = (note.action, note.fact) if isinstance(note, FactNote) else ("add", "")
+        old_id = named(meant, self._known) if action != "add" else None
+        old = None if old_id is None else self._known[old_id]
+        said = self._evidence.of(note.evidence)
+        about = _about(note.subject, said) if old is None else old.about
+        own = self._evidence.serving(note.evidence, about)
+        if not own or (action == "retire" and old is None):
+            return None
+        if old is not None and action in ("same", "retire"):
+            return self._of_old(note, old, own, retracts=action == "retire")
+        return self._new(note, about, own, old)
+
+    def _of_old(self, note: SaidNote, old: Fact, own: Sequence[Utterance], *, retracts: bool) -> FactProposal | None:
+        """A known fact that is said again, or no longer so: the evidence speaks of it, and of an end."""
+        texts = [u.text for u in own]
+        if not touches((old.value, old.subject), texts) or (retracts and not self._ends(old, texts)):
+            return None
+        return FactProposal(
+            about=old.about,
+            subject=old.subject,
+            attribute=old.attribute,
+            value=old.value,
+            text=old.text,
+            sources=self._evidence.sources(note.evidence, note.value, old.value),
+            single=single(old.attribute),
+            retracts=retracts,
+            replaces=old.id if retracts else None,
+        )
+
+    def _ends(self, old: Fact, texts: Sequence[str]) -> bool:
+        """Whether a sentence speaks of what is known and of an end. A fact is ended once."""
+        if old.id in self._ended:
+            return False
+        for text in texts:
+            for one in statements(text):
+                if touches((old.value,), [one]) and (name_of(text) is None or _matches("ending", one)):
+                    self._ended.add(old.id)
+                    return True
+        return False
+
+    def _new(self, note: SaidNote, about: About, own: Sequence[Utterance], old: Fact | None) -> FactProposal | None:
+        reading = self._reading
+        subject = subject_of(one_line(note.subject, reading.subject_chars + 1), about, own)
+        name, value = attribute_of(note.attribute), one_line(note.value, reading.value_chars + 1)
+        text = one_line(note.text, reading.fact_chars) or value
+        if not SNAKE.fullmatch(name) or is_instruction(name):  # what an agent is to do is found by the rules
+            return None
+        if not value or len(value) > reading.value_chars or len(subject) > reading.subject_chars or says_nothing(text):
+            return None
+        made = FactProposal(
+            about=about,
+            subject=subject,
+            attribute=name,
+            value=value,
+            text=one_line(_told_of(subject, text), reading.fact_chars),
+            sources=self._evidence.sources(note.evidence, value, text),
+            single=single(name),
+        )
+        rest = self._as_read(made, own) or self._as_said(made, text, own)
+        if rest is None or old is None or old.about is not about:
+            return rest
+        return replace(rest, replaces=old.id) if self._replaces(rest, old, own) else rest
+
+    def _replaces(self, new: FactProposal, old: Fact, own: Sequence[Utterance]) -> bool:
+        """Whether a fact takes the place of the one that it is said to end: of the same attribute with one value, else
+        the evidence speaks of both."""
+        if old.attribute != new.attribute or not single(old.attribute):
+            return self._ends(old, [u.text for u in own])
+        first = old.id not in self._ended
+        self._ended.add(old.id)
+        return first
+
+    def _as_read(self, made: FactProposal, own: Sequence[Utterance]) -> FactProposal | None:
+        """What the rules read of the same matter in the same utterances: the model's own words where both agree."""
+        for one in self._evidence.read_in(own):
+            if one.retracts or not _same_matter(made, one):
+                continue
+            agree = one.attribute == made.attribute and fold(one.subject) == fold(made.subject)
+            return made if agree and self._evidence.heard.times_and_names_of(made.text) else one
+        return None
+
+    def _as_said(self, made: FactProposal, text: str, own: Sequence[Utterance]) -> FactProposal | None:
+        """The fact, where the speaker states it: its value in a sentence that says such a thing of whom it is about."""
+        texts = [words.replace(HIDDEN, " ") for u in own if (words := screen(u.text)) is not None]
+        told = [one for words in texts for one in statements(words)]
+        holding = [one for one in told if _holds(made.value, one)]
+        if not holding or not self._is_known(made, own):
+            return None
+        of_speaker = made.subject in {speaker_of(u.speaker, u.role) for u in own}
+        known = any(name_of(u.text) is not None for u in own)
+        if known and not any(_states(made.attribute, one, of_speaker=of_speaker) for one in holding):
+            return None
+        ground = Ground.of(own)
+        beside = {*terms(made.subject), *terms(made.attribute.replace("_", " ")), *_frame(made.attribute, text)}
+        if not ground.bears(text, beside=beside) or not ground.times_and_names_of(made.value):
+            return None
+        return made
+
+    def _is_known(self, made: FactProposal, own: Sequence[Utterance]) -> bool:
+        """Whether whom a fact is about was spoken of. Who somebody is, each speaker says of themselves."""
+        speakers = {speaker_of(u.speaker, u.role) for u in own}
+        if made.subject in speakers:
+            return True
+        all_speakers = {fold(speaker_of(u.speaker, u.role)) for u in self._evidence.said.values()}
+        if fold(made.subject) in all_speakers and kind(made.attribute) is Kind.IDENTITY:
+            return False
+        if any(no_name(u.speaker) and u.role is Role.ASSISTANT for u in own):
+            return False
+        told = called(made.subject)
+        word = told.name or told.kin
+        text = self._evidence.heard.text
+        return mentions(text, word) or any(mentions(fact.subject, word) for fact in self._known.values())
+
+    def _with_relative(self, note: SaidNote, fact: FactProposal) -> Iterator[FactProposal]:
+        """The fact; of somebody with a kin word and a name that were said, also that there is such a relative."""
+        told, language = called(note.subject), told_in(note.subject)
+        heard = self._evidence.heard.text
+        if told.kin and told.name == fact.subject and mentions(heard, told.kin) and mentions(heard, told.name):
+            whose_is = subject_of("", fact.about, self._evidence.of(note.evidence)) if told.of == USER else told.of
+            value = f"{told.kin}{' ' if language.spaced else ''}{told.name}"
+            text = language.of_subject(label(whose_is, language), language.statement("has_relative", value) or value)
+            yield FactProposal(
+                about=fact.about,
+                subject=whose_is,
+                attribute="has_relative",
+                value=value,
+                text=text,
+                sources=fact.sources,
+                single=False,
+            )
+        yield fact
+
+    # ------------------------------------------------------------------------------------------------------- traits
+
+    def traits(self, notes: Sequence[TraitNote]) -> list[TraitProposal]:
+        """The traits that are believed: one that words speak for, if such words were said; another of an answer that is
+        trusted."""
+        found = [made for note in notes if (made := self._trait(note)) is not None]
+        return found[: self._reading.traits]
+
+    def _trait(self, note: TraitNote) -> TraitProposal | None:
+        name = note.dimension.strip().lower()
+        own = self._evidence.serving(note.evidence, About.USER)
+        if name not in trait_names() or not own or not -1.0 <= note.level <= 1.0 or not self.trusted:
+            return None
+        texts = [" ".join(statements(words)) for u in own if (words := screen(u.text)) is not None]
+        if not any(texts) or (has_words(name) and not any(bears_on(name, text) for text in texts)):
+            return None
+        return TraitProposal(
+            dimension=name,
+            level=note.level,
+            confidence=_STATED_OFTEN if len(own) > 1 else _STATED_ONCE,
+            sources=tuple(_source(u, ()) for u in own),
+            subject=subject_of("", About.USER, own),
+        )
+
+    # -------------------------------------------------------------------------------------------------------- links
+
+    def links(self, notes: Sequence[LinkNote]) -> tuple[list[LinkProposal], list[EvolutionProposal]]:
+        """The links that are believed, and what becomes by them of the segments that they go to."""
+        made = [(note, link) for note in notes if (link := self._link(note)) is not None][: self._links.links]
+        evolved = [one for note, link in made if (one := self._evolution(note, link)) is not None]
+        return [link for _, link in made], evolved
+
+    def _link(self, note: LinkNote) -> LinkProposal | None:
+        """A link of what was told or shown to what was shown, for a reason. It rests on what the told fact does, else
+        on what was said of the other end."""
+        one, other = self._shown(note.one), self._shown(note.other)
+        fact = self._told.get(named(note.one, self._told) or "")
+        reason = one_line(note.reason, self._links.reason_chars)
+        if (one is None and fact is None) or other is None or not may_be_kept(reason):
+            return None
+        sources = self._evidence.speaking_of(self._words(note.other)) if fact is None else fact.sources
+        if not sources:
+            return None
+        return LinkProposal(from_id=one, from_fact=fact, to_id=other, reason=reason, sources=sources)
+
+    def _evolution(self, note: LinkNote, link: LinkProposal) -> EvolutionProposal | None:
+        """What becomes of the segment that a link goes to, in words that were said; None where it is no other segment,
+        or nothing does."""
+        name, numbers = named(note.other, self._segments), self._links
+        if name is None or name == OWN:
+            return None
+        segment = self._segments[name]
+        ground = Ground.of(self._evidence.said.values(), (segment.summary, " ".join(segment.keywords)))
+        words = (word for phrase in note.keywords for word in keywords(phrase[:200], numbers.keywords))
+        tags = (one_line(tag, numbers.tag_chars) for tag in note.tags)
+        context = one_line(note.context, numbers.context_chars)
+        made = EvolutionProposal(
+            segment_id=segment.id,
+            keywords=tuple(dict.fromkeys(word for word in words if ground.says(word)))[: numbers.keywords],
+            tags=tuple({fold(t): t for t in tags if may_be_kept(t) and ground.says(t)}.values())[: numbers.tags],
+            context=context if may_be_kept(context) and ground.bears(context) else "",
+            reason=link.reason,
+            sources=link.sources,
+        )
+        return made if made.keywords or made.tags or made.context else None
+
+    def _shown(self, name: str) -> ItemId | None:
+        """The id of what was shown by this name."""
+        fact, segment = named(name, self._known), named(name, self._segments)
+        if name.strip(" [](.)")[:1].isdigit():
+            return None  # of a fact or of a segment
+        if fact is not None:
+            return self._known[fact].id
+        return None if segment is None else self._segments[segment].id
+
+    def _words(self, name: str) -> tuple[str, ...]:
+        """What the one of this name is about."""
+        if (fact := named(name, self._known)) is not None:
+            return self._known[fact].value, self._known[fact].subject
+        segment = named(name, self._segments)
+        return () if segment is None else self._segments[segment].keywords
+
+
+def beside(read: Iterable[FactProposal], made: Sequence[FactProposal]) -> list[FactProposal]:
+    """What the rules read, but for what a model says too."""
+    return [one for one in read if not any(one is fact or _same_matter(fact, one) for fact in made)]
+
+
+def borne_out(lines: Iterable[ProfileProposal], evidence: Evidence, longest: int) -> list[ProfileProposal]:
+    """The profile lines that facts say, where the user stated them."""
+    by_seq = {u.seq: u for u in evidence.said.values()}
+    found = []
+    for line in lines:
+        own = [u for s in line.sources if (u := by_seq[s.seq]).role is Role.USER and not orders(u.text)]
+        if len(line.value) <= longest and stated(line.name, line.value, [(u.text, u.said_at.year) for u in own]):
+            found.append(line)
+    return found
+
+
+def subject_of(subject: str, about: About, said: Sequence[Utterance]) -> str:
+    """Whom a fact is about, as the extractive analyst has it: a speaker with a name goes by it, somebody's relative
+    without a name by whose relative they are."""
+    side = Role.USER if about is About.USER else Role.ASSISTANT
+    speakers = [speaker_of(u.speaker, u.role) for u in said if u.role is side]
+    speaker = speakers[0] if speakers else (USER if about is About.USER else AGENT)
+    if not subject or no_name(subject) or fold(subject) in {USER, AGENT}:
+        return speaker
+    own = next((name for name in speakers if fold(name) == fold(subject)), None)
+    if own is not None:
+        return own
+    told = called(subject)
+    return told.name or whose(speaker if told.of == USER else told.of, told.kin)
+
+
+# ----------------------------------------------------------------------------------------------------------- helpers
+
+
+def _source(utterance: Utterance, quotes: Sequence[str]) -> Source:
+    start, end = span_of(quotes, utterance.text) or (None, None)
+    return Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
+
+
+def _about(subject: str, said: Sequence[Utterance]) -> About:
+    """Whose side a fact is of: that which says it; of the agent, if it is named."""
+    of_agent = {fold(u.speaker) for u in said if u.role is Role.ASSISTANT} | {AGENT, "assistant"}
+    of_user = fold(subject) == USER or any(u.role is Role.USER for u in said)
+    return About.AGENT if fold(subject) in of_agent or not of_user else About.USER
+
+
+def _told_of(subject: str, text: str) -> str:
+    """A statement names whom it is about, since it is read by itself: "Ana lives in Lyon"."""
+    language = told_in(text)
+    name = label(subject, language)
+    if mentions(text, subject.split()[-1]) or mentions(text, name):
+        return text
+    return language.of_subject(name, text)
+
+
+def _same_matter(one: FactProposal, other: FactProposal) -> bool:
+    """Whether two facts that rest on one utterance have one value."""
+    if {s.seq for s in one.sources}.isdisjoint(s.seq for s in other.sources):
+        return False
+    first, second = {*terms(one.value)}, {*terms(other.value)}
+    if not first or not second:
+        return fold(one.value) == fold(other.value)
+    return len(first & second) >= _SAME * min(len(first), len(second))
+
+
+def _holds(value: str, sentence: str) -> bool:
+    wanted, own = {*terms(value)}, {*terms(sentence)}
+    return len(wanted & own) >= _VALUE * len(wanted) if wanted else fold(value) in fold(sentence)
+
+
+def _states(name: str, sentence: str, *, of_speaker: bool) -> bool:
+    """Whether a sentence can be a statement of an attribute: it has such words, and does not deny it; of the speaker,
+    it is in the first person."""
+    guards = languages.of(sentence).guards
+    pattern = guards.stating.get(name)
+    if pattern is None and name not in OPPOSITE:
+        return True
+    if pattern is not None and re.search(pattern, sentence, re.IGNORECASE) is None:
+        return False
+    if name != "dislikes" and _matches("denying", sentence):
+        return False
+    return not of_speaker or name in OPPOSITE or re.search(guards.own, sentence) is not None
+
+
+def _matches(guard: str, sentence: str) -> bool:
+    pattern: str = getattr(languages.of(sentence).guards, guard)
+    return re.search(pattern, sentence, re.IGNORECASE) is not None
+
+
+def _frame(name: str, text: str) -> set[str]:
+    """The words in which an attribute is told."""
+    return {*terms(told_in(text).statement(name, ""))}
