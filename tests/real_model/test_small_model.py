@@ -154,7 +154,7 @@ def streamed(asking: httpx2.Client, history: list[dict[str, str]]) -> tuple[str,
         "stream_options": {"include_usage": True},
         "max_tokens": 16,
     }
-    pieces, usage = [], {}
+    pieces, usage = list[str](), dict[str, Any]()
     with asking.stream("POST", "/v1/chat/completions", json=body, timeout=READ_S) as answer:
         assert answer.status_code == 200
         for line in answer.iter_lines():
@@ -207,7 +207,7 @@ def test_a_check_of_the_model_takes_half_a_minute_and_one_of_a_dead_server_fails
 def test_the_bench_of_nine_systems_ends_with_an_answer_to_each_question(tmp_path: Path, url: str) -> None:
     turns = [
         {"speaker": speaker, "dia_id": f"D1:{2 * number + which + 1}", "text": text}
-        for number, pair in enumerate(SAID)
+        for number, pair in enumerate(SAID[:3])
         for which, (speaker, text) in enumerate(zip(("Mia", "Leo"), pair, strict=True))
     ]
     talk = {
@@ -222,7 +222,7 @@ def test_the_bench_of_nine_systems_ends_with_an_answer_to_each_question(tmp_path
     }
     (tmp_path / "talk.json").write_text(json.dumps([talk]))
     named = [word for name in SYSTEMS for word in ("--system", name)]
-    small = {"EMBERMEM_MODEL_ANSWER_TOKENS": "160", "EMBERMEM_SHORT_TERM_PAGES": "2", "EMBERMEM_MODEL_RETRIES": "0"}
+    small = {"EMBERMEM_MODEL_ANSWER_TOKENS": "80", "EMBERMEM_SHORT_TERM_PAGES": "1", "EMBERMEM_MODEL_RETRIES": "0"}
     ran = embermem(tmp_path, "bench", "run", "talk.json", *named, "--out", "run", "--json", url=url, **small)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,11 +20,15 @@ def run(preset: str | None, *, within_s: float, write: bool, as_json: bool) -> N
     settings = config.load(preset)
     if settings.model:
         render.note(f"asking {settings.model}, for {within_s:g} s at most")
-    found = model_check.check(settings, within_s)
+    logging.disable(logging.WARNING)  # what the model could not do stands in the report
+    try:
+        found = model_check.check(settings, within_s)
+    finally:
+        logging.disable(logging.NOTSET)
     taken = {name: value for name in ("model", "model_url") if (value := getattr(settings, name))} | dict(
         found.settings
     )
-    file = config.write(taken) if write else None
+    file = settings_file.write(taken) if write else None
     if as_json:
         render.print_json({"check": found, "settings": taken, "written": None if file is None else str(file)})
         return

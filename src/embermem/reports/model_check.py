@@ -118,7 +118,6 @@ def check(settings: Settings, within_s: float = CHECK_S) -> ModelCheck:
         )
     model = _Bounded(made, begun + within_s)
     free = _free_answer(model, begun + _SPEED_SHARE * within_s)
-    context = model.find_context()
     form = _form(model)
     requests, outcomes, understands = _pages(model, settings)
     tokens, page_s = _page_cost(settings, free.speed)
@@ -127,7 +126,7 @@ def check(settings: Settings, within_s: float = CHECK_S) -> ModelCheck:
         seconds=round(time.monotonic() - begun, 1),
         first_token_s=round(free.first_s, 2),
         speed=free.speed,
-        context_tokens=context,
+        context_tokens=model.find_context(),  # the refusal of a page may have told it
         form=form,
         thinks=free.thinks,
         understands=understands,
@@ -168,7 +167,7 @@ class _Bounded:
 
     def find_context(self) -> int | None:
         """See ServedModel."""
-        return self._model.find_context() if isinstance(self._model, ServedModel) and not self.over else None
+        return self._model.find_context() if isinstance(self._model, ServedModel) else None
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """See LanguageModel."""
@@ -291,6 +290,7 @@ def _pages(model: _Bounded, settings: Settings) -> tuple[int, tuple[str, ...], b
             embedder="hashed",
             short_term_pages=1,
             model_retries=0,
+            attempts=1,
         )
         with memory:
             someone = memory.of("someone")
@@ -329,7 +329,7 @@ def _advised(found: ModelCheck, settings: Settings) -> dict[str, Any]:
         pages = max(1, min(settings.batch_pages, int(_PATIENCE_S * found.speed.answer / ANNOTATE_ANSWER)))
         advised["batch_pages"] = pages
     if found.context_tokens is not None:
-        most = max(64, found.context_tokens // 4)
+        most = max(64, found.context_tokens // 2)
         advised["model_answer_tokens"] = min(settings.model_answer_tokens, most)
         advised["model_chat_tokens"] = min(settings.model_chat_tokens, most)
         advised["chat_turn_tokens"] = min(settings.chat_turn_tokens, most)
