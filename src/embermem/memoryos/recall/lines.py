@@ -37,8 +37,8 @@ class Lines:
     def line(self, row: int, limit: int, left: int, *, without_question: bool = False) -> str:
         """The line of a row within `limit` tokens, and within what is left; empty, if too little of it would be shown.
 
-        What is left cuts no sentence. `without_question` leaves out the questions that it ends in; empty, if the rest says
-        little.
+        What is left cuts no sentence. `without_question` leaves out the questions that it ends in, and gives nothing
+        if the rest says little.
         """
         limit, is_last = min(limit, left), left < limit
         if limit < _LEAST_CUT:

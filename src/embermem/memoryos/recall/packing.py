@@ -493,18 +493,18 @@ class _Filling:
         return False
 
     def _repeats_a_line(self, fact: Fact) -> bool:
-        """Whether a line that is packed says a fact of now word for word; in a few words there is none."""
+        """Whether the line of a source has all content words of a fact of now; in a few words there is no statement."""
+        words = content_words(fact.value)
         if (
             is_instruction(fact.attribute)
             or fact.retired_at is not None
             or fact.id in self.standing
-            or len(content_words(fact.value)) < _SENTENCE
+            or len(words) < _SENTENCE
         ):
             return False
-        value = one_line(fact.value).casefold()
         rows = (self.snapshot.row(source.seq) for source in fact.sources)
         lines = {item.row: item.line for item in self.packed if item.row is not None}
-        return any(value in lines[row].casefold() for row in rows if row in lines)
+        return any(words <= content_words(lines[row]) for row in rows if row in lines)
 
     def _line_limit(self) -> int:
         return max(self.settings.pack_line_least, int(self.settings.pack_line_share * self.budget))

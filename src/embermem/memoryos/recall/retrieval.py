@@ -30,7 +30,7 @@ from embermem.memoryos.recall.character import bearing_traits
 from embermem.memoryos.recall.confidence import confidence, share_of_budget
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
-from embermem.memoryos.recall.overview import Subject, asked_overview, overview, topics
+from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, pack, pack_all
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
@@ -102,9 +102,7 @@ class Ranking:
     @cached_property
     def persona(self) -> Persona:
         """Who the owner is, likewise narrowed by the scope."""
-        if self.view.settings.without == "long_term":
-            return Persona()
-        return _seen(self.view.snapshot.persona, self.view)
+        return _seen(self.view)
 
     @cached_property
     def confidence(self) -> float:
@@ -171,17 +169,20 @@ def overview_of(
 ) -> Context:
     """What is known of a subject, by time, within the query's budget, with what was talked about in these segments; no
     question is needed."""
-    view = View(snapshot, query, settings)
+    view = View(snapshot, query, _ablated(settings))
     of_user = not subject.people or people.user in subject.people
-    persona = _seen(snapshot.persona, view)
+    persona = _seen(view)
     head = profile_lines(replace(persona, agent_profile=())) if of_user and not subject.days else []
     budget = settings.budget if query.budget is None else query.budget
     cost = sum(counter.count(f"{line}\n") for line in head)
     if 2 * cost > budget:
         head, cost = [], 0
-    told = overview(view, people, subject, counter, budget - cost)
+    told = Overview()
+    if settings.without != "long_term":
+        told = overview(view, people, subject, counter, budget - cost)
     lines = (*head, *told.lines)
-    talked, about = topics(segments, subject, counter, budget - counter.count("\n".join((*lines, ""))))
+    known = () if settings.without == "mid_term" else segments
+    talked, about = topics(known, subject, counter, budget - counter.count("\n".join((*lines, ""))))
     text = "\n".join((*lines, talked) if talked else lines)
     rests_on = [source for fact in told.facts for source in fact.sources]
     rests_on += [source for segment in about for source in segment.sources]
@@ -418,8 +419,11 @@ def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapp
     )
 
 
-def _seen(persona: Persona, view: View) -> Persona:
-    """The persona without what rests only on utterances outside the scope."""
+def _seen(view: View) -> Persona:
+    """The persona without what rests only on utterances outside the scope; none without long-term memory."""
+    if view.settings.without == "long_term":
+        return Persona()
+    persona = view.snapshot.persona
     if view.query.scope is None:
         return persona
 
