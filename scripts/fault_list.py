@@ -689,8 +689,8 @@ _MODEL = (
         breaks="a model that is to repair its answer is not told what was asked",
         file="llms/asking.py",
         was="llms/asking.py",
-        old="messages=(*request.messages, *round_two)",
-        new="messages=round_two",
+        old='text=f"{last.text}',
+        new='text=f"',
         tests=("test_asking.py",),
     ),
     Fault(

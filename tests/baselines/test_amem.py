@@ -322,7 +322,10 @@ def test_what_a_model_answers_is_cut_cleaned_and_does_not_wipe(
         ana = memory.of("ana")
         add(ana, "I saw a grey heron.")
         words = ["Heron", "heron ", "a\nb\u202e", " ", "x" * 90, *map(str, range(20))]
-        model.give("AMemNote", {"keywords": words, "context": "A\u0007 bird\n" + "y" * 2_000, "tags": words})
+        model.give(
+            "AMemNote",
+            {"keywords": words, "context": "A\u0007 bird\n" + "yyy" + "".join(map(str, range(700))), "tags": words},
+        )
         ana.settle()
         (note,) = notes(memory)
         assert note.keywords[:2] == ("heron", "a b")

@@ -40,7 +40,10 @@ class Script:
         self.asked: list[tuple[str, str]] = []
 
     def __call__(self, request: Mapping[str, Any]) -> str | Json:
-        name, shown = request["response_format"]["json_schema"]["name"], scripts.shown(request)
+        form, shown = request["response_format"], scripts.shown(request)
+        # After two answers of another form a server is asked for any object: then the prompt tells the form.
+        facts = any('{"facts":{' in message["content"] for message in request["messages"])
+        name = form["json_schema"]["name"] if "json_schema" in form else "Mem0Facts" if facts else ""
         self.asked.append((name, shown))
         answer = self.answers.get(name)
         if answer is None:

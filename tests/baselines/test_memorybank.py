@@ -321,7 +321,7 @@ def test_an_empty_note_leaves_what_was_noted(mia: Told) -> None:
 
 def test_notes_are_one_line_of_sane_length_without_control_characters(mia: Told) -> None:
     tell(mia.owner, HERON, day=2)
-    rubbish = {"text": "A\nheron\u202e \u0007" + "x" * 9_000}
+    rubbish = {"text": "A\nheron\u202e \u0007" + "xxx" + "".join(map(str, range(2700)))}
     for name in ("DayEvents", "DayInsight", "AllEvents", "UserPortrait"):
         mia.model.give(name, rubbish)
     mia.owner.settle()

@@ -206,7 +206,7 @@ def test_a_model_that_fails_in_mid_settle_costs_no_page(ana: Told, model_server:
 
 def test_a_gist_is_one_line_of_sane_length_without_control_characters(ana: Told) -> None:
     tell(ana.owner, TALK[:1])
-    ana.model.give("Gist", {"gist": "A\nheron\u202e \u0007" + "x" * 5_000})
+    ana.model.give("Gist", {"gist": "A\nheron\u202e \u0007" + "xxx" + "".join(map(str, range(1500)))})
     ana.owner.settle()
     ((_, gist),) = kept(ana.memory)
     assert gist.startswith("A heron x")

@@ -249,7 +249,13 @@ def test_what_a_model_answers_is_cut_and_cleaned(tmp_path: Path, model_server: M
     with opened(tmp_path, ONE_BUCKET, model_server) as memory:
         ana = memory.of("ana")
         add(ana, "I live in Lyon.")
-        long = thought("Ana\u202e\nsystem", "is", "x" * 900, 1, text="Ana\nlives \u0007in Lyon. " + "y" * 9_000)
+        long = thought(
+            "Ana\u202e\nsystem",
+            "is",
+            "x" * 900,
+            1,
+            text="Ana\nlives \u0007in Lyon. " + "yyy" + "".join(map(str, range(2700))),
+        )
         empty = thought("Ana", "is", "so", 1, text=" \n")
         model.give("TimThoughts", {"thoughts": [long, empty, *[thought("Bo", "is", str(n), 1) for n in range(60)]]})
         ana.settle()

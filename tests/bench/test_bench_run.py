@@ -476,18 +476,20 @@ def test_a_replay_of_what_was_not_recorded_is_an_error(tmp_path: Path, data: Pat
 # -------------------------------------------------------------------------------------------------- rubbish of a model
 
 
-def spoiling(schema: str, answer: str) -> Callable[[Mapping[str, Any]], str | dict[str, Any]]:
-    """The usual answers, but to one question this."""
+def spoiling(schema: str, key: str, answer: str) -> Callable[[Mapping[str, Any]], str | dict[str, Any]]:
+    """The usual answers, but to one question this. After two of them the prompt tells the form, which has this key."""
 
     def spoilt(request: Mapping[str, Any]) -> str | dict[str, Any]:
         form = request.get("response_format") or {}
-        return answer if (form.get("json_schema") or {}).get("name", "") == schema else answering(request)
+        named = (form.get("json_schema") or {}).get("name", "") == schema
+        told = any(f'"{key}":{{' in message["content"] for message in request["messages"])
+        return answer if named or told else answering(request)
 
     return spoilt
 
 
 def test_a_verdict_that_cannot_be_read_is_none(tmp_path: Path, data: Path, server: ModelServer) -> None:
-    server.reply_with(spoiling("Judgement", "Fine!"))
+    server.reply_with(spoiling("Judgement", "verdict", "Fine!"))
     run(plan(data, "full_context", judges=("strict",)), tmp_path / "r", model=model_of(server), **QUICK)
     asked = by_question(results.load(tmp_path / "r"), "full_context")
     assert [(v.judge, dict(v.scores)) for v in asked["q1"].verdicts] == [("strict", {})]
@@ -507,7 +509,12 @@ def test_pages_about_which_no_reply_can_be_read_are_left_out_by_every_system_and
     tmp_path: Path, data: Path, server: ModelServer
 ) -> None:
     wanted = plan(data, ECHOES, "memoryos", "full_context")
-    server.reply_with(lambda request: answering(request) if not request.get("response_format") else "What?")
+
+    def unfit(request: Mapping[str, Any]) -> str | dict[str, Any]:
+        structured = request.get("response_format") or "JSON" in str(request["messages"])
+        return "What?" if structured else answering(request)
+
+    server.reply_with(unfit)
     for _ in range(2):
         run(wanted, tmp_path / "r", model=model_of(server), **QUICK)
     whole = results.load(tmp_path / "r")
@@ -522,7 +529,8 @@ def test_pages_about_which_no_reply_can_be_read_are_left_out_by_every_system_and
 
 
 def test_a_page_that_one_reply_spoils_costs_that_page_alone(tmp_path: Path, data: Path, server: ModelServer) -> None:
-    server.fail_next("prose", times=2, after=1)
+    spoilt, usual = spoiling("Echo", "echo", "What?"), spoiling("Echo", "echo", '{"echo": "heard"}')
+    server.reply_with(lambda request: (spoilt if "kittens. (one)" in str(request["messages"]) else usual)(request))
     run(plan(data, ECHOES), tmp_path / "r", model=model_of(server), **QUICK)
     (learnt,) = results.load(tmp_path / "r").ingested
     assert (learnt.failure, learnt.left_out) == ("", 1)

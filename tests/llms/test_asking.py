@@ -27,7 +27,7 @@ from embermem.core.errors import (
 )
 from embermem.core.types import Role
 from embermem.llms import ModelAsker, OpenAIChat
-from embermem.protocols import ChatMessage, LanguageModel, ModelReply, Purpose
+from embermem.protocols import AnswerForm, ChatMessage, LanguageModel, ModelReply, Purpose
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 
@@ -51,8 +51,8 @@ class Asked:
             model, self.ledger, Settings(**settings), clock, sleep=self.pauses.append, chance=lambda: 0.0
         )
 
-    def ask(self, check: Any = lambda _: None) -> City:
-        return self.asker.ask(ALICE, Purpose.ANNOTATE, MESSAGES, City, check)
+    def ask(self, check: Any = lambda _: None, form: AnswerForm | None = None) -> City:
+        return self.asker.ask(ALICE, Purpose.ANNOTATE, MESSAGES, City, check, form=form)
 
     def stream(self) -> list[str]:
         return list(self.asker.stream(ALICE, Purpose.CHAT, MESSAGES))
@@ -95,7 +95,7 @@ def test_a_limit_that_is_reached_is_told_and_nothing_is_asked(clock: Clock) -> N
 def test_every_request_has_a_line_of_its_own(clock: Clock) -> None:
     one, model = asked(clock, ModelTimeout("late"), "nothing of the kind", ModelUnreachable("gone"), NANTES)
     assert one.ask() == City(city="Nantes")
-    assert one.ledger.outcomes == ["timeout", "ok", "unreachable", "ok"]
+    assert one.ledger.outcomes == ["timeout", "unusable", "unreachable", "ok"]
     assert len({call.id for call in one.ledger.begun}) == len(model.requests) == 4
 
 
@@ -186,14 +186,15 @@ def test_a_limit_met_at_a_retry_does_not_hide_the_failure(clock: Clock) -> None:
 # ------------------------------------------------------------------------------------------------------------- repair
 
 
-def test_a_wrong_answer_is_shown_to_the_model_once_with_what_is_wrong(clock: Clock) -> None:
-    one, model = asked(clock, '{"town": "Nantes"}', NANTES)
+def test_after_a_wrong_answer_the_model_is_told_the_fault_and_never_shown_the_answer(clock: Clock) -> None:
+    one, model = asked(clock, '{"town": "SECRET"}', NANTES)
     assert one.ask() == City(city="Nantes")
-    first, answer, problem = model.requests[1].messages
-    assert first == MESSAGES[0]
-    assert (answer.role, answer.text) == (Role.ASSISTANT, '{"town": "Nantes"}')
-    assert "none of the keys city" in problem.text
-    assert '"properties":{"city":' in problem.text
+    (again,) = model.requests[1].messages
+    assert again.role is Role.USER
+    assert again.text.startswith(MESSAGES[0].text)
+    assert "none of the keys city" in again.text
+    assert "SECRET" not in again.text
+    assert len(again.text) < len(MESSAGES[0].text) + 200
 
 
 def test_an_answer_that_fails_the_check_is_repaired_in_the_checks_words(clock: Clock) -> None:
@@ -206,10 +207,30 @@ def test_an_answer_that_fails_the_check_is_repaired_in_the_checks_words(clock: C
     assert "Rome is not in France." in model.requests[1].messages[-1].text
 
 
-def test_a_long_wrong_answer_is_shown_shortened(clock: Clock) -> None:
-    one, model = asked(clock, "x" * 50_000, NANTES)
-    one.ask()
-    assert len(model.requests[1].messages[1].text) < 2100
+def test_an_answer_that_repeats_itself_is_told_so_and_not_asked_for_with_more_tokens(clock: Clock) -> None:
+    endless = '{"city": "' + "Nantes and " * 400
+    one, model = asked(clock, endless, NANTES)
+    assert one.ask() == City(city="Nantes")
+    assert "repeats itself" in model.requests[1].messages[-1].text
+    assert [request.max_tokens for request in model.requests] == [4000, 4000]
+    assert one.ledger.outcomes == ["unusable", "ok"]
+
+
+def test_an_answers_limit_is_that_of_its_form_and_doubled_once(clock: Clock) -> None:
+    cut = ModelReply(text='{"ci', prompt_tokens=1, completion_tokens=1, cut=True)
+    one, model = asked(clock, cut, NANTES, NANTES, model_answer_tokens=500)
+    one.ask(form=AnswerForm(tokens=120))
+    one.ask(form=AnswerForm(tokens=9000))
+    assert [request.max_tokens for request in model.requests] == [120, 240, 500]
+    assert [call.completion_tokens for call in one.ledger.begun] == [120, 240, 500]
+
+
+def test_an_example_of_the_answer_goes_to_the_model_as_json(clock: Clock) -> None:
+    one, model = asked(clock, NANTES)
+    one.ask(form=AnswerForm(tokens=120, example=City(city="Lyon")))
+    schema = model.requests[0].schema
+    assert schema is not None
+    assert schema.example == '{"city":"Lyon"}'
 
 
 def test_an_answer_that_stays_wrong_is_an_error_that_keeps_it_and_does_not_repeat_it(clock: Clock) -> None:

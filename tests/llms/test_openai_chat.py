@@ -23,6 +23,7 @@ from embermem.core.errors import (
 )
 from embermem.core.types import Role
 from embermem.llms import OpenAIChat
+from embermem.llms.dialect import THINKING_TOKENS
 from embermem.llms.structured import read_answer, reply_schema
 from embermem.protocols import ChatMessage, ModelReply, ModelRequest
 from embermem.testing.model_server import ModelServer
@@ -75,6 +76,8 @@ def test_the_request_holds_what_was_asked_and_nothing_more(server: ModelServer) 
             "messages": [{"role": "user", "content": "Hello."}],
             "max_tokens": 100,
             "temperature": 0.5,
+            "stream": True,
+            "stream_options": {"include_usage": True},
         }
     ]
 
@@ -138,7 +141,7 @@ def answer_unless(key: str, message: str, status: int = 400) -> Callable[[dict[s
             "max_tokens",
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'.",
             400,
-            {"max_completion_tokens": 100},
+            {"max_completion_tokens": 100 + THINKING_TOKENS},  # only models that reason out of sight ask for it
         ),
         ("temperature", "'temperature' does not support 0.2 with this model. Only the default (1) is.", 400, {}),
         ("stream_options", "Extra inputs are not permitted: stream_options", 422, {}),
@@ -156,7 +159,7 @@ def test_a_part_that_a_server_refuses_is_left_out_from_then_on(
 
 
 def test_a_refusal_for_another_reason_teaches_nothing() -> None:
-    turns = iter([Raw.refusal("images are not supported")] * 3 + [Raw.json(completion(NANTES))])
+    turns = iter([Raw.refusal("images are not supported")] * 4 + [Raw.json(completion(NANTES))])
     with RawServer(lambda request: next(turns)) as server:
         model = chat(server.url)
         with pytest.raises(ModelRefused):

@@ -242,7 +242,7 @@ def text_under(server: ModelServer, kind: str, **detail: Any) -> Any:
 def test_wrong_shapes_are_valid_json_and_take_turns(server: ModelServer) -> None:
     server.fail_next("wrong_shape", times=4)
     shapes = [json.loads(ask(server).text) for _ in range(4)]
-    assert shapes[0] == shapes[3] == [ANSWER]
+    assert shapes[0] == shapes[3] == [ANSWER, ANSWER]
     assert "summaries" in shapes[1]
     assert shapes[2] == {"pages": [{"page": 1, "summary": "湿地公园 walk", "keywords": None}], "note": "ok"}
     assert "summaries" in json.loads(text_under(server, "wrong_shape", variant="other"))

@@ -330,7 +330,12 @@ class Settings:
     )
     model_url: str = _plain("", "base URL of the endpoint; else OPENAI_BASE_URL, else OpenAI's")
     model_key: str = field(default="", repr=False, metadata={"source": "its key; else OPENAI_API_KEY"})
-    model_timeout_s: float = _number(60.0, "the longest wait for a model's answer", above=0.0, high=3600.0)
+    model_timeout_s: float = _number(
+        60.0,
+        "the longest silence of a model within its answer; it may take 5 times as long to begin it",
+        above=0.0,
+        high=3600.0,
+    )
     model_retries: int = _number(2, "retries after a timeout, 429 or 5xx", low=0, high=10)
     model_retry_max_s: float = _number(
         20.0, "longest pause before a retry; if the server asks for more, the work waits", low=0.0, high=3600.0

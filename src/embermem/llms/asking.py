@@ -1,4 +1,5 @@
-"""Questions to a language model, the careful way: within a budget, written down, tried again, repaired once.
+"""Questions to a language model, the careful way: within a budget, written down, tried again, repaired once, and after
+a chat.
 
 For each request: the breaker is asked, the ledger begins a line (which is where a limit says no), the request is made,
 the line is ended. A retry, a doubled answer and a repair are requests of their own.
@@ -11,27 +12,31 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from datetime import datetime
-from typing import TypeVar
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from embermem.core import ids
 from embermem.core.config import Settings
 from embermem.core.errors import (
     ModelBusy,
     ModelError,
+    ModelGaveWay,
     ModelRefused,
     ModelReplyError,
     ModelTimeout,
+    ModelTooLong,
     ModelUnreachable,
     ModelWait,
     StoreError,
 )
-from embermem.core.types import Owner, Role
+from embermem.core.types import Owner
 from embermem.llms import estimate
 from embermem.llms.breaker import Breaker
-from embermem.llms.structured import WrongAnswer, read_answer, reply_schema, shown
+from embermem.llms.endings import repeats
+from embermem.llms.structured import filled, read_answer, reply_schema
+from embermem.llms.turns import Turn, Turns
 from embermem.protocols import (
     AnswerForm,
     Call,
@@ -41,7 +46,7 @@ from embermem.protocols import (
     ModelReply,
     ModelRequest,
     Purpose,
-    ReplySchema,
+    ServedModel,
     UsageLog,
 )
 
@@ -56,16 +61,25 @@ Answer = TypeVar("Answer")
 FIRST_PAUSE_S = 0.5
 # Low, so that the same page is read the same way; not 0, at which small models repeat themselves without end.
 TEMPERATURE = 0.2
-# Characters of a wrong reply that the repair round shows the model again.
-SHOWN_CHARS = 2000
+# Characters of what was wrong with an answer that the model is told.
+FAULT_CHARS = 300
+# Seconds after which a question that gave way may be asked again.
+GAVE_WAY_S = 2.0
+
+UNUSABLE = "unusable"
+"""The outcome of a request whose answer came and could not be used."""
+GAVE_WAY = "gave way"
+"""The outcome of one that was ended for a chat."""
 
 _ON_THE_WAY = (ModelTimeout, ModelUnreachable, ModelBusy)
-_NOT_BILLED = (ModelUnreachable, ModelBusy, ModelRefused)
+_BACKGROUND = frozenset({Purpose.ANNOTATE, Purpose.PROFILE, Purpose.REMEMBER})
+_NOT_BILLED = (ModelUnreachable, ModelBusy, ModelRefused, ModelTooLong)
 
 
 class ModelAsker:
     """An Asker on one model and one ledger. Safe to use from several threads; they share the breaker, and at most
-    `model_concurrency` of them ask at once. A stream, which somebody reads, waits for no place."""
+    `model_concurrency` of them ask at once. A stream, which somebody reads, waits for no place, and on a server that
+    answers one at a time the questions of the background give way to it."""
 
     def __init__(
         self,
@@ -97,6 +111,8 @@ class ModelAsker:
         )
         self._breaker = Breaker(failures=settings.model_breaker_failures, rest_s=settings.model_breaker_s, clock=clock)
         self._places = threading.BoundedSemaphore(settings.model_concurrency)
+        self._turns = Turns()
+        self._one_at_a_time = isinstance(model, ServedModel) and model.one_at_a_time
 
     @property
     def model(self) -> str:
@@ -106,7 +122,7 @@ class ModelAsker:
     @property
     def context_tokens(self) -> int | None:
         """See Asker.context_tokens."""
-        return None
+        return self._model.find_context() if isinstance(self._model, ServedModel) else None
 
     def ask(
         self,
@@ -122,36 +138,32 @@ class ModelAsker:
         wrong with it: three answers at most. Once an answer was wrong, a limit or rest that forbids the next request
         does not hide it: ModelReplyError is raised, and counts as a try.
         """
-        schema = reply_schema(answer)
-        request = ModelRequest(
-            messages=tuple(messages),
-            max_tokens=self._settings.model_answer_tokens if form is None else form.tokens,
-            temperature=TEMPERATURE,
-            schema=schema,
-        )
+        request = self._request(messages, answer, form)
         doubled = repaired = False
         failure: ModelReplyError | None = None
         while True:
             try:
-                reply = self._answered(owner, purpose, request)
-                return _read(reply.text, answer, check)
+                return self._answered(owner, purpose, request, lambda reply: _read(reply, answer, check))
+            except ModelGaveWay:
+                raise
             except ModelWait:
                 if failure is None:
                     raise
                 raise failure from None
-            except ModelReplyError as error:  # it was empty: there is nothing to show
+            except ModelReplyError as error:  # it was empty: there is no fault to show
                 failure = error
                 if repaired:
                     raise
                 repaired = True
-            except WrongAnswer as wrong:
+            except _Unusable as wrong:
+                reply = wrong.reply
                 failure = self._wrong(purpose, reply)
                 if reply.cut and not doubled:
                     request, doubled = replace(request, max_tokens=2 * request.max_tokens), True
                 elif reply.cut or repaired:
                     raise failure from None  # the words of `wrong` may be the model's
                 else:
-                    request, repaired = _repair(request, schema, reply, str(wrong)), True
+                    request, repaired = _repair(request, str(wrong)), True
 
     def stream(self, owner: Owner, purpose: Purpose, messages: Sequence[ChatMessage]) -> Iterator[str]:
         """See Asker.stream. Nothing is asked before the first piece is; to stop early, close the iterator: what came
@@ -161,7 +173,7 @@ class ModelAsker:
         for attempt in range(self._settings.model_retries + 1):
             pieces: list[str] = []
             try:
-                with self._line(owner, purpose, request) as line:
+                with self._chat(), self._line(owner, purpose, request) as line:
                     for piece in self._model.stream(request):
                         if isinstance(piece, ModelReply):
                             line.reply = piece
@@ -184,14 +196,31 @@ class ModelAsker:
 
     # ------------------------------------------------------------------------------------------------------- requests
 
-    def _answered(self, owner: Owner, purpose: Purpose, request: ModelRequest) -> ModelReply:
-        """A reply; failures on the way are tried again. A limit or rest met then does not hide the failure."""
+    def _request(self, messages: Sequence[ChatMessage], answer: type[Any], form: AnswerForm | None) -> ModelRequest:
+        most = self._settings.model_answer_tokens
+        schema = reply_schema(answer)
+        if form is not None and form.example is not None:
+            schema = replace(schema, example=filled(form.example))
+        return ModelRequest(
+            messages=tuple(messages),
+            max_tokens=most if form is None else min(most, form.tokens),
+            temperature=TEMPERATURE,
+            schema=schema,
+        )
+
+    def _answered(
+        self, owner: Owner, purpose: Purpose, request: ModelRequest, read: Callable[[ModelReply], Answer]
+    ) -> Answer:
+        """What `read` makes of the reply; failures on the way are tried again. A limit or rest met then does not hide
+        the failure. Raises _Unusable as `read` does."""
         failure: ModelError | None = None
         for attempt in range(self._settings.model_retries + 1):
             try:
-                with self._places, self._line(owner, purpose, request) as line:
-                    line.reply = self._model.complete(request)
-                return line.reply
+                with self._turn(purpose) as turn, self._line(owner, purpose, request) as line:
+                    line.reply = self._whole(request, turn, line)
+                    return read(line.reply)
+            except ModelGaveWay:
+                raise
             except ModelWait:
                 if failure is None:
                     raise
@@ -202,6 +231,40 @@ class ModelAsker:
                 failure = error
                 self._pause(error, attempt)
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+    @contextmanager
+    def _turn(self, purpose: Purpose) -> Iterator[Turn]:
+        """A place among the questions, and the turn of this one."""
+        with self._places:
+            if self._one_at_a_time and purpose in _BACKGROUND:
+                with self._turns.background() as turn:
+                    yield turn
+            else:
+                yield Turn()
+
+    def _whole(self, request: ModelRequest, turn: Turn, line: _Line) -> ModelReply:
+        """The reply to a request, as long as it need not give way. Raises ModelError, ModelGaveWay."""
+        if not isinstance(self._model, ServedModel):
+            return self._model.complete(request)
+        stream = self._model.stream(request)
+        turn.awaits(stream)
+        try:
+            for piece in stream:
+                if isinstance(piece, ModelReply):
+                    return piece
+                line.text += piece
+                if turn.gave_way:
+                    break
+        except ModelError:
+            if not turn.gave_way:
+                raise
+        finally:
+            if isinstance(stream, _Closable):
+                stream.close()
+        if turn.gave_way:
+            again = self._clock() + timedelta(seconds=GAVE_WAY_S)
+            raise ModelGaveWay(f"{self.model} was asked to answer a chat first", again)
+        raise ModelReplyError(f"{self.model} ended without an answer", line.text)
 
     def _may_retry(self, error: ModelError, attempt: int) -> bool:
         asked = error.retry_after_s if isinstance(error, ModelBusy) else None
@@ -257,6 +320,12 @@ class ModelAsker:
             if isinstance(error, ModelReplyError):
                 line.text = line.text or error.raw
             raise
+        except _Unusable:
+            ended, heard = replace(ended, outcome=UNUSABLE), True
+            raise
+        except ModelGaveWay:
+            ended = replace(ended, outcome=GAVE_WAY)
+            raise
         except GeneratorExit:  # whoever read the stream has enough
             ended, heard = replace(ended, outcome="ok"), bool(line.text)
             raise
@@ -273,9 +342,19 @@ class ModelAsker:
         except StoreError as error:
             logger.warning("the ledger could not note how the call %s ended (%s)", call.id, type(error).__name__)
 
+    def _chat(self) -> AbstractContextManager[None]:
+        return self._turns.chat() if self._one_at_a_time else nullcontext()
+
     def _wrong(self, purpose: Purpose, reply: ModelReply) -> ModelReplyError:
         what = "was cut at its limit of tokens" if reply.cut else "is not of the form asked for"
         return ModelReplyError(f"the answer of {self.model} ({purpose.value}) {what}", reply.text)
+
+
+@runtime_checkable
+class _Closable(Protocol):
+    """A stream that can be stopped early."""
+
+    def close(self) -> None: ...
 
 
 class _Line:
@@ -301,31 +380,27 @@ class _Line:
         return replace(call, completion_tokens=estimate.text_tokens(self.text))
 
 
-def _read(text: str, answer: type[Answer], check: Callable[[Answer], None]) -> Answer:
-    """The answer, of the form and sound."""
-    found = read_answer(text, answer)
+class _Unusable(Exception):
+    """An answer that is none of the form, or fails the caller's check. Its words are for the model."""
+
+    def __init__(self, words: str, reply: ModelReply) -> None:
+        super().__init__(words)
+        self.reply = reply
+
+
+def _read(reply: ModelReply, answer: type[Answer], check: Callable[[Answer], None]) -> Answer:
+    """The answer, of the form and sound. Raises _Unusable."""
     try:
+        found = read_answer(reply.text, answer)
         check(found)
     except ValueError as error:
-        raise WrongAnswer(str(error)) from error
+        words = "It repeats itself without end." if repeats(reply.text) else str(error)
+        raise _Unusable(words, reply) from error
     return found
 
 
-def _repair(request: ModelRequest, schema: ReplySchema, reply: ModelReply, problem: str) -> ModelRequest:
-    """The question again, with the reply and what is wrong with it. The schema is shown, as some servers hide it."""
-    words = (
-        f"This answer cannot be used. {problem} Answer the first question again, whole, with one JSON object and "
-        f"nothing else. It follows this JSON schema, with every key:\n{shown(schema)}"
-    )
-    round_two = (
-        ChatMessage(role=Role.ASSISTANT, text=_shortened(reply.text)),
-        ChatMessage(role=Role.USER, text=words),
-    )
-    return replace(request, messages=(*request.messages, *round_two))
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= SHOWN_CHARS:
-        return text
-    half = SHOWN_CHARS // 2
-    return f"{text[:half]}\n[…]\n{text[-half:]}"
+def _repair(request: ModelRequest, problem: str) -> ModelRequest:
+    """The question again, with what was wrong with the answer. The answer itself is not shown: small models copy it."""
+    *before, last = request.messages
+    words = f"An earlier answer to this could not be used. {problem[:FAULT_CHARS]} Answer anew, whole, in JSON."
+    return replace(request, messages=(*before, replace(last, text=f"{last.text}\n\n{words}")))

@@ -2,8 +2,8 @@
 
 Format: https://platform.openai.com/docs/api-reference/chat/create. The `openai` package brings the connection, the key
 and the errors; it is imported at the first request, as that takes most of a second. Servers differ in what they take:
-see `_Dialect`. Requests go to the base URL alone: proxies that the environment names are not used, and redirects are
-not followed.
+see `dialect`. Every answer is streamed, so that a slow one can be told from none. Requests go to the base URL alone:
+proxies that the environment names are not used, and redirects are not followed.
 """
 
 from __future__ import annotations
@@ -12,65 +12,57 @@ import importlib.util
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from embermem.core.errors import (
     ConfigError,
-    ModelBusy,
-    ModelError,
     ModelMissing,
-    ModelRefused,
     ModelReplyError,
     ModelTimeout,
     ModelUnreachable,
 )
-from embermem.core.retry_after import retry_after_s
-from embermem.core.types import Role
-from embermem.llms import estimate
-from embermem.llms.structured import shown
+from embermem.llms import dialect as dialects
+from embermem.llms import estimate, refusals, served
+from embermem.llms.dialect import THINKING_TOKENS, Dialect
+from embermem.llms.endings import Ending, repeats
+from embermem.llms.flights import FIRST_FACTOR, Flight, Lanes
+from embermem.llms.structured import follows
 from embermem.llms.thinking import ThinkingFilter, without_thinking
-from embermem.protocols import ChatMessage, ModelReply, ModelRequest
+from embermem.protocols import ModelReply, ModelRequest, StructuredMode
 
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["OpenAIChat", "with_schema"]
+__all__ = ["OpenAIChat"]
 
 # Bytes of a reply that are read at most: 200,000 tokens are about 1 MB; reasoning may be ten times that.
 MAX_REPLY_BYTES = 16 * 2**20
 # A server without keys is sent this: the package insists on one, and would else take it from the environment.
 NO_KEY = "none"
+# Seconds for a connection.
+CONNECT_S = 10.0
+# Seconds before a server that could not be asked for its context is asked again.
+CONTEXT_REST_S = 60.0
+# An answer of fewer tokens than this is not worth asking for.
+LEAST_TOKENS = 64
 
 _OPENAI_HOST = "api.openai.com"
 
-Format = Literal["json_schema", "json_object", "prompt"]
-_LOWER: Mapping[Format, Format] = {"json_schema": "json_object", "json_object": "prompt"}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Dialect:
-    """What a server takes of the format, for one model. Each field steps once, when the server refuses what it is."""
-
-    reply_format: Format = "json_schema"
-    limit_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    temperature: bool = True
-    stream_usage: bool = True
-
 
 class OpenAIChat:
-    """A chat model behind an OpenAI-compatible endpoint. Safe to call from several threads, which share connections."""
+    """A chat model behind an OpenAI-compatible endpoint. Safe to call from several threads."""
 
     def __init__(self, *, model: str, base_url: str, api_key: str | None, timeout_s: float) -> None:
         """`base_url` ends before "/chat/completions", as in "http://localhost:11434/v1". No request is made yet.
 
-        `timeout_s` is for one whole answer; of a stream, for each wait between two pieces. Raises ConfigError;
-        ModelMissing if the package `openai` is not installed.
+        `timeout_s` is for each wait between two pieces of an answer; the first piece may take FIRST_FACTOR times as
+        long. Raises ConfigError; ModelMissing if the package `openai` is not installed.
         """
         address = urlsplit(base_url)
         if address.scheme not in ("http", "https") or not address.hostname:
@@ -84,272 +76,347 @@ class OpenAIChat:
         self._model = model
         self._url = address._replace(fragment="").geturl()
         self._at_openai = address.hostname == _OPENAI_HOST
+        self._near = served.is_near(self._url)
         self._shown = f"the model {model} at {address.netloc}"
-        self._key = api_key or NO_KEY
+        self._key = api_key
         self._timeout_s = timeout_s
-        self._dialect = _Dialect()
-        self._client: openai.OpenAI | None = None
+        self._dialect = Dialect(thinking="template" if self._near else "free")
+        self._lanes: Lanes[openai.OpenAI] = Lanes(self._client)
         self._lock = threading.Lock()
+        self._asking = threading.Lock()
+        self._told: int | None = None
+        self._asked_at: float | None = None
 
     @property
     def name(self) -> str:
         """The model's name."""
         return self._model
 
+    @property
+    def structured_mode(self) -> StructuredMode:
+        """See ServedModel.structured_mode."""
+        return self._dialect.mode
+
+    def find_context(self) -> int | None:
+        """See ServedModel.find_context. What a refusal told counts before what the server says of itself."""
+        if self._dialect.context is None and not self._at_openai:
+            with self._asking:
+                now = time.monotonic()
+                if self._asked_at is None or (self._told is None and now - self._asked_at > CONTEXT_REST_S):
+                    self._told, self._asked_at = served.context_of(self._url, self._model, self._key), now
+        return self._dialect.context or self._told
+
+    @property
+    def one_at_a_time(self) -> bool:
+        """See ServedModel.one_at_a_time: whether the address is of this machine or its network."""
+        return self._near
+
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer. A server that refuses a part of the format is asked again at once without it; this is remembered.
+        """One answer. Raises as LanguageModel.complete."""
+        *_, last = self.stream(request)
+        if not isinstance(last, ModelReply):
+            raise AssertionError("a stream ends with its reply")
+        return replace(last, text=without_thinking(last.text).strip())
 
-        An answer cut at `max_tokens` may be empty (a model may reason so long). Raises as LanguageModel.complete.
+    def stream(self, request: ModelRequest) -> _Answering:
+        """The answer piece by piece; see LanguageModel.stream. A server that refuses a part of the format is asked
+        again at once without it; this is remembered, as is what its answers show of it.
+
+        An answer cut at `max_tokens` may be empty (a model may reason so long). Raises ModelUnreachable if the server
+        breaks off.
         """
-        with self._asked(request, stream=False) as response:
-            content = self._whole(response.iter_bytes())
-        try:
-            body = msgspec.json.decode(content, type=_Body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._unreadable("gave no JSON of the form of a chat completion", content) from error
-        if not body.choices:
-            raise self._unreadable("gave no choices", content)
-        choice, message = body.choices[0], body.choices[0].message or _Message()
-        cut = choice.finish_reason == "length"
-        text = without_thinking(_text(message.content)).strip()
-        if not text and not cut:
-            raise self._unreadable("declined to answer" if message.refusal else "gave an empty answer", content)
-        return _reply(request, text, body.usage, cut=cut)
-
-    def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
-        """The answer piece by piece; see LanguageModel.stream. Raises ModelUnreachable if the server breaks off."""
-        thinking, pieces = ThinkingFilter(), list[str]()
-        usage: _Usage | None = None
-        finish: str | None = None
-        done = False
-        with self._asked(request, stream=True) as response:
-            for data in self._events(response.iter_lines()):
-                if data == "[DONE]":
-                    done = True
-                    break
-                chunk = self._chunk(data)
-                usage = chunk.usage or usage
-                for choice in chunk.choices[:1]:
-                    finish = choice.finish_reason or finish
-                    if choice.delta and (piece := thinking.feed(_text(choice.delta.content))):
-                        pieces.append(piece)
-                        yield piece
-        if not done and finish is None:
-            raise ModelUnreachable(f"{self._shown} stopped in the middle of its answer")
-        if rest := thinking.rest():
-            pieces.append(rest)
-            yield rest
-        text, cut = "".join(pieces), finish == "length"
-        if not text.strip() and not cut:
-            raise self._unreadable("gave an empty answer", b"")
-        yield _reply(request, text, usage, cut=cut)
+        flight = Flight(FIRST_FACTOR * self._timeout_s, self._timeout_s)
+        return _Answering(self._pieces(request, flight), flight)
 
     # ------------------------------------------------------------------------------------------------------- requests
 
+    def _pieces(self, request: ModelRequest, flight: Flight) -> Generator[str | ModelReply]:
+        came = _Came(request=request)
+        with self._asked(request, flight) as (response, dialect):
+            for data in self._events(response.iter_lines(), flight):
+                if data == "[DONE]":
+                    came.done = True
+                    break
+                if piece := came.take(self._body(data)):
+                    yield piece
+                if came.over:
+                    break
+                if came.thought_tokens > THINKING_TOKENS:
+                    self._learn(request, dialect, came)
+                    raise ModelReplyError(
+                        f"{self._shown} reasoned for more than {THINKING_TOKENS} tokens; turn its thinking off", ""
+                    )
+        if not (came.done or came.finish or came.over):
+            if flight.late:  # a body without a length just ends there
+                raise self._late(flight)
+            raise ModelUnreachable(f"{self._shown} stopped in the middle of its answer")
+        if rest := came.rest():
+            yield rest
+        self._learn(request, dialect, came)
+        if not came.text.strip() and not came.cut:
+            raise self._unreadable("declined to answer" if came.refused else "gave an empty answer", came.raw)
+        yield came.reply()
+
     @contextmanager
-    def _asked(self, request: ModelRequest, *, stream: bool) -> Iterator[Any]:
+    def _asked(self, request: ModelRequest, flight: Flight) -> Iterator[tuple[Any, Dialect]]:
         """The response to one request, its body not yet read; errors of reading it are ours too.
 
         Where the server refuses a part of the format, the dialect steps on until it takes the request, or refuses it
         for another reason. What it took is remembered only then.
         """
-        client, dialect = self._connected(), self._dialect
-        from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
-
+        with self._lock:
+            import openai
         transport = tuple(sys.modules[name].HTTPError for name in ("httpx2", "httpx") if name in sys.modules)
+        began = dialect = self._dialect
         try:
-            while True:
-                body = self._body(request, dialect, stream=stream)
-                try:
-                    with client.chat.completions.with_streaming_response.create(**body) as response:
-                        self._dialect = dialect
-                        yield response
-                        return
-                except APIStatusError as error:
-                    step = _step(dialect, request, error, stream=stream)
-                    if step is None:
-                        raise self._refusal(error) from None  # its text is the server's
-                    dialect = step
-        except APITimeoutError as error:
-            raise self._late() from error
-        except (APIConnectionError, *transport) as error:
-            if "Timeout" in type(error).__name__:
-                raise self._late() from error
+            with flight, self._lanes.taken(flight) as client:
+                room: int | None = None
+                while True:
+                    limit = self._limit(request, dialect) if room is None else room
+                    body = dialects.body(self._model, request, dialect, limit)
+                    try:
+                        with client.chat.completions.with_streaming_response.create(**body) as response:
+                            self._took(began, dialect)
+                            yield response, dialect
+                            return
+                    except openai.APIStatusError as error:
+                        dialect, room = self._after(error, request, dialect, limit)
+        except (openai.APIConnectionError, *transport) as error:
+            if flight.late or (not flight.broken and "Timeout" in type(error).__name__):
+                raise self._late(flight) from error
             raise ModelUnreachable(f"{self._shown} cannot be reached, or the connection was lost") from error
-        except APIError as error:
+        except openai.APIError as error:
             raise ModelUnreachable(f"{self._shown} failed") from error
 
-    def _connected(self) -> openai.OpenAI:
-        """The package's client, made at the first use."""
+    def _client(self, sent: Callable[[Any], None]) -> openai.OpenAI:
+        """The package's client, which hands each request to `sent` before it goes."""
+        import openai
+
+        read_s = (FIRST_FACTOR + 1) * self._timeout_s  # the flight's own limits come before
+        http = openai.DefaultHttpxClient(
+            trust_env=False,
+            follow_redirects=False,
+            timeout=openai.Timeout(read_s, connect=min(CONNECT_S, self._timeout_s)),
+            event_hooks={"request": [sent]},
+        )
+        client = openai.OpenAI(
+            api_key=self._key or NO_KEY,
+            base_url=self._url,
+            timeout=http.timeout,
+            max_retries=0,
+            http_client=http,
+        )
+        if not self._at_openai:  # what OPENAI_ORG_ID and OPENAI_PROJECT_ID say is no other host's business
+            client.organization = client.project = None
+        return client
+
+    def _limit(self, request: ModelRequest, dialect: Dialect) -> int:
+        """Most tokens to ask for: the answer's, and room for reasoning, as far as the context is known to hold them."""
+        limit = request.max_tokens + (THINKING_TOKENS if dialect.thinks else 0)
+        context = dialect.context or self._told
+        room = limit if context is None else context - estimate.prompt_tokens(request)
+        return min(limit, room) if room >= LEAST_TOKENS else limit
+
+    def _after(
+        self, error: openai.APIStatusError, request: ModelRequest, dialect: Dialect, limit: int
+    ) -> tuple[Dialect, int | None]:
+        """What to try after a refusal: a dialect, and a limit of tokens where it told one. Raises ModelError."""
+        said = f"{error.message} {error.param} {error.body}"
+        if refusals.is_too_long(error.status_code, said):
+            prompt, context = refusals.prompt_and_context(said)
+            self._learn_context(context)
+            room = (context or 0) - (prompt or 0)
+            if context and prompt and LEAST_TOKENS <= room < limit:
+                return replace(dialect, context=context), room
+        elif step := dialects.after_refusal(dialect, request, error.status_code, said):
+            return step, None
+        raise refusals.refusal(
+            self._shown, error.status_code, error.code, said, error.response.headers
+        ) from None  # its text is the server's
+
+    # -------------------------------------------------------------------------------------------------- what is learnt
+
+    def _took(self, began: Dialect, dialect: Dialect) -> None:
+        """The server took a request in this dialect."""
+        if dialect is not began:
+            with self._lock:
+                self._dialect = replace(dialect, context=dialect.context or self._dialect.context)
+
+    def _learn_context(self, tokens: int | None) -> None:
+        if tokens is not None:
+            with self._lock:
+                self._dialect = replace(self._dialect, context=tokens)
+
+    def _learn(self, request: ModelRequest, used: Dialect, came: _Came) -> None:
+        """What an answer shows of the server. Others may have learnt meanwhile: a step is made once."""
+        formed = _formed(request, used.mode, came)
         with self._lock:
-            if self._client is None:
-                import openai
-
-                client = openai.OpenAI(
-                    api_key=self._key,
-                    base_url=self._url,
-                    timeout=self._timeout_s,
-                    max_retries=0,
-                    http_client=openai.DefaultHttpxClient(
-                        trust_env=False, follow_redirects=False, timeout=self._timeout_s
-                    ),
-                )
-                if not self._at_openai:  # what OPENAI_ORG_ID and OPENAI_PROJECT_ID say is no other host's business
-                    client.organization = client.project = None
-                self._client = client
-            return self._client
-
-    def _body(self, request: ModelRequest, dialect: _Dialect, *, stream: bool) -> dict[str, Any]:
-        """The request in this dialect."""
-        messages = request.messages
-        if request.schema is not None and dialect.reply_format != "json_schema":
-            messages = with_schema(request)
-        body: dict[str, Any] = {
-            "model": self._model,
-            "messages": [{"role": message.role.value, "content": message.text} for message in messages],
-            dialect.limit_key: request.max_tokens,
-        }
-        if request.temperature is not None and dialect.temperature:
-            body["temperature"] = request.temperature
-        if request.schema is not None and dialect.reply_format == "json_schema":
-            named = {"name": request.schema.name, "strict": True, "schema": dict(request.schema.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": named}
-        elif request.schema is not None and dialect.reply_format == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        if stream:
-            body["stream"] = True
-            if dialect.stream_usage:
-                body["stream_options"] = {"include_usage": True}
-        return body
+            now = self._dialect
+            self._dialect = dialects.after_reply(
+                now,
+                structured=request.schema is not None and now.thinking == used.thinking,
+                formed=formed if now.mode is used.mode else None,
+                thought=came.thought,
+            )
 
     # -------------------------------------------------------------------------------------------------------- replies
 
-    def _whole(self, parts: Iterator[bytes]) -> bytes:
-        """A reply's bytes. The connection's timeout counts from byte to byte; the deadline counts for all."""
-        deadline, content = time.monotonic() + self._timeout_s, bytearray()
-        for part in parts:
-            content += part
-            if len(content) > MAX_REPLY_BYTES:
-                raise self._unreadable(f"gave more than {MAX_REPLY_BYTES} bytes", bytes(content[:1000]))
-            if time.monotonic() > deadline:
-                raise self._late()
-        return bytes(content)
-
-    def _events(self, lines: Iterator[str]) -> Iterator[str]:
-        """The data of a stream's events. Comments keep a connection up, but do not put the deadline off."""
-        deadline, size = time.monotonic() + self._timeout_s, 0
+    def _events(self, lines: Iterator[str], flight: Flight) -> Iterator[str]:
+        """The data of a stream's events; of a server that does not stream, its whole answer. Comments keep a
+        connection up, but do not put the deadline off."""
+        size, plain = 0, list[str]()
         for line in lines:
             size += len(line)
             if size > MAX_REPLY_BYTES:
-                raise self._unreadable(f"gave more than {MAX_REPLY_BYTES} bytes", b"")
-            if line.startswith("data:"):
+                raise self._unreadable(f"gave more than {MAX_REPLY_BYTES} bytes", "")
+            if line.startswith("data:") and not plain:
+                flight.heard()
                 yield line.removeprefix("data:").strip()
-                deadline = time.monotonic() + self._timeout_s
-            elif time.monotonic() > deadline:
-                raise self._late()
+            elif plain or (line.strip() and not line.startswith(_OTHER_LINES)):
+                plain.append(line)
+        if plain:
+            yield "\n".join(plain)
+            yield "[DONE]"
 
-    def _chunk(self, data: str) -> _Body:
+    def _body(self, data: str) -> _Body:
         try:
-            chunk = msgspec.json.decode(data.encode(), type=_Body)
+            body = msgspec.json.decode(data.encode(), type=_Body)
         except (msgspec.DecodeError, UnicodeEncodeError) as error:
-            raise self._unreadable(
-                "gave no JSON of the form of a chat completion", data.encode(errors="replace")
-            ) from error
-        if chunk.error is not None:
+            raise self._unreadable("gave no JSON of the form of a chat completion", data) from error
+        if body.error is not None:
+            said = str(body.error)
+            if refusals.is_too_long(400, said):
+                context = refusals.prompt_and_context(said)[1]
+                self._learn_context(context)
+                raise refusals.too_long(self._shown, context)
             raise ModelUnreachable(f"{self._shown} failed during its answer")
-        return chunk
+        return body
 
     # --------------------------------------------------------------------------------------------------------- errors
 
-    def _late(self) -> ModelTimeout:
-        return ModelTimeout(f"{self._shown} did not answer within {self._timeout_s:g} s")
+    def _late(self, flight: Flight) -> ModelTimeout:
+        first_s = FIRST_FACTOR * self._timeout_s
+        what = f"did not begin to answer within {first_s:g} s ({FIRST_FACTOR} times the setting model_timeout_s)"
+        if flight.begun:
+            what = f"fell silent for {self._timeout_s:g} s in its answer (the setting model_timeout_s)"
+        return ModelTimeout(f"{self._shown} {what}")
 
-    def _unreadable(self, what: str, content: bytes) -> ModelReplyError:
-        return ModelReplyError(f"{self._shown} {what}", content.decode("utf-8", "replace"))
-
-    def _refusal(self, error: openai.APIStatusError) -> ModelError:
-        """What a status means, in our words."""
-        status, headers = error.status_code, error.response.headers
-        said = f"{self._shown} (HTTP {status})"
-        if status == 429 and error.code == "insufficient_quota":
-            return ModelRefused(f"{said}: the account has no credit left")
-        if status == 429:
-            return ModelBusy(f"{said} asks to wait", retry_after_s(headers))
-        if status == 408:
-            return ModelTimeout(f"{said} gave up waiting")
-        if status >= 500:
-            return ModelUnreachable(f"{said} failed")
-        if status < 400:
-            return ModelRefused(
-                f"{said} redirects to another address; redirects are not followed, set model_url to that address"
-            )
-        return ModelRefused(f"{said} refuses: {_REASONS.get(error.code or '') or _STATUSES.get(status, 'the request')}")
+    def _unreadable(self, what: str, content: str) -> ModelReplyError:
+        return ModelReplyError(f"{self._shown} {what}", content)
 
 
-_REASONS = {
-    "context_length_exceeded": "the request is too long for the model",
-    "invalid_api_key": "the key is wrong; see model_key",
-    "model_not_found": "it has no model of that name; see `model`",
-}
-_STATUSES = {
-    401: "the key is missing or wrong; see model_key",
-    402: "the account has no credit left",
-    403: "the key may not use this model",
-    404: "it has no model of that name, or nothing stands at this address; see `model` and model_url",
-    413: "the request is too long",
-}
+_OTHER_LINES = (":", "event:", "id:", "retry:")
 
 
-# ---------------------------------------------------------------------------------------------- what servers will take
+class _Answering(Iterator[str | ModelReply]):
+    """A stream that another thread may break off: see BreakableStream."""
+
+    def __init__(self, pieces: Generator[str | ModelReply], flight: Flight) -> None:
+        self._pieces = pieces
+        self._flight = flight
+
+    def __next__(self) -> str | ModelReply:
+        return next(self._pieces)
+
+    def close(self) -> None:
+        """Stop, and leave the server alone."""
+        self._pieces.close()
+
+    def break_off(self) -> None:
+        """See BreakableStream.break_off."""
+        self._flight.break_off()
 
 
-_FORMAT_WORDS = ("response_format", "json_schema", "json_object", "structured output", "guided", "grammar", "schema")
-_UNKNOWN_WORDS = (
-    "unsupported", "not support", "unknown", "unrecognized", "unexpected", "not permitted", "not allowed",
-    "extra inputs", "extra_forbidden", "unavailable", "does not", "instead", "deprecated", "only the default",
-)  # fmt: skip
-_SIZE_WORDS = ("too large", "maximum", "context length", "exceed")
+@dataclass(kw_only=True)
+class _Came:
+    """What has come of an answer."""
+
+    request: ModelRequest
+    raw: str = ""
+    thought_tokens: int = 0
+    done: bool = False
+    over: bool = False
+    """Whether it has ended for us, though the server goes on."""
+    finish: str | None = None
+    refused: bool = False
+    _reasoned: bool = False
+    _usage: _Usage | None = None
+    _pieces: list[str] = field(default_factory=list)
+    _filter: ThinkingFilter = field(default_factory=ThinkingFilter)
+    _ending: Ending | None = None
+
+    def __post_init__(self) -> None:
+        if self.request.schema is not None:
+            self._ending = Ending(self.request.schema.schema, self.request.max_tokens)
+
+    def take(self, body: _Body) -> str:
+        """Take the next chunk, or a whole body; the text that it brings, without reasoning."""
+        self._usage = body.usage or self._usage
+        piece = ""
+        for choice in body.choices[:1]:
+            self.finish = choice.finish_reason or self.finish
+            message = choice.delta or choice.message or _Message()
+            self.refused = self.refused or bool(message.refusal)
+            text = _text(message.content)
+            self.raw += text
+            piece = self._filter.feed(text) if text else ""
+            if not piece:
+                self.thought_tokens += estimate.text_tokens(text.strip())
+            for other in (message.reasoning_content, message.reasoning):
+                if isinstance(other, str):
+                    self.thought_tokens += estimate.text_tokens(other)
+                    self._reasoned = self._reasoned or bool(other.strip())
+        return self._kept(piece)
+
+    def rest(self) -> str:
+        """What was held back, when all has come."""
+        return self._kept(self._filter.rest())
+
+    def _kept(self, piece: str) -> str:
+        if piece:
+            self._pieces.append(piece)
+            if self._ending is not None:
+                self.over = self.over or self._ending.feed(piece)
+        return piece
+
+    @property
+    def text(self) -> str:
+        """The answer. Of a structured one all reasoning is out, also what was not marked when it came."""
+        return "".join(self._pieces) if self._ending is None else without_thinking(self.raw).strip()
+
+    @property
+    def cut(self) -> bool:
+        """Whether it ended at its limit."""
+        return self.finish == "length" or (self._ending is not None and self._ending.cut)
+
+    @property
+    def thought(self) -> bool:
+        """Whether the model reasoned: in the open, as the server counts, or so long that no answer came."""
+        counted = self._usage.completion_tokens_details if self._usage else None
+        text = self.text.strip()
+        marked = self.raw.strip().removesuffix(text).replace("<think>", "").replace("</think>", "").strip()
+        return bool(marked or self._reasoned or (counted and counted.reasoning_tokens) or (self.cut and not text))
+
+    def reply(self) -> ModelReply:
+        """The whole, with our estimates where the server did not count."""
+        given = self._usage or _Usage()
+        cached = given.prompt_tokens_details.cached_tokens if given.prompt_tokens_details else None
+        counted = given.prompt_tokens, given.completion_tokens, cached
+        if given.completion_tokens is None:
+            counted = given.prompt_tokens, estimate.text_tokens(self.text) + self.thought_tokens, cached
+        return estimate.reply(self.request, self.text, *counted, cut=self.cut)
 
 
-def _step(dialect: _Dialect, request: ModelRequest, error: openai.APIStatusError, *, stream: bool) -> _Dialect | None:
-    """The dialect to try after a refusal; None if the refusal is about something else."""
-    if error.status_code not in (400, 422):
+def _formed(request: ModelRequest, mode: StructuredMode, came: _Came) -> bool | None:
+    """Whether an answer is of the form that the server was to bring about in this mode; None if that cannot be told."""
+    text = came.text
+    if request.schema is None or mode is StructuredMode.PROMPT or not text:
         return None
-    said = f"{error.message} {error.param} {error.body}".lower()
-    unknown = any(word in said for word in _UNKNOWN_WORDS)
-    if stream and dialect.stream_usage and ("stream_options" in said or "include_usage" in said):
-        return replace(dialect, stream_usage=False)
-    if unknown and dialect.limit_key == "max_tokens" and "max_tokens" in said and not _about_size(said):
-        return replace(dialect, limit_key="max_completion_tokens")
-    if unknown and dialect.temperature and request.temperature is not None and "temperature" in said:
-        return replace(dialect, temperature=False)
-    lower = _LOWER.get(dialect.reply_format)
-    if request.schema is not None and lower and (unknown or any(word in said for word in _FORMAT_WORDS)):
-        return replace(dialect, reply_format=lower)
-    return None
-
-
-def _about_size(said: str) -> bool:
-    return any(word in said for word in _SIZE_WORDS)
-
-
-def with_schema(request: ModelRequest) -> tuple[ChatMessage, ...]:
-    """The messages of a request with its schema in words, for servers that take none.
-
-    It is put at the end of the first system message, so that the beginning of the prompt stays the same and caches keep
-    it; where there is none, at the end of the last message.
-    """
-    if request.schema is None:
-        return request.messages
-    words = (
-        "Answer with one JSON object and nothing else. It follows this JSON schema, with every key:\n"
-        f"{shown(request.schema)}"
-    )
-    roles = [message.role for message in request.messages]
-    at = roles.index(Role.SYSTEM) if Role.SYSTEM in roles else len(roles) - 1
-    chosen = request.messages[at]
-    changed = ChatMessage(role=chosen.role, text=f"{chosen.text}\n\n{words}")
-    return (*request.messages[:at], changed, *request.messages[at + 1 :])
+    if came.cut or (came.over and repeats(text)):
+        return None if text.startswith("{") else False
+    if mode is StructuredMode.JSON_OBJECT and text.startswith("{"):
+        return True
+    return follows(text, request.schema.schema)
 
 
 # ------------------------------------------------------------------------------------------------------ what they give
@@ -363,10 +430,12 @@ class _Part(msgspec.Struct):
 
 
 class _Message(msgspec.Struct):
-    """A message, or the next piece of one. Reasoning in a field of its own is not read."""
+    """A message, or the next piece of one. Reasoning has one of two fields of its own, by server."""
 
     content: str | list[_Part] | None = None
     refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
 
 
 class _Choice(msgspec.Struct):
@@ -379,10 +448,15 @@ class _Cached(msgspec.Struct):
     cached_tokens: int | None = None
 
 
+class _Reasoned(msgspec.Struct):
+    reasoning_tokens: int | None = None
+
+
 class _Usage(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _Cached | None = None
+    completion_tokens_details: _Reasoned | None = None
 
 
 class _Body(msgspec.Struct):
@@ -397,10 +471,3 @@ def _text(content: str | list[_Part] | None) -> str:
     if isinstance(content, list):
         return "".join(part.text or "" for part in content if part.type == "text")
     return content or ""
-
-
-def _reply(request: ModelRequest, text: str, usage: _Usage | None, *, cut: bool) -> ModelReply:
-    """The reply, with our estimates where the server did not count."""
-    given = usage or _Usage()
-    cached = given.prompt_tokens_details.cached_tokens if given.prompt_tokens_details else None
-    return estimate.reply(request, text, given.prompt_tokens, given.completion_tokens, cached, cut=cut)

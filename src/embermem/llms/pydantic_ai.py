@@ -13,6 +13,7 @@ import os
 import queue
 import threading
 from collections.abc import Coroutine, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
 
 from embermem.core.errors import (
@@ -26,10 +27,11 @@ from embermem.core.errors import (
     ModelUnreachable,
 )
 from embermem.core.types import Role
-from embermem.llms import estimate
-from embermem.llms.openai_chat import with_schema
+from embermem.llms import estimate, refusals
+from embermem.llms.dialect import with_form
+from embermem.llms.flights import FIRST_FACTOR
 from embermem.llms.thinking import ThinkingFilter, without_thinking
-from embermem.protocols import ModelReply, ModelRequest
+from embermem.protocols import ModelReply, ModelRequest, StructuredMode
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -60,8 +62,9 @@ class PydanticAIChat:
     ) -> None:
         """`name` is `anthropic:NAME` or `google:NAME`. Without `api_key`, ANTHROPIC_API_KEY or GOOGLE_API_KEY is taken.
 
-        `timeout_s` is for one whole answer; of a stream, for each wait between two pieces. `model` is one made already,
-        of any provider. Raises ModelMissing if the packages are not installed, ConfigError if there is no key.
+        `timeout_s` is for each wait between two pieces; the first may take FIRST_FACTOR times as long. `model` is one
+        made already, of any provider. Raises ModelMissing if the packages are not installed, ConfigError if there is no
+        key.
         """
         provider, _, short = name.partition(":")
         if model is None:
@@ -82,21 +85,26 @@ class PydanticAIChat:
         """The provider and the model's name."""
         return self._name
 
+    @property
+    def structured_mode(self) -> StructuredMode:
+        """By the prompt: both follow a schema in words."""
+        return StructuredMode.PROMPT
+
+    def find_context(self) -> int | None:
+        """Not told."""
+        return None
+
+    @property
+    def one_at_a_time(self) -> bool:
+        """No: these services take many requests at once."""
+        return False
+
     def complete(self, request: ModelRequest) -> ModelReply:
         """See LanguageModel.complete."""
-        from pydantic_ai.direct import model_request
-
-        model = self._made()
-
-        async def ask() -> ModelResponse:
-            async with asyncio.timeout(self._timeout_s):
-                return await model_request(model, _messages(request), model_settings=self._settings(request))
-
-        try:
-            response = self._run(ask()).result()
-        except Exception as error:  # noqa: BLE001 - sorted by _ours, which passes on what is not the model's doing
-            raise self._ours(error) from None  # its text is the server's
-        return self._reply(request, without_thinking(response.text or "").strip(), response)
+        *_, last = self.stream(request)
+        if not isinstance(last, ModelReply):
+            raise AssertionError("a stream ends with its reply")
+        return replace(last, text=without_thinking(last.text).strip())
 
     def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
         """See LanguageModel.stream."""
@@ -116,13 +124,14 @@ class PydanticAIChat:
                 pieces.put(error)
 
         running = self._run(ask())
-        thinking, texts = ThinkingFilter(), list[str]()
+        thinking, texts, wait_s = ThinkingFilter(), list[str](), FIRST_FACTOR * self._timeout_s
         try:
             while True:
                 try:
-                    piece = pieces.get(timeout=self._timeout_s)
+                    piece = pieces.get(timeout=wait_s)
                 except queue.Empty:
-                    raise self._late() from None
+                    raise self._late(wait_s) from None
+                wait_s = self._timeout_s
                 if isinstance(piece, Exception):
                     raise self._ours(piece) from None
                 if text := thinking.feed(piece) if isinstance(piece, str) else thinking.rest():
@@ -147,13 +156,13 @@ class PydanticAIChat:
         """The package's model, made at the first use: its import takes seconds, which no timeout is to count."""
         with self._lock:
             if self._model is None:
-                self._model = _make(self._provider, self._short, self._key, self._url, self._timeout_s)
+                self._model = _make(self._provider, self._short, self._key, self._url, FIRST_FACTOR * self._timeout_s)
             return self._model
 
     def _settings(self, request: ModelRequest) -> ModelSettings:
         settings: ModelSettings = {
             "max_tokens": request.max_tokens,
-            "timeout": self._timeout_s,
+            "timeout": FIRST_FACTOR * self._timeout_s,
             "max_retries": 0,
         }
         if request.temperature is not None:
@@ -170,8 +179,8 @@ class PydanticAIChat:
         counted = usage.input_tokens or None, usage.output_tokens or None, usage.cache_read_tokens
         return estimate.reply(request, text, *counted, cut=cut)
 
-    def _late(self) -> ModelTimeout:
-        return ModelTimeout(f"{self._name} did not answer within {self._timeout_s:g} s")
+    def _late(self, waited_s: float) -> ModelTimeout:
+        return ModelTimeout(f"{self._name} was silent for {waited_s:g} s; see the setting model_timeout_s")
 
     def _ours(self, error: Exception) -> Exception:
         """The package's error as one of ours; an error of another kind (a defect) as it is."""
@@ -182,7 +191,7 @@ class PydanticAIChat:
         mapped: ModelError
         match error:
             case TimeoutError() | theirs.ModelTimeoutError():
-                mapped = self._late()
+                mapped = self._late(self._timeout_s)
             case theirs.ModelRateLimitError():
                 mapped = ModelBusy(f"{said} asks to wait", error.retry_after)
             case theirs.ModelQuotaExceededError():
@@ -191,6 +200,8 @@ class PydanticAIChat:
                 mapped = ModelUnreachable(f"{said} cannot be reached, or failed")
             case theirs.ModelAPIError() if status == 429:
                 mapped = ModelBusy(f"{said} asks to wait", error.retry_after)
+            case theirs.ModelAPIError() if status is not None and refusals.is_too_long(status, str(error)):
+                mapped = refusals.too_long(said, None)
             case theirs.ModelAPIError() if status is not None and status < 500:
                 mapped = ModelRefused(f"{said} refuses the request: its key, the model's name, or its size")
             case theirs.ModelAPIError():
@@ -245,7 +256,7 @@ def _messages(request: ModelRequest) -> list[ModelMessage]:
     from pydantic_ai import messages as theirs
 
     made: list[ModelMessage] = []
-    for message in with_schema(request):
+    for message in with_form(request):
         match message.role:
             case Role.ASSISTANT:
                 made.append(theirs.ModelResponse(parts=[theirs.TextPart(message.text)]))

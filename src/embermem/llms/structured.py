@@ -1,7 +1,8 @@
 """From a type to the JSON schema that a model is shown, and from a reply's text to an answer of that type.
 
-A reply may be bare JSON, stand in a fenced block, or in prose. It is not mended: what is not JSON, is of another form,
-or could be read in two ways is a `WrongAnswer`, whose words are meant for the model.
+A reply may be bare JSON, stand in a fenced block, or in prose. The answer may be wrapped, as the small models do, where
+it can be read in one way alone. It is not mended: what is not JSON, is of another form, or could be read in two ways is
+a `WrongAnswer`, whose words are meant for the model.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 
 from embermem.protocols import ReplySchema
 
-__all__ = ["WrongAnswer", "read_answer", "reply_schema", "shown"]
+__all__ = ["WrongAnswer", "filled", "follows", "read_answer", "reply_schema", "shown"]
 
 Answer = TypeVar("Answer")
 Json = Any
@@ -63,6 +64,11 @@ def shown(schema: ReplySchema) -> str:
     """The schema as a model is shown it in a prompt: JSON without white space, and without saying of each object that
     every key is required and no other allowed; the prompt says that once."""
     return json.dumps(_brief(schema.schema), ensure_ascii=False, separators=(",", ":"))
+
+
+def filled(answer: object) -> str:
+    """An answer as JSON text, as a model would write it."""
+    return msgspec.json.encode(answer).decode()
 
 
 def _brief(node: Json) -> Json:
@@ -125,9 +131,13 @@ def _types_of(values: list[Json]) -> Json:
 def read_answer(text: str, answer: type[Answer]) -> Answer:
     """The one answer that stands in a reply's text.
 
+    It may be wrapped: in the schema's `properties`, in one key that is none of its own, in a list of one; where the
+    answer has one field alone, a list, that list or one item of it may stand for the whole. Keys may differ in case and
+    in what parts their words.
+
     Raises WrongAnswer if there is none or more than one; for JSON that ends too early, is not well formed, names a key
-    twice, or holds half a character; for a list, and for the schema itself; for a value of another type or out of its
-    bounds; and where a field is missing while a key stands there that is none: a misspelt field is not taken for an
+    twice, or holds half a character; for another list, and for the schema itself; for a value of another type or out of
+    its bounds; and where a field is missing while a key stands there that is none: a misspelt field is not taken for an
     empty one. A field that has a default may be missing otherwise, and a key more does no harm.
     """
     schema = reply_schema(answer).schema
@@ -148,20 +158,104 @@ def read_answer(text: str, answer: type[Answer]) -> Answer:
     return found[0]
 
 
-def _read(value: Json, answer: type[Answer], schema: Mapping[str, Json]) -> Answer:
-    if isinstance(value, list):
-        raise WrongAnswer("The reply is a list; it must be one JSON object.")
-    if "properties" in value and "properties" not in schema["properties"]:
-        raise WrongAnswer("The reply is the schema itself; it must be an object that follows the schema.")
+def follows(text: str, schema: Mapping[str, Any]) -> bool:
+    """Whether an object stands in the text that has a key of the schema's, with a value of the right kind, maybe
+    wrapped: what a server that keeps to the schema always gives."""
+    try:
+        return any(_kinds(_unwrapped(value, schema), schema) for value in _values(text))
+    except WrongAnswer:
+        return False
+
+
+def _kinds(value: Json, schema: Mapping[str, Json]) -> bool:
+    """Whether at least one key is the schema's, and all that are have values of its types."""
+    if not isinstance(value, dict):
+        return False
     names = schema["properties"]
-    if names and not any(name in value for name in names):
+    found = [(value[name], names[name].get("type")) for name in names if name in value]
+    return bool(found) and all(kind is None or _kind(one) in _as_list(kind) for one, kind in found)
+
+
+def _kind(value: Json) -> str:
+    if isinstance(value, list):
+        return "array"
+    return "object" if isinstance(value, dict) else str(_types_of([value]))
+
+
+def _as_list(kind: Json) -> list[str]:
+    named = [kind] if isinstance(kind, str) else list(kind)
+    return [*named, "integer"] if "number" in named else named
+
+
+def _read(value: Json, answer: type[Answer], schema: Mapping[str, Json]) -> Answer:
+    names = schema["properties"]
+    meant = _unwrapped(value, schema)
+    found = _cased(meant, schema)
+    if isinstance(found, list):
+        raise WrongAnswer("The reply is a list; it must be one JSON object.")
+    echo = isinstance(value, dict) and meant is not value and meant is value.get("properties")
+    if echo and not _kinds(found, schema):
+        raise WrongAnswer("The reply is the schema itself; it must be an object that follows the schema.")
+    if names and not any(name in found for name in names):
         raise WrongAnswer(f"The object has none of the keys {', '.join(names)}.")
-    for where, missing, unknown in _mismatches(value, schema, "$"):
+    for where, missing, unknown in _mismatches(found, schema, "$"):
         raise WrongAnswer(f"At {where}: the key {missing!r} is missing, and {unknown!r} is not a key of this object.")
     try:
-        return msgspec.convert(value, answer)
+        return msgspec.convert(found, answer)
     except msgspec.ValidationError as error:
         raise WrongAnswer(f"{str(error).rstrip('.')}.") from error
+
+
+def _unwrapped(value: Json, schema: Mapping[str, Json]) -> Json:
+    """The object that is meant, where one alone can be; else the value as it is."""
+    if isinstance(value, dict):
+        if _has_own(value, schema):
+            return value
+        if isinstance(value.get("properties"), dict):
+            return value["properties"]
+    inside = list(value.values()) if isinstance(value, dict) else value
+    own = [one for one in inside if isinstance(one, dict) and _has_own(one, schema)]
+    if len(own) == 1 and (isinstance(value, dict) or len(value) == 1):
+        return own[0]
+    item = _only_items(schema)
+    if item is not None:
+        name = next(iter(schema["properties"]))
+        if isinstance(value, list) and value and all(isinstance(one, dict) and _has_own(one, item) for one in value):
+            return {name: value}
+        if isinstance(value, dict) and set(item["properties"]) <= set(_cased(value, item)):
+            return {name: [value]}
+    return value
+
+
+def _only_items(schema: Mapping[str, Json]) -> Mapping[str, Json] | None:
+    """The form of the items, if the schema has one field alone, which is a list of objects."""
+    fields = list(schema["properties"].values())
+    items = fields[0].get("items", {}) if len(fields) == 1 else {}
+    return items if items.get("properties") else None
+
+
+def _has_own(value: Mapping[str, Json], schema: Mapping[str, Json]) -> bool:
+    return not {_bare(key) for key in value}.isdisjoint(_bare(name) for name in schema["properties"])
+
+
+def _bare(key: str) -> str:
+    return re.sub(r"[\W_]", "", key).lower()
+
+
+def _cased(value: Json, schema: Mapping[str, Json]) -> Json:
+    """The value with its keys written as the schema writes them, where two keys of it would not become one."""
+    if isinstance(value, list):
+        forms = [one for one in schema.get("anyOf", (schema,)) if "items" in one]
+        return [_cased(one, forms[0]["items"]) for one in value] if len(forms) == 1 else value
+    if not isinstance(value, dict):
+        return value
+    forms = [one for one in schema.get("anyOf", (schema,)) if "properties" in one]
+    if len(forms) != 1:
+        return value
+    names, keys = forms[0]["properties"], [_bare(key) for key in value]
+    meant = {_bare(name): name for name in names if name not in value and keys.count(_bare(name)) == 1}
+    written = {key if key in names else meant.get(_bare(key), key): one for key, one in value.items()}
+    return {key: _cased(one, names[key]) if key in names else one for key, one in written.items()}
 
 
 def _mismatches(value: Json, schema: Mapping[str, Json], where: str) -> Iterator[tuple[str, str, str]]:

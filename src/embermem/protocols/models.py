@@ -33,6 +33,7 @@ __all__ = [
     "Analyst",
     "AnswerForm",
     "Asker",
+    "BreakableStream",
     "Call",
     "ChatMessage",
     "Embedder",
@@ -44,6 +45,7 @@ __all__ = [
     "Purpose",
     "ReplySchema",
     "SegmentWriter",
+    "ServedModel",
     "StructuredMode",
     "TokenCounter",
     "TokenEmbedder",
@@ -119,10 +121,12 @@ class ChatMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplySchema:
-    """The form that a structured answer must have: a name, and a JSON schema."""
+    """The form that a structured answer must have: a name, and a JSON schema. `example` is a filled answer as JSON
+    text, "" for none; servers without a grammar are shown it in place of the schema."""
 
     name: str
     schema: Mapping[str, Any]
+    example: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +151,17 @@ class ModelReply:
     cut: bool = False
 
 
+class StructuredMode(StrEnum):
+    """How a server is made to answer in a form."""
+
+    JSON_SCHEMA = "json_schema"
+    """By a grammar made from the schema."""
+    JSON_OBJECT = "json_object"
+    """By a grammar of any JSON object; the form is shown in the prompt."""
+    PROMPT = "prompt"
+    """By the prompt alone."""
+
+
 class LanguageModel(Protocol):
     """A chat model behind an endpoint. One call of a method is one request: whoever calls it retries and repairs."""
 
@@ -161,18 +176,36 @@ class LanguageModel(Protocol):
         """
 
     def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
-        """The answer's text piece by piece as it comes; last of all the whole as a ModelReply. Raises as `complete`."""
+        """The answer's text piece by piece as it comes; last of all the whole as a ModelReply. Raises as `complete`.
+
+        With a schema it ends when the object asked for is complete; what counts then is the ModelReply. The iterator
+        may be a BreakableStream.
+        """
 
 
-class StructuredMode(StrEnum):
-    """How a server is made to answer in a form."""
+@runtime_checkable
+class BreakableStream(Protocol):
+    """An answer that another thread can end while it is awaited."""
 
-    JSON_SCHEMA = "json_schema"
-    """By a grammar made from the schema."""
-    JSON_OBJECT = "json_object"
-    """By a grammar of any JSON object; the form is shown in the prompt."""
-    PROMPT = "prompt"
-    """By the prompt alone."""
+    def break_off(self) -> None:
+        """Leave the server alone at once. Whoever awaits the next piece meets a ModelError. Safe from any thread."""
+
+
+@runtime_checkable
+class ServedModel(LanguageModel, Protocol):
+    """A model whose server is known: what it takes, and whether it has others to serve."""
+
+    @property
+    def structured_mode(self) -> StructuredMode:
+        """How its server is made to answer in a form, as far as its answers have shown."""
+
+    def find_context(self) -> int | None:
+        """Tokens of prompt and answer together that the server takes, from its refusals; else it is asked, once, for a
+        few seconds at most. None if it does not tell. Raises nothing."""
+
+    @property
+    def one_at_a_time(self) -> bool:
+        """Whether one request may have to wait until another ends, as on a machine of one's own."""
 
 
 class Purpose(StrEnum):
@@ -202,7 +235,8 @@ class Limits:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
     """One line of the ledger: a request that was sent to a model. `outcome` is "ok", "started" (not yet ended, or
-    whoever made it died), or a ModelError's. Tokens are the server's count, or our estimate where it gave none."""
+    whoever made it died), "unusable" (an answer came that could not be used), "gave way" (to a chat), or a
+    ModelError's. Tokens are the server's count, or our estimate where it gave none."""
 
     id: str
     owner_id: OwnerId
@@ -239,7 +273,7 @@ class Asker(Protocol):
     @property
     def context_tokens(self) -> int | None:
         """Tokens of prompt and answer together that the server takes, told by it or learnt from its refusals; None
-        while unknown. Asks nobody."""
+        while unknown. The first use may ask the server, for a few seconds at most; it raises nothing."""
 
     def ask(
         self,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count, repeat
 from typing import Any, Final
 
 from embermem.core.errors import InputError
 from embermem.testing import wire
 from embermem.testing.wire import Completion, Request
 
-__all__ = ["KINDS", "SHAPES", "STATUSES", "Fault", "make", "spoil"]
+__all__ = ["KINDS", "SHAPES", "STATUSES", "Fault", "make", "overflow", "spoil"]
 
 KINDS: Final[Mapping[str, frozenset[str]]] = {
     "slow": frozenset({"seconds"}),
@@ -31,8 +33,15 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "schema_echo": frozenset(),
     "prose": frozenset({"around"}),
     "fence": frozenset(),
-    "think": frozenset({"unclosed", "unopened"}),
+    "think": frozenset({"unclosed", "unopened", "field", "obeys"}),
     "error_text": frozenset(),
+    "properties": frozenset(),
+    "other_ids": frozenset(),
+    "no_grammar": frozenset(),
+    "endless": frozenset({"ignores_limit"}),
+    "repeats": frozenset({"ignores_limit"}),
+    "overflow": frozenset({"tokens"}),
+    "trickle": frozenset({"seconds"}),
 }
 """Every kind of fault, and the names of its details."""
 
@@ -49,8 +58,13 @@ STATUSES: Final[Mapping[str, tuple[int, dict[str, Any]]]] = {
 """The status and body of the faults that refuse a request."""
 
 SHAPES: Final = ("list", "other", "null")
-"""Valid JSON of a wrong shape: the answer in a list, an object with other keys, null where a list of words belongs."""
+"""Valid JSON of a wrong shape: the answer twice in a list, an object with other keys, null in place of word lists."""
 
+_FORMED: Final = ("json_schema", "json_object")
+_FORM: Final = "one JSON object and nothing else"
+"""What Ember's prompts say where they describe the form of the answer."""
+_CHARS_A_TOKEN: Final = 4
+_UNLIMITED_TOKENS: Final = 20_000
 ERROR_TEXT: Final = "Error: Could not get response from LLM."
 GARBAGE: Final = b"<html><head><title>502 Bad Gateway</title></head>"
 
@@ -67,10 +81,20 @@ class Fault:
 
     def concerns(self, request: Request) -> bool:
         """Whether the request can meet it: a server that refuses a format does so only where that is asked for."""
-        if self.kind != "http_400_format":
-            return True
-        refused = {"json_schema", "json_object"} if self.detail.get("json_object") else {"json_schema"}
-        return (request.get("response_format") or {}).get("type") in refused
+        asked = (request.get("response_format") or {}).get("type")
+        match self.kind:
+            case "http_400_format":
+                refused = {"json_schema", "json_object"} if self.detail.get("json_object") else {"json_schema"}
+                return asked in refused
+            case "no_grammar":
+                return asked in _FORMED and not any(_FORM in text for text in wire.message_texts(request))
+            case "overflow":
+                return wire.prompt_tokens(request) > int(self.detail.get("tokens", 0))
+            case "think" if self.detail.get("obeys"):
+                off = (request.get("chat_template_kwargs") or {}).get("enable_thinking") is False
+                return not off and request.get("reasoning_effort") != "none"
+            case _:
+                return True
 
 
 def make(kind: str, detail: Mapping[str, Any]) -> Fault:
@@ -111,13 +135,50 @@ def spoil(fault: Fault | None, answer: Callable[[], str], request: Request, turn
         case "truncated":
             text = answer()
             return Completion(text=text[: 2 * len(text) // 3], finish="length")
+        case "properties":
+            return Completion(text=f'{{"type": "object", "properties": {answer()}, "required": []}}')
+        case "other_ids":
+            return Completion(text=re.sub(r'("id": ?")', r"\1page ", answer()))
+        case "no_grammar":
+            return Completion(text=_PROSE)
+        case "endless":
+            begun = answer().rstrip("}] \n")
+            parts = (f', {{"id": "more {n}", "summary": "They talk on, for the {n}th time."}}' for n in count(1))
+            return _cut(detail, request, begun, parts)
+        case "repeats":
+            text = answer()
+            return _cut(detail, request, text[: len(text) // 2], repeat("and they talk on, "))
         case "wrong_shape":
             return Completion(text=_misshapen(answer(), detail.get("variant") or SHAPES[turn % len(SHAPES)]))
         case _:
             return Completion(text=answer())
 
 
+def overflow(fault: Fault, request: Request) -> dict[str, Any]:
+    """The refusal of a prompt that does not fit the context, in the words of llama.cpp's server."""
+    said = {
+        "code": 400,
+        "message": "the request exceeds the available context size. try increasing the context size",
+        "type": "exceed_context_size_error",
+        "n_prompt_tokens": wire.prompt_tokens(request),
+        "n_ctx": fault.detail.get("tokens", 0),
+    }
+    return {"error": said}
+
+
+def _cut(detail: Mapping[str, Any], request: Request, begun: str, parts: Iterator[str]) -> Completion:
+    """An answer that goes on until the limit of the request, or far beyond it."""
+    asked = request.get("max_tokens") or request.get("max_completion_tokens") or _UNLIMITED_TOKENS
+    chars = _CHARS_A_TOKEN * (_UNLIMITED_TOKENS if detail.get("ignores_limit") else asked)
+    text = begun
+    while len(text) < chars:
+        text += next(parts)
+    return Completion(text=text[:chars], finish="length")
+
+
 def _thinking(detail: Mapping[str, Any], answer: Callable[[], str]) -> Completion:
+    if detail.get("field"):
+        return Completion(text=answer(), reasoning=_THOUGHT)
     if detail.get("unclosed"):
         return Completion(text=f"<think>\n{_THOUGHT}", finish="length")
     opening = "" if detail.get("unopened") else "<think>\n"
@@ -131,7 +192,7 @@ def _misshapen(text: str, variant: str) -> str:
         good = text
     match variant:
         case "list":
-            return _json([good])
+            return _json([good, good])
         case "other":
             return _json({"summaries": ["They talk about many things."], "status": "ok"})
         case _:

@@ -305,6 +305,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(400, wire.error(wrong, "invalid_request_error", None))
         elif fault and fault.kind == "garbage" and request.get("stream"):
             self._stream([faults.GARBAGE.decode()])
+        elif fault and fault.kind == "overflow":
+            self._send(400, faults.overflow(fault, request))
         elif fault and fault.kind in (*faults.STATUSES, "garbage"):
             self._fail(fault, lambda: None)
         else:
@@ -320,11 +322,12 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and fault.kind in _ON_THE_WAY:
             self._fail(fault, lambda: self._reply(completion, request, number))
         else:
-            self._reply(completion, request, number)
+            pause_s = float(fault.detail.get("seconds", 0.1)) if fault and fault.kind == "trickle" else 0.0
+            self._reply(completion, request, number, pause_s)
 
-    def _reply(self, completion: Completion, request: Request, number: int) -> None:
+    def _reply(self, completion: Completion, request: Request, number: int, pause_s: float = 0.0) -> None:
         if request.get("stream"):
-            self._stream([json.dumps(one) for one in wire.events(completion, request, number)])
+            self._stream([json.dumps(one) for one in wire.events(completion, request, number)], pause_s)
         else:
             self._send(200, wire.body(completion, request, number))
 
@@ -396,13 +399,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
         self.wfile.flush()
 
-    def _stream(self, events: Sequence[str]) -> None:
+    def _stream(self, events: Sequence[str], pause_s: float = 0.0) -> None:
         self.send_response(200)
         self.send_header("Content-Type", f"{_SSE}; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for event in (*events, "[DONE]"):
             self._chunk(f"data: {event}\n\n".encode())
+            if pause_s and not self._wait(pause_s):
+                self.close_connection = True
+                return
         self._chunk(b"")
 
     def _chunk(self, content: bytes) -> None:

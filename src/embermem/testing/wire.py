@@ -52,17 +52,19 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
-    """An answer before it is put on the wire. `choices` False: the reply has none. A `call` takes the text's place."""
+    """An answer before it is put on the wire. `choices` False: the reply has none. A `call` takes the text's place.
+    `reasoning` comes before the text, in a field of its own."""
 
     text: str | None
     finish: Literal["stop", "length", "tool_calls"] = "stop"
     choices: bool = True
     call: Call | None = None
+    reasoning: str = ""
 
     @property
     def tokens(self) -> int:
-        """The size of the text."""
-        return _TOKENS.count(self.text or "") if self.choices else 0
+        """The size of the text and the reasoning."""
+        return _TOKENS.count(self.text or "") + _TOKENS.count(self.reasoning) if self.choices else 0
 
 
 def problem(request: object) -> str | None:
@@ -93,9 +95,14 @@ def schema_of(request: Request) -> dict[str, Any] | None:
     return schema if isinstance(schema, dict) else None
 
 
+def message_texts(request: Request) -> list[str]:
+    """The text of its messages."""
+    return [text for message in request["messages"] for text in texts_of(message)]
+
+
 def prompt_texts(request: Request) -> list[str]:
     """All text that the client sent: its messages, and what `response_format` and `tools` hold, as JSON."""
-    texts = [text for message in request["messages"] for text in texts_of(message)]
+    texts = message_texts(request)
     form = request.get("response_format")
     held = (form.get("json_schema") if isinstance(form, dict) else None, request.get("tools"))
     return texts + [json.dumps(one, ensure_ascii=False) for one in held if one]
@@ -109,6 +116,8 @@ def prompt_tokens(request: Request) -> int:
 def body(completion: Completion, request: Request, number: int) -> dict[str, Any]:
     """The whole reply, for a request that does not stream. `number` tells replies apart."""
     message: dict[str, Any] = {"role": "assistant", "content": completion.text, "refusal": None}
+    if completion.reasoning:
+        message["reasoning_content"] = completion.reasoning
     if completion.call is not None:
         message["tool_calls"] = [completion.call.body(number)]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": completion.finish}
@@ -124,6 +133,7 @@ def events(completion: Completion, request: Request, number: int) -> Iterator[di
     head = _head(request, number, "chat.completion.chunk")
     text = completion.text
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None if text is None else ""}]
+    deltas += [{"reasoning_content": one} for one in completion.reasoning.split(" ") if completion.reasoning]
     deltas += [{"content": (text or "")[at : at + PIECE_CHARS]} for at in range(0, len(text or ""), PIECE_CHARS)]
     if completion.call is not None:
         whole = completion.call.body(number)

@@ -1,0 +1,82 @@
+"""What a server's refusal means, in our words: its own may hold what a user said, or a key."""
+
+from __future__ import annotations
+
+import re
+
+from embermem.core.errors import ModelBusy, ModelError, ModelRefused, ModelTimeout, ModelTooLong, ModelUnreachable
+from embermem.core.retry_after import Headers, retry_after_s
+
+__all__ = ["is_too_long", "prompt_and_context", "refusal", "too_long"]
+
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|exceeds? the (?:available |maximum |model's )?context"
+    r"|context (?:length|size|window)|maximum context|(?:prompt|input|request) (?:is )?too long|input length exceeds",
+    re.IGNORECASE,
+)
+_NUMBER = r"(?:(?! by )[^\d\n]){0,40}?(\d{3,8})"
+# llama.cpp; OpenAI and vLLM; LM Studio and others.
+_CONTEXT = tuple(
+    re.compile(words + _NUMBER, re.IGNORECASE)
+    for words in ("n_ctx", "maximum context length", "context (?:length|size|window)")
+)
+_PROMPT = tuple(
+    re.compile(words, re.IGNORECASE)
+    for words in (
+        r"n_prompt_tokens\D{0,5}(\d+)",
+        r"request \((\d+) tokens\)",
+        r"has (\d+) input tokens",
+        r"\((\d+) in the",
+    )
+)
+_REASONS = {
+    "invalid_api_key": "the key is wrong; see model_key",
+    "model_not_found": "it has no model of that name; see `model`",
+}
+_STATUSES = {
+    401: "the key is missing or wrong; see model_key",
+    402: "the account has no credit left",
+    403: "the key may not use this model",
+    404: "it has no model of that name, or nothing stands at this address; see `model` and model_url",
+}
+
+
+def is_too_long(status: int, said: str) -> bool:
+    """Whether the request does not fit the server's context."""
+    return status == 413 or (400 <= status <= 500 and _TOO_LONG.search(said) is not None)
+
+
+def prompt_and_context(said: str) -> tuple[int | None, int | None]:
+    """Tokens of the prompt and of the server's context, as far as a refusal names them."""
+    return _first(_PROMPT, said), _first(_CONTEXT, said)
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], said: str) -> int | None:
+    found = next((match for pattern in patterns if (match := pattern.search(said))), None)
+    return int(found[1]) if found else None
+
+
+def refusal(who: str, status: int, code: str | None, said: str, headers: Headers) -> ModelError:
+    """The error for an HTTP status that is none of success. `said` is the server's own text, which is not repeated."""
+    told = f"{who} (HTTP {status})"
+    if status == 429 and code == "insufficient_quota":
+        return ModelRefused(f"{told}: the account has no credit left")
+    if status == 429:
+        return ModelBusy(f"{told} asks to wait", retry_after_s(headers))
+    if status == 408:
+        return ModelTimeout(f"{told} gave up waiting")
+    if is_too_long(status, said):
+        return too_long(told, prompt_and_context(said)[1])
+    if status >= 500:
+        return ModelUnreachable(f"{told} failed")
+    if status < 400:
+        return ModelRefused(
+            f"{told} redirects to another address; redirects are not followed, set model_url to that address"
+        )
+    return ModelRefused(f"{told} refuses: {_REASONS.get(code or '') or _STATUSES.get(status, 'the request')}")
+
+
+def too_long(who: str, context: int | None) -> ModelTooLong:
+    """The error for a prompt that does not fit."""
+    of = f" of {context} tokens" if context else ""
+    return ModelTooLong(f"{who} refuses: the request is too long for its context{of}")
