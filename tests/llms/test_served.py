@@ -37,10 +37,10 @@ class Told:
                 page = outer.pages.get(self.path)
                 if isinstance(page, float):
                     time.sleep(page)
-                away = isinstance(page, dict) and "location" in page
+                away = page.get("location") if isinstance(page, dict) else None
                 self.send_response(404 if page is None else 302 if away else 200)
                 if away:
-                    self.send_header("Location", page["location"])
+                    self.send_header("Location", away)
                 self.end_headers()
                 self.wfile.write(page if isinstance(page, bytes) else json.dumps(page).encode())
 
