@@ -72,7 +72,7 @@ OLLAMA = {"/api/show": {"model_info": {"qwen3.context_length": 40960, "qwen3.blo
     ("pages", "tokens", "last"),
     [
         ({"/props": {"default_generation_settings": {"n_ctx": 8192}, "total_slots": 1}}, 8192, True),
-        ({"/v1/models": {"data": [{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 2048}]}}, 2048, True),
+        ({"/v1/models": {"data": [{"id": "n", "max_model_len": 1}, {"id": "m", "max_model_len": 2048}]}}, 2048, True),
         ({"/v1/models": {"data": [{"id": "/models/m", "max_model_len": 2048}]}}, 2048, True),
         ({"/v1/models": {"data": [{"id": "m", "context_length": 131072}]}}, 131072, True),
         (
