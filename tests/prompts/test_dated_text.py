@@ -58,3 +58,15 @@ def test_a_text_without_a_relative_time_or_with_its_date_stays_as_it_is(said: st
 )
 def test_a_span_is_told_as_exactly_as_it_is_long(first: date, last: date, label: str) -> None:
     assert span_label(DateSpan(first, last, 0, 0)) == label
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("It fits your Monday, Wednesday, Friday schedule.", "It fits your Monday, Wednesday, Friday schedule."),
+        ("next Tuesday and Thursday", "next Tuesday [2026-01-13] and Thursday"),
+        ("last Friday and Saturday", "last Friday [2026-01-02] and Saturday [2026-01-03]"),
+    ],
+)
+def test_days_of_a_list_that_does_not_go_forward_have_no_date(said: str, told: str) -> None:
+    assert dated_text(said, datetime(2026, 1, 6, tzinfo=UTC)) == told

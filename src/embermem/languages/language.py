@@ -197,6 +197,10 @@ class Language:
         """A message with its speaker: "Ana: I live in Lyon"."""
         return f"{speaker}: {text}"
 
+    def quoted(self, text: str) -> str:
+        """A statement that somebody said this, without its subject: 'said "I live in Lyon"'."""
+        return f'said "{text}"'
+
     def both_about(self, name: str) -> str:
         """The reason of a link between two memories about the same person."""
         return f"both are about {name}"

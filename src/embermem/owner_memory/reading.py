@@ -119,7 +119,7 @@ class Reading(Handle):
             person=None if person is None else messages.name(person, "person"),
             days=() if any_day else (DateSpan(first=first, last=last, start=0, end=0),),
             budget=budget,
-            segments=() if person is not None else self.segments(as_of=as_of, valid_at=valid_at),
+            segments=self.segments(as_of=as_of, valid_at=valid_at),
             moment=self._moment(as_of, valid_at, inbox),
         )
 

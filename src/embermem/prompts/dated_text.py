@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 
 from embermem.languages.dates.engine import DateSpan, relative_spans
 from embermem.languages.words import unspaced
@@ -15,13 +17,15 @@ _MONTH = 31
 _TOLD = re.compile(r"\s?\[\d{4}")
 """What follows a time whose date is beside it already."""
 _POSSESSIVE = re.compile(r"['’]s\b")
+_BETWEEN = 5
+"""Characters at most between two times of one list: ", ", " and ", "/"."""
 
 
 def dated_text(text: str, said_at: datetime) -> str:
     """The text with the days that its relative times mean, if it was said at that moment, in brackets behind them."""
     parts: list[str] = []
     end = 0
-    for span in relative_spans(text, said_at):
+    for span in _datable(text, relative_spans(text, said_at)):
         if _TOLD.match(text, span.end) is None:
             possessive = _POSSESSIVE.match(text, span.end)
             told_to = span.end if possessive is None else possessive.end()
@@ -29,6 +33,23 @@ def dated_text(text: str, said_at: datetime) -> str:
             parts += (text[end:told_to], f"{space}[{span_label(span)}]")
             end = told_to
     return "".join((*parts, text[end:]))
+
+
+def _datable(text: str, spans: Iterable[DateSpan]) -> Iterator[DateSpan]:
+    """The times without those of a list that does not go forward, "Monday, Wednesday, Friday": these are days of every
+    week, or of another week than the first. One of several words ("next Tuesday") says its day by itself."""
+    run: list[DateSpan] = []
+    for span in spans:
+        if run and span.start - run[-1].end > _BETWEEN:
+            yield from _of_list(text, run)
+            run = []
+        run.append(span)
+    yield from _of_list(text, run)
+
+
+def _of_list(text: str, run: Sequence[DateSpan]) -> Iterable[DateSpan]:
+    forward = all(one.first <= other.first for one, other in pairwise(run))
+    return run if forward else [span for span in run if len(text[span.start : span.end].split()) > 1]
 
 
 def span_label(span: DateSpan) -> str:

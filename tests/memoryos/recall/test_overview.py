@@ -84,6 +84,45 @@ def test_where_there_is_room_it_tells_what_was_talked_about(alice: OwnerMemory) 
     assert alice.overview(400, until="2026-02-01").text == ""
 
 
+PLANTED = "Planting those tomatoes on the balcony with Ana every weekend was the best part of all"
+
+
+def gardener(memory: Memory) -> OwnerMemory:
+    nora = memory.of("nora")
+    nora.add("Hi, I'm Nora. I live in Ghent.", "I see.", at="2026-01-10T10:00:00+00:00")
+    for day in range(1, 15):
+        nora.add(f"{PLANTED}, day {day}.", "How did they taste?", at=f"2026-05-{day:02}T10:00:00+00:00", thread="s2")
+    nora.settle()
+    return nora
+
+
+def test_sentences_of_summaries_are_told_beside_facts_with_who_said_them_and_where(memory: Memory) -> None:
+    nora = gardener(memory)
+    assert any(PLANTED in segment.summary for segment in nora.segments())
+    context = nora.overview(400, person="Nora")
+    assert f'said "{PLANTED}' in context.text
+    (line,) = (line for line in context.text.splitlines() if PLANTED in line)
+    assert line.startswith("May 2026: Nora")
+    sources = {f"[#{page.utterances[0].seq}]" for page in nora.pages() if PLANTED in page.utterances[0].text}
+    assert any(source in line for source in sources)
+    assert {source.utterance_id for fact in context.facts for source in fact.sources} < set(context.rests_on)
+    assert "I live in Ghent" not in context.text  # a fact tells it
+
+
+def test_an_overview_without_a_tier_tells_nothing_of_it(tmp_path: Path) -> None:
+    told = {}
+    for without in ("nothing", "mid_term", "long_term"):
+        with Memory(tmp_path / f"{without}.db", embedder="hashed", background=False, without=without) as memory:
+            nora = gardener(memory)
+            told[without] = nora.overview(400)
+            assert bool(nora.overview(400, person="Nora").text) is (without != "long_term")
+    assert all(word in told["nothing"].text for word in ("Ghent", PLANTED, "Talked about"))
+    assert "Ghent" in told["mid_term"].text
+    assert not any(word in told["mid_term"].text for word in (PLANTED, "Talked about"))
+    assert told["long_term"].text.startswith("Talked about")
+    assert (told["long_term"].facts, told["long_term"].persona.profile) == ((), ())
+
+
 def test_what_was_not_known_yet_is_not_told_of_the_past(nora: OwnerMemory) -> None:
     assert "kayaking" not in nora.overview(400, until="2026-02-28").text
 

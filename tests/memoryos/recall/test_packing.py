@@ -245,6 +245,12 @@ def test_a_question_whose_answer_does_not_fit_is_cut_off() -> None:
     assert made.text.endswith("#1 Bob: I saw a heron in the reeds behind the old mill at noon. […]")
 
 
+def test_a_farewell_is_not_packed_for_a_word_that_the_query_shares_with_it() -> None:
+    lines = [Line("We had taken the heron to the lake that morning."), Line("Later, take care!", speaker="Bob")]
+    view = View(snapshot(lines), Query(text="What did they take to the lake?", budget=400), load(pack_least_lines=5))
+    assert pack(view, range(2), [9.0, 1.0], [], Persona(), counter("words")).places == (0,)
+
+
 def test_praise_that_is_left_of_a_question_is_not_packed() -> None:
     asked = "Congrats, what a great photo, it looks amazing! " + "What did you see when you walked there? " * 3
     lines = [Line(asked, speaker="Bob"), Line("Nothing but " + "rain and a lot of mud everywhere " * 8)]

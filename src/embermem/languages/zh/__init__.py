@@ -109,6 +109,9 @@ class Chinese(Language):
         """2023年5月."""
         return f"{moment.year}年{moment.month}月"
 
+    def quoted(self, text: str) -> str:
+        return f"说“{text}”"
+
     def said_by(self, speaker: str, text: str) -> str:
         return f"{speaker}：{text}"
 

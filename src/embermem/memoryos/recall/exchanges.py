@@ -37,7 +37,7 @@ class Exchanges:
     def __init__(self, view: View) -> None:
         self._view = view
         self._names = view.names
-        self._query = frozenset(view.idf) - view.names
+        self._query = frozenset(view.idf) - view.names - _COURTESY
         self._sources: Collection[int] = frozenset(view.snapshot.facts.source_seqs[1].tolist())
         self._asks: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
@@ -98,7 +98,8 @@ class Exchanges:
         return len(words - _COURTESY) <= _NOTHING and (not words or not words.isdisjoint(_COURTESY))
 
     def says_something(self, row: int) -> bool:
-        """Whether a short utterance may matter by itself: it holds a word of the query, or a fact rests on it."""
+        """Whether a short utterance may matter by itself: it holds a word of the query that is none of courtesy, or a
+        fact rests on it."""
         if int(self._view.snapshot.seqs[row]) in self._sources:
             return True
         return not self._query.isdisjoint(terms(self._text(row)))

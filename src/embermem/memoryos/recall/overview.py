@@ -6,10 +6,12 @@
 First what lasts and still holds, then a line a month; where there is room, what was talked about:
 
     Talked about: Moving to Lyon (April 2026–May 2026); Training for a marathon (May 2026).
- Where the budget does not hold all that is known, those
-facts are told that cover the most of what the person spoke of: the words of their facts, each weighed by how often they
-occur in the talk and how rare they are in it, once, per token (budgeted maximum coverage: Lin and Bilmes, A class of
-submodular functions for document summarization, ACL 2011).
+
+Beside facts, sentences of the summaries of segments are told, in the month in which they were said: `said "I love the
+new flat" [#35]`. Where the budget does not hold all that is known, those statements are told that cover the most of
+what the person spoke of: their words, each weighed by how often they occur in the talk and how rare they are in it,
+once, per token (budgeted maximum coverage: Lin and Bilmes, A class of submodular functions for document summarization,
+ACL 2011).
 """
 
 from __future__ import annotations
@@ -23,18 +25,19 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from embermem.core.attributes import Kind, attributes, is_instruction, kind
-from embermem.core.types import Fact, Segment
+from embermem.core.types import Fact, Segment, Source
 from embermem.index.dating import falls_on
 from embermem.index.query_context import View
 from embermem.languages.people import USER, label, told_in
 from embermem.languages.questions import asks_for_overview, asks_of_oneself
-from embermem.languages.words import terms
+from embermem.languages.words import content_words, terms
 from embermem.memoryos.people import People
 from embermem.prompts.rendering import one_line
 from embermem.protocols import TokenCounter
 
 if TYPE_CHECKING:
     from embermem.languages.dates.engine import DateSpan
+    from embermem.languages.language import Language
 
 __all__ = ["Overview", "Subject", "asked_overview", "overview", "topics"]
 
@@ -48,6 +51,8 @@ _WORTH: Mapping[Kind, float] = {
     Kind.HEALTH: 1.5,
 }
 """How much the words of a fact count by its kind (ours): likes are many, and tell least of a life."""
+_SENTENCE_WORTH = 0.7
+"""How much the words of a summary's sentence count (ours): from about 1 on they take the place of facts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,10 +65,11 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overview:
-    """The lines, and the facts that they tell, in order."""
+    """The lines, the facts that they tell, in order, and the sources of what is told beside these."""
 
     lines: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
+    sources: tuple[Source, ...] = ()
 
 
 def asked_overview(view: View, people: People) -> Subject | None:
@@ -80,14 +86,31 @@ def asked_overview(view: View, people: People) -> Subject | None:
     return Subject(people=named | own, days=view.asked_days)
 
 
-def overview(view: View, people: People, subject: Subject, counter: TokenCounter, budget: int) -> Overview:
-    """What is known of the subject, within `budget` tokens."""
-    known = (fact for fact in _known(view, people) if _is_of(fact, subject, view, people))
-    told = _within([_Told(fact, people, view, counter, dated=bool(subject.days)) for fact in known], view, budget)
+def overview(
+    view: View,
+    people: People,
+    subject: Subject,
+    counter: TokenCounter,
+    budget: int,
+    segments: Iterable[Segment] = (),
+) -> Overview:
+    """What is known of the subject, within `budget` tokens: facts, and sentences of the summaries of these segments."""
+    facts = [
+        _of_fact(fact, people, view, dated=bool(subject.days))
+        for fact in _known(view, people)
+        if _is_of(fact, subject, view, people)
+    ]
+    said = _of_summaries(segments, facts, people, view)
+    known = [*facts, *(one for one in said if not subject.days or (one.at and falls_on(subject.days, one.at)))]
+    told = _within(known, view, counter, budget)
     while told and counter.count("\n".join(_lines(_in_order(told)))) > budget:
         told.pop()
     told = _in_order(told)
-    return Overview(lines=tuple(_lines(told)), facts=tuple(one.fact for one in told))
+    return Overview(
+        lines=tuple(_lines(told)),
+        facts=tuple(one.fact for one in told if one.fact is not None),
+        sources=tuple(one.source for one in told if one.fact is None and one.source is not None),
+    )
 
 
 def topics(
@@ -151,55 +174,113 @@ def _time(fact: Fact, view: View) -> datetime | None:
     return None if row is None else view.snapshot.utterances[row].said_at
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Told:
-    """A fact as a part of a line; `dated`: of its month, also where it lasts."""
+    """A statement as a part of a line, without its subject: a fact, or a sentence of a summary."""
 
-    def __init__(self, fact: Fact, people: People, view: View, counter: TokenCounter, *, dated: bool) -> None:
-        self.fact = fact
-        self.person = people.of(fact)
-        self.language = told_in(fact.text)
-        self.name = label(fact.person or fact.subject, self.language)
-        self.kind = kind(fact.attribute)
-        self.at = _time(fact, view)
-        text = one_line(fact.text)
-        about = text.startswith(self.name)
-        self.text = text[len(self.name) :].lstrip() if about else text
-        self.text += "" if fact.valid_to is None else self.language.until(fact.valid_to)
-        self.text += f" [#{fact.sources[0].seq}]" if fact.sources else ""
-        self.terms = frozenset(terms(self.text))
-        self.cost = counter.count(f"{self.text}; ")
-        self.head_cost = counter.count(f"{self.name} {'' if self.at is None else self.language.month(self.at)}: .\n")
+    person: str
+    name: str
+    text: str
+    language: Language
+    source: Source | None
+    at: datetime | None
+    month: tuple[int, int] | None
+    worth: float
+    fact: Fact | None = None
 
-        lasts = self.kind in _LASTING and fact.valid_to is None and not dated
-        self.month = None if lasts or self.at is None else (self.at.year, self.at.month)
+    @property
+    def said(self) -> str:
+        """The statement with its source."""
+        return self.text if self.source is None else f"{self.text} [#{self.source.seq}]"
 
 
-def _within(facts: Sequence[_Told], view: View, budget: int) -> list[_Told]:
-    """The facts to tell, the best first: those that cover most, while they fit."""
-    weights = {term: _weight(term, view) for one in facts for term in one.terms}
-    left, covered, chosen, heads = list(facts), set[str](), list[_Told](), set[object]()
+def _of_fact(fact: Fact, people: People, view: View, *, dated: bool) -> _Told:
+    """`dated`: of its month, also where it lasts."""
+    language, at = told_in(fact.text), _time(fact, view)
+    name, is_of = label(fact.person or fact.subject, language), kind(fact.attribute)
+    text = _after(name, one_line(fact.text)) or one_line(fact.text)
+    lasts = is_of in _LASTING and fact.valid_to is None and not dated
+    return _Told(
+        person=people.of(fact),
+        name=name,
+        text=text + ("" if fact.valid_to is None else language.until(fact.valid_to)),
+        language=language,
+        source=fact.sources[0] if fact.sources else None,
+        at=at,
+        month=None if lasts or at is None else (at.year, at.month),
+        worth=_WORTH.get(is_of, 1.0),
+        fact=fact,
+    )
+
+
+def _of_summaries(segments: Iterable[Segment], facts: Sequence[_Told], people: People, view: View) -> Iterable[_Told]:
+    """What the persons of these facts say in summaries whose sentences each have their source, and no fact tells."""
+    names = {one.person: one.name for one in facts}
+    words: dict[int, frozenset[str]] = {}
+    for one in facts:
+        for source in () if one.fact is None else one.fact.sources:
+            words[source.seq] = words.get(source.seq, frozenset()) | content_words(one.text)
+    for segment in segments:
+        lines = segment.summary.splitlines()
+        if len(lines) != len(segment.sources):
+            continue
+        for line, source in zip(lines, segment.sources, strict=True):
+            row = view.snapshot.row(source.seq)
+            if row is None or row >= view.n or not view.candidates[row]:
+                continue
+            utterance, language = view.snapshot.utterances[row], told_in(line)
+            person = people.find(utterance.speaker)
+            quoted = _after(language.said_by(utterance.speaker, ""), line)
+            is_told = content_words(quoted) <= words.get(source.seq, frozenset())
+            if person is not None and person in names and not is_told:
+                yield _Told(
+                    person=person,
+                    name=names[person],
+                    text=language.quoted(one_line(quoted)),
+                    language=language,
+                    source=source,
+                    at=utterance.said_at,
+                    month=(utterance.said_at.year, utterance.said_at.month),
+                    worth=_SENTENCE_WORTH,
+                )
+
+
+def _after(beginning: str, text: str) -> str:
+    """What stands after the beginning of a text; empty, if it begins otherwise."""
+    return text[len(beginning) :].lstrip() if text.startswith(beginning) else ""
+
+
+def _within(told: Sequence[_Told], view: View, counter: TokenCounter, budget: int) -> list[_Told]:
+    """The statements to tell, the best first: those that cover most, while they fit."""
+    held = [frozenset(terms(one.said)) for one in told]
+    weights = {term: _weight(term, view) for some in held for term in some}
+    costs = [counter.count(f"{one.said}; ") for one in told]
+    left, covered, chosen, heads = list(range(len(told))), set[str](), list[_Told](), set[object]()
+
+    def gain(i: int) -> float:
+        return told[i].worth * math.fsum(weights[term] for term in held[i] if term not in covered) / costs[i]
+
     while left:
-        best = max(left, key=lambda one: _gain(one, covered, weights))
+        best = max(left, key=gain)
         left.remove(best)
-        head = (best.person, best.month)
-        cost = best.cost + (0 if head in heads else best.head_cost)
+        one = told[best]
+        cost = costs[best] + (0 if (one.person, one.month) in heads else _head_cost(one, counter))
         if cost <= budget:
             budget -= cost
-            heads.add(head)
-            chosen.append(best)
-            covered |= best.terms
+            heads.add((one.person, one.month))
+            chosen.append(one)
+            covered |= held[best]
     return chosen
+
+
+def _head_cost(one: _Told, counter: TokenCounter) -> int:
+    return counter.count(f"{one.name} {'' if one.at is None else one.language.month(one.at)}: .\n")
 
 
 def _weight(term: str, view: View) -> float:
     """How much a term says of what was talked of. Names of who spoke say nothing."""
     held = len(view.snapshot.words.find(term, view.n)[0])
     return 0.0 if term in view.names else math.log1p(held) * view.snapshot.words.idf(term, view.n)
-
-
-def _gain(one: _Told, covered: Collection[str], weights: Mapping[str, float]) -> float:
-    fresh = math.fsum(weights[term] for term in one.terms if term not in covered)
-    return _WORTH.get(one.kind, 1.0) * fresh / one.cost
 
 
 def _in_order(told: Iterable[_Told]) -> list[_Told]:
@@ -215,7 +296,7 @@ def _in_order(told: Iterable[_Told]) -> list[_Told]:
             -counts[one.person],
             one.person,
             one.month or (0, 0),
-            order[one.fact.attribute] if first and one.fact.attribute in order else len(order),
+            order.get(one.fact.attribute, len(order)) if first and one.fact is not None else len(order),
             one.at.timestamp() if one.at is not None and not first else 0.0,
         )
 
@@ -227,5 +308,5 @@ def _lines(told: Sequence[_Told]) -> Iterable[str]:
     for _, group in groupby(told, key=lambda one: (one.person, one.month)):
         parts = list(group)
         first, language = parts[0], parts[0].language
-        line = language.of_subject(first.name, "; ".join(one.text for one in parts)) + language.full_stop
+        line = language.of_subject(first.name, "; ".join(one.said for one in parts)) + language.full_stop
         yield line if first.month is None or first.at is None else language.said_by(language.month(first.at), line)

@@ -177,15 +177,15 @@ def overview_of(
     cost = sum(counter.count(f"{line}\n") for line in head)
     if 2 * cost > budget:
         head, cost = [], 0
+    known = () if settings.without == "mid_term" else segments
     told = Overview()
     if settings.without != "long_term":
-        told = overview(view, people, subject, counter, budget - cost)
+        told = overview(view, people, subject, counter, budget - cost, known)
     lines = (*head, *told.lines)
-    known = () if settings.without == "mid_term" else segments
     talked, about = topics(known, subject, counter, budget - counter.count("\n".join((*lines, ""))))
     text = "\n".join((*lines, talked) if talked else lines)
     rests_on = [source for fact in told.facts for source in fact.sources]
-    rests_on += [source for segment in about for source in segment.sources]
+    rests_on += [*told.sources, *(source for segment in about for source in segment.sources)]
     return Context(
         text=text,
         hits=(),
