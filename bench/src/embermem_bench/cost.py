@@ -163,9 +163,7 @@ def _model(settings: Mapping[str, Any]) -> LanguageModel:
 def _request(query: str, memory: str, now: datetime) -> ModelRequest:
     """The request for a reply, with the prompt of `OwnerMemory.chat` and no earlier turns beside the memory."""
     first = prompts.load("chat").fill(system=prompts.load("chat_system").fill(), agent="-", style="-")
-    asking = prompts.load("chat_asked").fill(
-        now=now.strftime("%Y-%m-%d (%a) %H:%M"), memory=memory or "-", query=query
-    )
+    asking = prompts.load("chat_asked").fill(now=now.strftime("%Y-%m-%d (%a) %H:%M"), memory=memory or "-", query=query)
     messages = (ChatMessage(role=Role.SYSTEM, text=first), ChatMessage(role=Role.USER, text=asking))
     return ModelRequest(messages=messages, max_tokens=REPLY_TOKENS, temperature=0.0)
 
