@@ -343,10 +343,8 @@ def test_an_answer_that_ends_where_the_context_does_is_not_asked_for_with_more_t
     full = {"prompt_tokens": 900, "completion_tokens": 124}
     body = {"choices": [{"message": {"content": '{"pages": ['}, "finish_reason": "length"}], "usage": full}
 
-    def answer(request: dict[str, Any]) -> Raw:
-        return Raw.json(body) if len(server.requests) > 1 else Raw.refusal("context size (1024 tokens) exceeded")
-
-    with RawServer(answer) as server:
+    turns = iter([Raw.refusal("context size (1024 tokens) exceeded"), Raw.json(body)])
+    with RawServer(lambda request: next(turns)) as server:
         one = Asking(server.url)
         for _ in range(2):
             with pytest.raises(ModelTooLong):

@@ -178,7 +178,7 @@ class ModelAsker:
             pieces: list[str] = []
             began = self._timer()
             try:
-                with self._chat(), self._line(owner, purpose, request) as line:
+                with self._line(owner, purpose, request) as line, self._chat():
                     for piece in self._model.stream(request):
                         if isinstance(piece, ModelReply):
                             line.reply = piece
