@@ -163,6 +163,7 @@ SCHEMAS: dict[str, type[Any]] = {
     "BatchNotes": answers.BatchNotes,
     "SegmentNotes": answers.SegmentNotes,
     "PageFacts": answers.PageFacts,
+    "BatchSummaries": answers.BatchSummaries,
     "Pause": readagent.Pause,
     "Gist": readagent.Gist,
     "LookUp": readagent.LookUp,

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from embermem.analysts import keywords
 from embermem.analysts.answers import attribute_of
 from embermem.analysts.guards import no_summary, orders, stated
-from embermem.analysts.model import ModelAnalyst, nearest
+from embermem.analysts.model import ModelAnalyst
+from embermem.analysts.nearest import nearest
 from embermem.analysts.showing import language
 from embermem.core.config import LinkNumbers, ModelReadingSettings, load
 from embermem.core.errors import AnalystError, ModelReplyError
@@ -178,6 +179,18 @@ def test_an_answer_that_tells_of_less_than_half_the_pages_is_repaired_once_and_t
     with pytest.raises(ModelReplyError) as caught:
         annotate(WRONG_PAGES[name], *batch)
     assert isinstance(caught.value, AnalystError)
+
+
+def test_after_answers_of_no_use_summaries_alone_are_asked_for_and_keywords_extracted() -> None:
+    batch = [page("Herons?", no=1), page("Herons fish.", no=2)]
+    short = {"pages": [{"id": name, "continues": False, "summary": "They speak of herons."} for name in ("p1", "p2")]}
+    made, asker = analyst({"pages": []}, {"pages": []}, short)
+    for times in (1, 2):
+        told = made.annotate(OWNER, {}, batch)
+        assert [one.chain_summary for one in told] == ["They speak of herons."] * 2
+        assert [one.keywords for one in told] == [keywords("Herons?"), keywords("Herons fish.")]
+        assert len(asker.asked) == 1 + times
+    assert [form.example.pages[0].id for form in asker.forms if form] == ["p1"] * 3
 
 
 @pytest.mark.parametrize("name", ["p2", " [P2]. ", "2", 2, "p2 t1 2026-11-21", "p02"])

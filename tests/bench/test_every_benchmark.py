@@ -35,8 +35,10 @@ COMMANDS = {
     "key_timing.sh": "--calls 5",
     "load.sh": "--clients 2 --seconds 1",
     "model_cost.sh": "{long} --pages 20",
+    "model_settle.sh": "{url} {long} --model scripted --pages 12 --chats 1",
     "past.sh": "--pages 100 --samples 1",
     "peers.sh": "{talk} --only bm25,dense",
+    "prompt_cache.sh": "{url} --model scripted --pages 10 --turns 3 --embedder hashed",
     "proxy.sh": "--pages 10 --calls 2 --embedder hashed",
     "recall.sh": "{talk} {threads}",
     "scale.sh": "--part recall --owners 2 --pages 3 --ask-seconds 0.2",
@@ -127,7 +129,6 @@ def ended(command: list[str | Path], server: ModelServer) -> subprocess.Complete
 @pytest.mark.proof
 @pytest.mark.parametrize(("name", "arguments"), [*COMMANDS.items(), *DIRECTLY.items()])
 def test_a_benchmark_runs_to_its_end(name: str, arguments: str, places: dict[str, str]) -> None:
-    words = [word.format(**places) for word in arguments.split()]
     if name.endswith(".sh"):
         command: list[str | Path] = [BENCHMARKS / name]
     elif name.endswith(".py"):
@@ -135,6 +136,7 @@ def test_a_benchmark_runs_to_its_end(name: str, arguments: str, places: dict[str
     else:
         command = [sys.executable, "-m", "embermem.cli.main", "bench", name]
     with ModelServer(scripted.answer) as server:
+        words = [word.format(**places, url=server.url) for word in arguments.split()]
         done = ended([*command, *words], server)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.strip()

@@ -190,6 +190,12 @@ def test_tokens_read_from_the_cache_are_told() -> None:
         assert chat(server.url).complete(question()).cached_tokens == 8
 
 
+def test_tokens_from_an_older_llama_cpps_cache_are_counted() -> None:
+    told = {"usage": {"prompt_tokens": 9, "completion_tokens": 2}, "timings": {"cache_n": 7, "prompt_n": 2}}
+    with RawServer(lambda _: Raw.json(completion("Hi.", **told))) as server:
+        assert chat(server.url).complete(question()).cached_tokens == 7
+
+
 @pytest.mark.parametrize("usage", [{}, {"usage": None}, {"usage": {"prompt_tokens": None}}])
 def test_where_the_server_does_not_count_we_estimate(usage: dict[str, Any]) -> None:
     with RawServer(lambda request: Raw.json(completion("去湿地公园 with me.", **usage))) as server:

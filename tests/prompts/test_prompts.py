@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from importlib.resources import files
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from embermem import prompts
 from embermem.analysts.showing import trait_lines, trait_names
+from embermem.analysts.traits import has_words
 from embermem.core.attributes import attributes
 from embermem.core.errors import InputError
 from embermem.core.traits import dimensions
@@ -56,11 +58,12 @@ def test_the_stable_parts_are_short() -> None:
     assert count(prompts.load("profile").fill(traits=trait_lines())) <= 1000
 
 
-def test_the_list_of_traits_names_all_but_those_derived_from_the_profile() -> None:
-    listed = trait_lines()
+def test_the_list_of_traits_names_all_but_those_derived_from_the_profile_and_from_likes() -> None:
+    listed = re.findall(r"[a-z_]+", trait_lines())
     assert trait_names() == {d.name for d in dimensions()} - {"age_group", "gender"}
-    assert all(name in listed for name in trait_names())
+    assert {name for name in trait_names() if name not in listed} == {n for n in trait_names() if has_words(n)}
     assert len(trait_names()) == 88
+    assert {"music", "sports"} <= trait_names() - set(listed)
 
 
 def test_attributes_named_in_the_prompt_are_those_of_the_table() -> None:
@@ -75,5 +78,6 @@ def test_a_change_of_a_text_is_a_new_version() -> None:
         texts = "\n".join(prompts.load(name).text for name in names)
         return prompts.load(names[0]).version, hashlib.sha256(texts.encode()).hexdigest()[:8]
 
-    assert state("annotate", "annotate_pages") == ("1", "1afd3166")
-    assert state("profile", "profile_pages") == ("3", "a1d4d01f")
+    assert state("annotate", "annotate_pages") == ("2", "e38fb161")
+    assert state("profile", "profile_pages") == ("4", "1b39cd59")
+    assert state("facts", "facts_pages") == ("1", "d14e4c26")

@@ -22,12 +22,17 @@ _NAMED = 5
 _Item = TypeVar("_Item")
 
 
-class PageNote(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model says of one page."""
+class ToldNote(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model tells of one page in the short form."""
 
     id: str
     continues: bool = False
     summary: str
+
+
+class PageNote(ToldNote, frozen=True, kw_only=True):
+    """What a model says of one page."""
+
     keywords: list[str] = []
 
 
@@ -37,6 +42,14 @@ class BatchNotes(msgspec.Struct, frozen=True, kw_only=True):
     schema_name: ClassVar[str] = "BatchNotes"
     lenient: ClassVar[bool] = True
     pages: list[PageNote]
+
+
+class BatchSummaries(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to `annotate` in the short form, without keywords."""
+
+    schema_name: ClassVar[str] = "BatchSummaries"
+    lenient: ClassVar[bool] = True
+    pages: list[ToldNote]
 
 
 class SaidNote(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +112,7 @@ class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
 # -------------------------------------------------------------------------- faults that fail the whole answer
 
 
-def check_pages(notes: BatchNotes, shown: Mapping[str, PageView]) -> None:
+def check_pages(notes: BatchNotes | BatchSummaries, shown: Mapping[str, PageView]) -> None:
     """A summary for at least half of the pages shown. Raises ValueError."""
     told = by_page(notes, shown)
     faults = [f"{name} is missing" for name in shown if name not in told]
@@ -116,9 +129,9 @@ def check_facts(notes: Sequence[SaidNote], said: Mapping[str, Utterance]) -> Non
     _refuse(faults or ["a fact without evidence: name the ids of the lines that say it"])
 
 
-def by_page(notes: BatchNotes, shown: Mapping[str, PageView]) -> dict[str, PageNote]:
+def by_page(notes: BatchNotes | BatchSummaries, shown: Mapping[str, PageView]) -> dict[str, ToldNote]:
     """The first note of each page that has a summary, by the page's local id."""
-    found: dict[str, PageNote] = {}
+    found: dict[str, ToldNote] = {}
     for note in notes.pages:
         name = named(note.id, shown)
         if name is not None and not no_summary(note.summary):

@@ -45,6 +45,8 @@ _VALUE = 0.5
 """The share of a value's words that a statement of its speaker must hold."""
 _SAME = 0.6
 """The share of a value's words in what the rules read, from which both mean one matter."""
+_GENERAL = frozenset({"did", "does", "feels", "owns", "plans", "says", "would_like_to"})
+"""Attributes of which the rules say no more than that somebody did or has something: a model may say more."""
 _STATED_ONCE, _STATED_OFTEN = 0.5, 0.7
 """The confidence of a trait that rests on one utterance, and on several."""
 
@@ -194,7 +196,7 @@ class Beliefs:
             sources=self._evidence.sources(note.evidence, value, text),
             single=single(name),
         )
-        rest = self._as_read(made, own) or self._as_said(made, text, own)
+        rest = self._as_read(made, text, own)
         if rest is None or old is None or old.about is not about:
             return rest
         return replace(rest, replaces=old.id) if self._replaces(rest, old, own) else rest
@@ -208,14 +210,15 @@ class Beliefs:
         self._ended.add(old.id)
         return first
 
-    def _as_read(self, made: FactProposal, own: Sequence[Utterance]) -> FactProposal | None:
-        """What the rules read of the same matter in the same utterances: the model's own words where both agree."""
-        for one in self._evidence.read_in(own):
-            if one.retracts or not _same_matter(made, one):
-                continue
-            agree = one.attribute == made.attribute and fold(one.subject) == fold(made.subject)
-            return made if agree and self._evidence.heard.times_and_names_of(made.text) else one
-        return None
+    def _as_read(self, made: FactProposal, text: str, own: Sequence[Utterance]) -> FactProposal | None:
+        """The fact where the pages bear it out; where the rules read the same matter otherwise, what they read."""
+        same = [one for one in self._evidence.read_in(own) if not one.retracts and _same_matter(made, one)]
+        for one in same:
+            if fold(one.subject) != fold(made.subject) or one.attribute not in (made.attribute, *_GENERAL):
+                return one
+        if any(one.attribute == made.attribute for one in same):
+            return made if self._evidence.heard.times_and_names_of(made.text) else same[0]
+        return self._as_said(made, text, own) or next(iter(same), None)
 
     def _as_said(self, made: FactProposal, text: str, own: Sequence[Utterance]) -> FactProposal | None:
         """The fact, where the speaker states it: its value in a sentence that says such a thing of whom it is about."""

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from embermem import prompts
 from embermem.analysts.answers import (
     BatchNotes,
+    BatchSummaries,
     FactNote,
     PageFacts,
     PageNote,
     SaidNote,
     SegmentNotes,
+    ToldNote,
     by_page,
     check_facts,
     check_pages,
@@ -29,6 +31,7 @@ from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
 from embermem.analysts.grounding import Ground, told_sentences
 from embermem.analysts.guards import may_be_kept, no_summary, orders
 from embermem.analysts.keywords import keywords
+from embermem.analysts.nearest import nearest
 from embermem.analysts.showing import (
     EARLIER,
     NEW,
@@ -40,19 +43,16 @@ from embermem.analysts.showing import (
     trait_lines,
 )
 from embermem.analysts.summary import summarise
-from embermem.core.attributes import single
+from embermem.analysts.traits import traits_of
 from embermem.core.config import ExtractiveSettings, LinkNumbers, ModelReadingSettings, Settings
-from embermem.core.equations import idf
 from embermem.core.errors import ModelReplyError, ModelTooLong
 from embermem.core.types import (
     Annotation,
     ChainTail,
-    Fact,
     FactProposal,
     Owner,
     PageView,
     PersonaChange,
-    ProfileProposal,
     Role,
     Source,
     ThreadId,
@@ -75,13 +75,15 @@ _PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
 """What an answer may take for each page noted, each fact, a segment's title, summary, traits and links; and always."""
 _FEW_WORDS = 3
 """A page of fewer words need not be told of."""
+_LIKES_TEA = SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
+"""A fact as an example shows it."""
 _KEYWORDS = 3
 """Keywords that a page has at least, if it has as many."""
 
 
 class ModelAnalyst:
-    """An `Analyst` on a language model. Between questions it keeps only whether the model needs the short form; threads
-    may share it."""
+    """An `Analyst` on a language model. Between questions it keeps only whether the model needs the short forms.
+    Threads may share it."""
 
     def __init__(self, asker: Asker, settings: Settings, reading: ModelReadingSettings | None = None) -> None:
         self._asker = asker
@@ -89,7 +91,7 @@ class ModelAnalyst:
         self._reading = reading or ModelReadingSettings()
         self._links = LinkNumbers()
         self._extractive = ExtractiveAnalyst()
-        self._short = False
+        self._short = self._short_notes = False
 
     @property
     def name(self) -> str:
@@ -114,21 +116,39 @@ class ModelAnalyst:
             shown, lines = batch_lines(tails, batch, reading)
         content = "\n".join(lines)
         passing = prompts.load("annotate_pages").fill(language=_languages(batch), nonce=nonce(content), pages=content)
-        example = BatchNotes(
-            pages=[
-                PageNote(id=name, continues=False, summary="who said what", keywords=["topic", "name"])
-                for name in shown
-            ]
-        )
-        answer = self._asker.ask(
+        messages = _messages(stable, passing)
+        if not self._short_notes:
+            try:
+                return self._annotations(tails, shown, self._notes(owner, messages, shown, BatchNotes, tokens))
+            except ModelReplyError as error:
+                logger.info("%s is asked for summaries alone: %s", self.name, error)
+        notes = self._notes(owner, messages, shown, BatchSummaries, tokens)
+        self._short_notes = True
+        return self._annotations(tails, shown, notes)
+
+    def _notes(
+        self,
+        owner: Owner,
+        messages: Sequence[ChatMessage],
+        shown: Mapping[str, PageView],
+        form: type[BatchNotes] | type[BatchSummaries],
+        tokens: int,
+    ) -> dict[str, ToldNote]:
+        """The notes of the pages shown, in one form of the answer."""
+        example: BatchNotes | BatchSummaries
+        if form is BatchNotes:
+            example = BatchNotes(pages=[PageNote(id=n, summary="who said what", keywords=["topic"]) for n in shown])
+        else:
+            example = BatchSummaries(pages=[ToldNote(id=n, summary="who said what") for n in shown])
+        answer: BatchNotes | BatchSummaries = self._asker.ask(
             owner,
             Purpose.ANNOTATE,
-            _messages(stable, passing),
-            BatchNotes,
+            messages,
+            form,
             lambda notes: check_pages(notes, shown),
             form=AnswerForm(tokens=tokens, example=example),
         )
-        return self._annotations(tails, shown, by_page(answer, shown))
+        return by_page(answer, shown)
 
     def profile(self, request: ProfileRequest) -> PersonaChange:
         """What a segment's new pages teach, from one question; nothing is asked where there are none. A server with a
@@ -232,14 +252,7 @@ class ModelAnalyst:
                 _messages(stable, passing),
                 PageFacts,
                 lambda notes, said=said: check_facts(notes.facts, said),  # type: ignore[misc]
-                form=AnswerForm(
-                    tokens=tokens,
-                    example=PageFacts(
-                        facts=[
-                            SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
-                        ]
-                    ),
-                ),
+                form=AnswerForm(tokens=tokens, example=PageFacts(facts=[_LIKES_TEA])),
             )
             evidence = Evidence(said, reading.evidence, read.facts)
             beliefs = Beliefs(evidence, {}, reading, self._links, {})
@@ -250,7 +263,7 @@ class ModelAnalyst:
         fields = {line.name: line for part in parts for line in part.profile}
         return PersonaChange(
             facts=tuple(facts),
-            traits=read.traits,
+            traits=traits_of(tuple(facts), _users(u for view in request.pages for u in view.page.utterances)),
             profile=(*fields.values(), *(line for line in read.profile if line.name not in fields)),
             read_by=self._both,
         )
@@ -288,7 +301,7 @@ class ModelAnalyst:
     # ------------------------------------------------------------------------------------------------------- annotate
 
     def _annotations(
-        self, tails: Mapping[ThreadId, ChainTail], shown: Mapping[str, PageView], notes: Mapping[str, PageNote]
+        self, tails: Mapping[ThreadId, ChainTail], shown: Mapping[str, PageView], notes: Mapping[str, ToldNote]
     ) -> tuple[Annotation, ...]:
         chains = {thread: _Chain.of(tail) for thread, tail in tails.items()}
         made = []
@@ -301,7 +314,7 @@ class ModelAnalyst:
             logger.info("%s: of %d of %d pages the extractive analyst told", self.name, by_both, len(made))
         return tuple(made)
 
-    def _annotation(self, view: PageView, note: PageNote | None, before: _Chain | None) -> Annotation:
+    def _annotation(self, view: PageView, note: ToldNote | None, before: _Chain | None) -> Annotation:
         """What a model says of a page, where the page bears it out; the rest is extracted."""
         reading, page, numbers = self._reading, view.page, ExtractiveSettings()
         if before is None:
@@ -338,12 +351,16 @@ class ModelAnalyst:
         own = page.words - page.whom
         return len(own) < _FEW_WORDS or len(own & {*terms(told)}) >= 2
 
-    def _keywords(self, note: PageNote | None, view: PageView, ground: Ground) -> tuple[tuple[str, ...], int]:
+    def _keywords(self, note: ToldNote | None, view: PageView, ground: Ground) -> tuple[tuple[str, ...], int]:
         """The model's words in the form in which a query's come, so that Eq. 1 can compare them, and those of the
         page's text in place of those that were not said; and how many these are."""
         limit = self._reading.keywords
         own = keywords("\n".join(u.text for u in view.page.utterances), limit)
-        named = [word for phrase in (note.keywords if note else ()) for word in keywords(phrase[:200], limit)]
+        named = [
+            word
+            for phrase in (note.keywords if isinstance(note, PageNote) else ())
+            for word in keywords(phrase[:200], limit)
+        ]
         named = [*dict.fromkeys(named)][:limit]
         said = [word for word in named if ground.says(word)]
         wanted = max(len(named), min(_KEYWORDS, len(own)))
@@ -365,16 +382,16 @@ class ModelAnalyst:
         seqs = {u.seq for u in evidence.said.values()}
         here = [fact for fact in read.facts if not seqs.isdisjoint(s.seq for s in fact.sources)]
         others = beliefs.replaced(made) if beliefs.trusted else beside(here, made)
-        facts = (*made, *others)
+        facts: tuple[FactProposal, ...] = (*made, *others)
         if left := beliefs.offered - beliefs.kept:
             logger.info("%s: %d of %d facts of an answer left out", self.name, left, beliefs.offered)
-        speakers = {speaker_of(u.speaker, u.role) for u in evidence.said.values() if u.role is Role.USER}
+        speakers = _users(evidence.said.values())
         lines = borne_out(profile_of(facts, speakers), evidence, self._reading.field_chars)
-        extracted: tuple[ProfileProposal, ...] = () if beliefs.trusted else read.profile
+        extracted = (one for one in read.profile if not seqs.isdisjoint(s.seq for s in one.sources))
         fields = {line.name: line for line in (*extracted, *lines)}
         return PersonaChange(
             facts=facts,
-            traits=() if beliefs.trusted else read.traits,
+            traits=traits_of(facts, speakers),
             profile=tuple(fields.values()),
             read_by=self._both if left or others else "",
         )
@@ -426,6 +443,11 @@ class _Chain:
         return cls(view, said, annotation.chain_summary, annotation.summary_sources)
 
 
+def _users(utterances: Iterable[Utterance]) -> set[str]:
+    """The subjects of what the user's side says of itself."""
+    return {speaker_of(u.speaker, u.role) for u in utterances if u.role is Role.USER}
+
+
 def _all_of(utterances: Iterable[Utterance]) -> tuple[Source, ...]:
     return tuple(Source(seq=u.seq, utterance_id=u.id) for u in utterances)
 
@@ -442,27 +464,6 @@ def _tokens(texts: Sequence[str]) -> int:
 def _chars(lines: Sequence[str], room: int) -> int:
     """Characters of these lines that fit into so many tokens."""
     return max(200, sum(map(len, lines)) * room // max(1, _tokens(lines)) * 9 // 10)
-
-
-def nearest(request: ProfileRequest, limit: int) -> tuple[Fact, ...]:
-    """At most `limit` of the known facts, as they stand in order: those that share rare words with the pages, those
-    of one value that the pages plainly speak of, then other facts of one value, which change without a shared word."""
-    facts = request.nearest
-    if len(facts) <= limit:
-        return facts
-    said = {term for view in request.pages for u in view.page.utterances for term in terms(u.text[:20_000])}
-    reader = ExtractiveAnalyst()
-    spoken_of = {fact.attribute for view in request.pages for fact in reader.facts(view.page)}
-    words = [set(terms(f"{f.subject} {f.attribute.replace('_', ' ')} {f.value} {f.text}")) for f in facts]
-    held = Counter(term for own in words for term in own)
-
-    def worth(i: int) -> tuple[bool, float, bool, int]:
-        one_value = single(facts[i].attribute)
-        shared = sum(idf(len(facts), held[term]) for term in words[i] & said)
-        return one_value and facts[i].attribute in spoken_of, shared, one_value, i
-
-    chosen = sorted(range(len(facts)), key=worth, reverse=True)[:limit]
-    return tuple(facts[i] for i in sorted(chosen))
 
 
 # ------------------------------------------------------------------------------------------------------ the request

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
+from embermem.analysts.traits import has_words
 from embermem.core.config import LinkNumbers, ModelReadingSettings
 from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
@@ -94,10 +95,11 @@ def language(text: str) -> str:
 
 @cache
 def trait_lines() -> str:
-    """The dimensions a model may name, in the shortest form that tells both poles; those of one pair share a line."""
+    """The dimensions a model is asked for, in the shortest form that tells both poles; those of one pair share a line.
+    Interests that follow from what somebody likes are not asked for."""
     groups: dict[tuple[str, str], list[str]] = {}
     for dimension in dimensions():
-        if dimension.name not in _DERIVED:
+        if dimension.name not in _DERIVED and not has_words(dimension.name):
             poles, name = _short(dimension)
             groups.setdefault(poles, []).append(name)
     shared = [f"{high} / {low}: {', '.join(names)}" for (high, low), names in groups.items() if len(names) > 1]
@@ -106,7 +108,7 @@ def trait_lines() -> str:
 
 
 def trait_names() -> frozenset[str]:
-    """The names in `trait_lines`."""
+    """The names that a model may give: those in `trait_lines`, and interests."""
     return frozenset(d.name for d in dimensions() if d.name not in _DERIVED)
 
 

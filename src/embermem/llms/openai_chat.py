@@ -343,6 +343,7 @@ class _Came:
     refused: bool = False
     _reasoned: bool = False
     _usage: _Usage | None = None
+    _cached: int | None = None
     _pieces: list[str] = field(default_factory=list)
     _filter: ThinkingFilter = field(default_factory=ThinkingFilter)
     _ending: Ending | None = None
@@ -354,6 +355,7 @@ class _Came:
     def take(self, body: _Body) -> str:
         """Take the next chunk, or a whole body; the text that it brings, without reasoning."""
         self._usage = body.usage or self._usage
+        self._cached = body.timings.cache_n if body.timings else self._cached
         piece = ""
         for choice in body.choices[:1]:
             self.finish = choice.finish_reason or self.finish
@@ -402,7 +404,7 @@ class _Came:
     def reply(self) -> ModelReply:
         """The whole, with our estimates where the server did not count."""
         given = self._usage or _Usage()
-        cached = given.prompt_tokens_details.cached_tokens if given.prompt_tokens_details else None
+        cached = given.prompt_tokens_details.cached_tokens if given.prompt_tokens_details else self._cached
         counted = given.prompt_tokens, given.completion_tokens, cached
         if given.completion_tokens is None:
             counted = given.prompt_tokens, estimate.text_tokens(self.text) + self.thought_tokens, cached
@@ -461,11 +463,18 @@ class _Usage(msgspec.Struct):
     completion_tokens_details: _Reasoned | None = None
 
 
+class _Timings(msgspec.Struct):
+    """What llama.cpp's server counts beside `usage`, where older ones tell nothing of their cache."""
+
+    cache_n: int | None = None
+
+
 class _Body(msgspec.Struct):
     """A chat completion, or a chunk of one."""
 
     choices: list[_Choice] = []
     usage: _Usage | None = None
+    timings: _Timings | None = None
     error: Any = None
 
 

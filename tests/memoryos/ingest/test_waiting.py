@@ -221,6 +221,19 @@ def test_a_server_that_is_left_alone_holds_no_settle_up(bench: Maker, clock: Clo
     assert waits(one) == {WaitsFor.READING: (20, "it failed")}
 
 
+def test_what_failed_is_told_also_where_the_server_is_then_left_alone(bench: Maker, clock: Clock) -> None:
+    class Failing(ScriptedAnalyst):
+        def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
+            if not self.failures:
+                self.failures = 1
+                raise ON_THE_WAY[1]
+            raise ModelResting("it failed", clock.now + timedelta(seconds=60))
+
+    one = filled(bench(Failing()))
+    one.system.settle(ALICE)
+    assert waits(one) == {WaitsFor.READING: (20, "cannot be reached")}
+
+
 def test_in_the_work_behind_pages_wait_for_the_server(bench: Maker, clock: Clock) -> None:
     one = filled(bench(analyst := Weak(ON_THE_WAY[1], most=0), attempts=3, retry_base_s=30.0))
     assert one.system.work() == 0

@@ -1,0 +1,101 @@
+"""What a model wrote is what chains, segments and people hold, and what prompts tell; where the pages do not bear it
+out, extraction's stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embermem import Memory, OwnerMemory
+from embermem.testing.answers import answer
+from embermem.testing.model_server import ModelServer
+
+NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
+HERONS = "The user watches grey herons at the lake in Lyon."
+BREAD = "The user bakes rye bread with her aunt Zelda."
+TITLE = "Grey herons at the lake"
+WING = "saw a grey heron with a broken wing"
+SAID = (
+    "I watch the grey herons at the lake in Lyon each morning.",
+    "The grey herons fished at the lake again, I stayed for hours.",
+    "I saw a grey heron with a broken wing at the lake.",
+    "A ranger took the grey heron to the clinic near the lake.",
+    "The grey heron is well and flies over the lake again.",
+    "The lake froze, and the grey herons went to the river.",
+)
+
+
+def told(summary: str, title: str) -> Any:
+    """A model that tells of every page the same, and of a segment by this title."""
+
+    def reply(request: Mapping[str, Any]) -> Mapping[str, Any]:
+        made = dict(answer(request))
+        if "pages" in made:
+            made["pages"] = [{**one, "continues": True, "summary": summary} for one in made["pages"]]
+            return made
+        data = str(request["messages"][-1]["content"])
+        wing = re.search(r"(u\d+) user[^:]*: I saw a grey heron", data)
+        fact = {"subject": "user", "attribute": "met", "value": "a grey heron with a broken wing", "text": WING}
+        facts = [{"evidence": [wing[1]], **fact, "action": "add", "fact": ""}] if wing else []
+        return {**made, "facts": facts, "summary": summary, "title": title}
+
+    return reply
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Any]:
+    opened: list[Any] = []
+
+    def read(summary: str, title: str) -> OwnerMemory:
+        server = ModelServer(told(summary, title)).__enter__()
+        memory = Memory(
+            tmp_path / f"{len(opened)}.db",
+            model="scripted",
+            model_url=server.url,
+            model_key="x",
+            embedder="hashed",
+            background=False,
+            clock=lambda: NOW + timedelta(days=1),
+            promote_every=1,
+            tau=0.5,
+            min_new=1,
+        )
+        opened.extend((memory, server))
+        alice = memory.of("alice")
+        for n, text in enumerate(SAID * 2):
+            alice.add(text, "I see.", at=NOW + timedelta(minutes=n), thread="birds")
+        alice.settle()
+        return alice
+
+    yield read
+    for memory, server in zip(opened[::2], opened[1::2], strict=True):
+        memory.close()
+        server.__exit__(None, None, None)
+
+
+def test_what_a_model_wrote_is_held_and_told(reader: Any) -> None:
+    alice = reader(HERONS, TITLE)
+    assert HERONS in {chain.summary for chain in alice.chains()}
+    (segment,) = [one for one in alice.segments() if one.title == TITLE]
+    assert HERONS in segment.summary
+    fact = next(one for one in alice.facts() if one.attribute == "met")
+    assert WING in fact.text
+    assert WING in alice.recall("Which bird did the user meet with a broken wing?").text
+    overview = alice.overview(400).text
+    assert WING in overview
+    assert TITLE in overview
+    assert {one.analyst for one in alice.changes() if one.cause == "consolidation"} == {"model:scripted/2.4"}
+
+
+def test_what_the_pages_do_not_bear_out_is_not_held_and_who_told_it_is_said(reader: Any) -> None:
+    alice = reader(BREAD, "Rye bread with aunt Zelda")
+    held = [one.summary for one in (*alice.chains(), *alice.segments())] + [one.title for one in alice.segments()]
+    assert held
+    assert all("heron" in text or "lake" in text for text in held if text)
+    assert "Zelda" not in alice.recall("Who bakes rye bread?").text + alice.overview(400).text
+    assert "model:scripted/2.4+extractive-v1" in {one.analyst for one in alice.changes()}
