@@ -18,7 +18,7 @@ from embermem.analysts.model import ModelAnalyst
 from embermem.analysts.nearest import nearest
 from embermem.analysts.showing import language
 from embermem.core.config import LinkNumbers, ModelReadingSettings, load
-from embermem.core.errors import AnalystError, ModelReplyError
+from embermem.core.errors import AnalystError, ModelReplyError, ModelTooLong
 from embermem.core.types import (
     About,
     Annotation,
@@ -116,6 +116,40 @@ def test_an_empty_batch_asks_nothing() -> None:
     assert asker.asked == []
 
 
+def test_a_batch_that_does_not_fit_the_server_s_context_is_not_sent_and_a_page_alone_is_shortened() -> None:
+    made, asker = analyst(answer)
+    asker.context_tokens = 2_048
+    long = [page("Herons fish at the lake. " * 200, no=n, minutes=n) for n in (1, 2)]
+    with pytest.raises(ModelTooLong):
+        made.annotate(OWNER, {}, long)
+    assert asker.asked == []
+    assert len(made.annotate(OWNER, {}, long[:1])) == 1
+    assert len(asker.sent) < 4_000
+
+
+def test_a_server_with_a_small_context_is_asked_in_the_short_form_in_parts_that_fit() -> None:
+    made, asker = analyst(answer)
+    asker.context_tokens = 2_048
+    pages = [page(f"I like tea. {'Herons fish at the lake. ' * 40}", no=n, minutes=n) for n in range(1, 7)]
+    change = made.profile(request(*pages))
+    assert {one.value for one in change.facts if one.attribute == "likes"} == {"tea"}
+    assert len(asker.asked) > 1
+    assert all(sum(len(m.text) for m in messages) < 3 * 2_048 for _, messages in asker.asked)
+    assert all(form is not None and form.tokens <= 1_024 for form in asker.forms)
+    assert (change.segment_summary, change.segment_title) == (None, "")
+    asker.context_tokens = 32_768
+    made.profile(request(*pages))
+    assert "Earlier, not to be noted:" in asker.sent
+
+
+def test_the_limit_of_an_answer_follows_what_is_asked() -> None:
+    made, asker = analyst(answer)
+    for count in (1, 8):
+        made.annotate(OWNER, {}, [page("Herons.", no=n, minutes=n) for n in range(1, count + 1)])
+    one, eight = (form.tokens for form in asker.forms if form is not None)
+    assert one < 500 < eight < 4_000
+
+
 def test_the_same_pages_make_the_same_request_and_its_first_part_never_changes() -> None:
     made, asker = analyst(answer)
     for text in ("I saw herons.", "I saw herons.", "I bought figs."):
@@ -205,6 +239,77 @@ def test_the_repair_round_is_told_what_is_wrong_in_few_words() -> None:
     made.annotate(OWNER, {}, [page("Herons?")])
     assert "p1 is missing" in asker.faults[0]
     assert len(asker.faults[0]) < 400
+
+
+def test_what_is_shown_for_context_stands_under_its_own_heading() -> None:
+    made, asker = analyst(answer)
+    made.annotate(OWNER, tail(page("Herons fish.", no=0)), [page("More?", no=1)])
+    lines = asker.sent.splitlines()
+    earlier, new = lines.index("Earlier, not to be noted:"), lines.index("To be noted:")
+    assert [line.split()[0] for line in lines[earlier + 1 : new]] == ["t1", "t1"]
+    assert lines[new + 1].startswith("p1 t1")
+    made.annotate(OWNER, {}, [page("More?", no=1)])
+    assert "Earlier, not to be noted:" not in asker.sent
+    made.profile(request(page("Herons."), facts=(known(1, "likes", "herons"),)))
+    lines = asker.sent.splitlines()
+    earlier, new = lines.index("Earlier, not to be noted:"), lines.index("To be noted:")
+    assert any(line.startswith("f1 ") for line in lines[earlier:new])
+    assert any(line.startswith("u1 ") for line in lines[new:])
+
+
+def test_the_summary_of_a_neighbour_is_refused_and_that_of_the_page_extracted() -> None:
+    batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2)]
+    herons, bread = "The user saw grey herons fish at the lake.", "The user baked a loaf of rye bread."
+    swapped = notes(note("p1", summary=bread, keywords=["bread"]), note("p2", summary=herons, keywords=["heron"]))
+    first, second = annotate(swapped, *batch)
+    assert (first.chain_summary, second.chain_summary) == tuple(view.page.utterances[0].text for view in batch)
+    assert "bread" not in first.keywords
+    assert "heron" not in second.keywords
+    assert (first.read_by, second.read_by) == (BOTH, BOTH)
+    right = notes(note("p1", summary=herons, keywords=["heron"]), note("p2", summary=bread, keywords=["bread"]))
+    first, second = annotate(right, *batch)
+    assert (first.chain_summary, second.chain_summary) == (herons, bread)
+    assert (first.read_by, second.read_by) == ("", "")
+
+
+def test_a_chain_s_summary_may_tell_of_its_earlier_pages_but_tells_of_the_newest_too() -> None:
+    batch = [page("The grey herons fish at the lake.", no=1), page("A ranger feeds the lame one.", no=2, minutes=1)]
+    both = "Grey herons fish at the lake. A ranger feeds the lame one."
+    old = "Grey herons fish at the lake."
+    (_, told) = annotate(notes(note("p1", summary=old), note("p2", summary=both, continues=True)), *batch)
+    assert told.chain_summary == both
+    (_, told) = annotate(notes(note("p1", summary=old), note("p2", summary=old, continues=True)), *batch)
+    assert "ranger" in told.chain_summary
+    (_, told) = annotate(notes(note("p1", summary=old), note("p2", summary=both, continues=False)), *batch)
+    assert told.chain_summary == "A ranger feeds the lame one."
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "The user saw 12 grey herons fish at the lake.",
+        "The user saw grey herons fish at the lake with Zoe.",
+        "The user saw grey herons fish at the lake in May 2019.",
+        "The new employee is very talented, and she is very good at her job.",
+        "who said what on this topic so far",
+    ],
+)
+def test_a_sentence_with_a_number_name_or_time_that_nobody_said_is_left_out(told: str) -> None:
+    said = page("The grey herons fish at the lake.")
+    (made,) = annotate(notes(note("p1", summary=told)), said)
+    assert made.chain_summary == "The grey herons fish at the lake."
+    good = "The user saw grey herons at the lake."
+    (made,) = annotate(notes(note("p1", summary=f"{good} {told}")), said)
+    assert made.chain_summary == good
+    assert made.read_by == BOTH
+
+
+def test_a_summary_that_is_only_a_date_and_a_keyword_that_is_an_id_are_replaced() -> None:
+    said = page("The grey herons fish at the lake.")
+    (made,) = annotate(notes(note("p1", id="1", summary="2026-11-21", keywords=["t1"])), said)
+    assert made.chain_summary == "The grey herons fish at the lake."
+    assert made.keywords == keywords("The grey herons fish at the lake.")[:3]
+    assert made.read_by == BOTH
 
 
 def test_the_first_page_of_a_thread_continues_nothing_whatever_the_model_says() -> None:
