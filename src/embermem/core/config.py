@@ -266,6 +266,9 @@ class Settings:
         low=0.0,
         high=0.5,
     )
+    instruction_least: int = _number(
+        100, "tokens that instructions may always take, if that is at most half of the budget", low=0
+    )
     standing_facts: int = _number(
         4,
         "goals and limits of the user packed where they bear on the query; 0: none; docs/concepts/recall.md",

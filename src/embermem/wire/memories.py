@@ -397,6 +397,7 @@ class SegmentItem:
     visits: int
     unanalysed: Annotated[int, Doc("Pages not yet analysed for the persona.")]
     last_access: datetime
+    visited_at: Annotated[datetime | None, Doc("The last visit; null where there was none.")] = None
     archived: bool
     said_from: datetime
     said_to: datetime

@@ -215,7 +215,8 @@ class _Filling:
     def reserve_instructions(self, facts: Sequence[Fact]) -> None:
         """What the user wants of the agent, within its share of the budget, of which the first may take twice as much:
         the newest that fit, in the order in which they were said."""
-        share, spent = self.settings.instruction_share * self.budget, self._cost(WISHES)
+        settings, spent = self.settings, self._cost(WISHES)
+        share = max(settings.instruction_share * self.budget, min(settings.instruction_least, self.budget / 2))
         chosen: list[_Packed] = []
         for fact in facts:
             line = fact_line(fact)
