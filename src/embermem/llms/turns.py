@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from embermem.protocols import BreakableStream
 
-__all__ = ["Turn", "Turns"]
+__all__ = ["Turn", "Turns", "turns_at"]
 
 # Seconds that a chat holds up questions; then they are asked beside it, as somebody may have left it unread.
 _PATIENCE_S = 60.0
@@ -37,6 +38,13 @@ class Turn:
         self.gave_way = True
         if isinstance(self._stream, BreakableStream):
             self._stream.break_off()
+
+
+def turns_at(url: str) -> Turns:
+    """The turns of this process at the server of an address: the same for all who ask or chat there."""
+    address = urlsplit(url)
+    with _guard:
+        return _at.setdefault((address.hostname, address.port), Turns())
 
 
 class Turns:
@@ -97,3 +105,7 @@ class _Chat:
 
     thread: int
     until: float
+
+
+_guard = threading.Lock()
+_at: dict[tuple[str | None, int | None], Turns] = {}
