@@ -185,6 +185,15 @@ def test_a_long_silence_is_not_tried_again_at_once(server: ModelServer) -> None:
     assert server.calls == 1
 
 
+def test_a_reader_may_take_longer_than_the_server(server: ModelServer) -> None:
+    server.reply_with("Hello there, Alice.")
+    stream = Asking(server.url, timeout_s=0.2).asker.stream(ALICE, Purpose.CHAT, PROMPT)
+    said = [next(stream)]
+    time.sleep(0.6)
+    said += stream
+    assert "".join(said) == "Hello there, Alice."
+
+
 def test_a_server_that_never_begins_is_left_and_the_setting_is_named(server: ModelServer) -> None:
     server.fail_always("hang")
     with pytest.raises(ModelTimeout, match=r"within 1 s .*model_timeout_s"):

@@ -8,6 +8,7 @@ the line is ended. A retry, a doubled answer and a repair are requests of their 
 from __future__ import annotations
 
 import logging
+import os
 import random
 import threading
 import time
@@ -36,7 +37,7 @@ from embermem.llms import estimate
 from embermem.llms.breaker import Breaker
 from embermem.llms.endings import repeats
 from embermem.llms.structured import filled, read_answer, reply_schema
-from embermem.llms.turns import Turn, Turns
+from embermem.llms.turns import Turn, Turns, turns_at
 from embermem.protocols import (
     AnswerForm,
     Call,
@@ -113,7 +114,8 @@ class ModelAsker:
         )
         self._breaker = Breaker(failures=settings.model_breaker_failures, rest_s=settings.model_breaker_s, clock=clock)
         self._places = threading.BoundedSemaphore(settings.model_concurrency)
-        self._turns = Turns()
+        address = settings.model_url or os.environ.get("OPENAI_BASE_URL")
+        self._turns = turns_at(address) if address else Turns()
         self._one_at_a_time = isinstance(model, ServedModel) and model.one_at_a_time
 
     @property

@@ -28,8 +28,9 @@ class Flight:
 
     def __init__(self, first_s: float, silence_s: float) -> None:
         """`first_s` is for the first piece of the answer, `silence_s` for each further one."""
-        self._silence_s = silence_s
-        self._due = time.monotonic() + first_s
+        self._first_s, self._silence_s = first_s, silence_s
+        self._due = 0.0
+        self._resting = False
         self._changed = threading.Condition()
         self._stream: Any = None
         self._over = self._begun = False
@@ -44,6 +45,7 @@ class Flight:
         return self._begun
 
     def __enter__(self) -> Self:
+        self._due = time.monotonic() + self._first_s
         threading.Thread(target=self._watch, name="embermem-model-watch", daemon=True).start()
         return self
 
@@ -55,9 +57,14 @@ class Flight:
             self._stream = None
             self._changed.notify()
 
+    def rest(self) -> None:
+        """Nobody awaits a piece, until `heard` says that somebody does again."""
+        self._resting = True
+
     def heard(self) -> None:
-        """A piece has come."""
+        """A piece has come, or is awaited again."""
         self._due = time.monotonic() + self._silence_s
+        self._resting = False
         if not self._begun:
             with self._changed:
                 self._begun = True
@@ -80,7 +87,7 @@ class Flight:
     def _watch(self) -> None:
         with self._changed:
             while not self._over and not self.broken:
-                left = self._due - time.monotonic()
+                left = self._silence_s if self._resting else self._due - time.monotonic()
                 if left <= 0:
                     self.late = self.broken = True
                     _shut(self._stream)

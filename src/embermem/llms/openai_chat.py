@@ -140,7 +140,9 @@ class OpenAIChat:
                     came.done = True
                     break
                 if piece := came.take(self._body(data)):
+                    flight.rest()  # whoever reads may take any time
                     yield piece
+                    flight.heard()
                 if came.over:
                     break
                 if came.thought_tokens > THINKING_TOKENS:

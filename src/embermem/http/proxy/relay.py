@@ -16,6 +16,8 @@ from embermem.http.proxy.replies import DONE, Reply, StreamedReply
 from embermem.http.proxy.upstream import failure
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
+
     from starlette.background import BackgroundTask
     from starlette.types import Receive, Scope, Send
 
@@ -31,7 +33,7 @@ Keep = Callable[[Reply | None], Awaitable[None]]
 class Relay(Response):
     """Upstream's events, each chunk at once. The reply is kept before the event that ends the stream goes out, so that
     who has seen the end can rely on it; where the client leaves, or upstream breaks off, what came so far is. A reply
-    of more than `most_bytes` is passed on and not kept."""
+    of more than `most_bytes` is passed on and not kept. `first` is closed at the end of all."""
 
     def __init__(
         self,
@@ -41,12 +43,14 @@ class Relay(Response):
         most_bytes: int,
         keep: Keep,
         background: BackgroundTask | None,
+        first: ExitStack,
     ) -> None:
         super().__init__(status_code=answer.status_code, headers=headers)
         del self.headers["content-length"]
         self._answer = answer
         self._keep = keep
         self._background = background
+        self._first = first
         self._reply = StreamedReply(most_bytes)
         self._kept = False
 
@@ -63,7 +67,7 @@ class Relay(Response):
                 await self._pass_on(send)
                 group.cancel_scope.cancel()
         finally:
-            with anyio.CancelScope(shield=True):
+            with anyio.CancelScope(shield=True), self._first:
                 await self._answer.aclose()
                 await self._keep_once()
                 if self._background is not None:

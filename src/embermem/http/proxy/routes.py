@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -23,6 +23,7 @@ from embermem.http.proxy.request import Asked, asked
 from embermem.http.proxy.talk import Known, Remembered, Talk
 from embermem.http.proxy.upstream import Upstream, client, read, returned, send, upstream
 from embermem.http.serving import kept, serving_of
+from embermem.llms.turns import turns_at
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -67,6 +68,8 @@ async def complete(request: Request, access: Accessible) -> Response:
     given = asked(await request.body(), request.headers)
     talk, remembered = await run_sync(_opened, request, access, given, proxy.known)
     keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
+    first = ExitStack()
+    first.enter_context(turns_at(target.url).chat())  # background questions to the same server give way
     try:
         sent = proxy.client.build_request(
             "POST",
@@ -75,6 +78,9 @@ async def complete(request: Request, access: Accessible) -> Response:
             headers=target.headers(request.headers.items()),
         )
         answer = await send(proxy.client, sent, proxy.timeout_s)
+    except BaseException:
+        first.close()
+        raise
     finally:
         await asyncio.shield(keeping)
     headers = {**returned(answer.headers), **_ours(talk, remembered)}
@@ -86,8 +92,10 @@ async def complete(request: Request, access: Accessible) -> Response:
             most_bytes=proxy.answer_bytes,
             keep=lambda reply: run_sync(talk.close, reply),
             background=counting,
+            first=first,
         )
-    content = await read(answer, proxy.answer_bytes, proxy.timeout_s)
+    with first:
+        content = await read(answer, proxy.answer_bytes, proxy.timeout_s)
     if answer.is_success:
         await run_sync(talk.close, whole_reply(content))
     return Response(content, answer.status_code, headers, background=counting)
