@@ -206,7 +206,7 @@ class Settings:
     recall_date: float = _number(1.0, _FITTED)
     recall_kind: float = _number(0.9, _FITTED)
     recall_segment: float = _number(
-        0.3, "twice the fitted weight: it was fitted on the segments of Eq. 1; docs/research/recall.md"
+        0.3, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
     )
     recall_question: float = _number(-0.2, _FITTED)
     recall_hop: float = _number(

@@ -71,9 +71,10 @@ _NO_NOUN: Final = (
         cause coz lotta kinda sorta etc vs ago version option options way side end start beginning rest number level
         amount list detail details example step steps focus note section item items part area areas term terms line
         lines matter impact difference ability chance approach kind aspect factor effort purpose element elements
-        suggestion suggestions recommendation recommendations advice afterwards nonstop anyways beforehand regardless
-        specific actual relevant generic potential huge proposed various positive negative incredible amazing additional
-        corresponding unexpected related available effective proper major possible necessary important"""
+        suggestion suggestions recommendation recommendations advice afterward afterwards far worth nonstop anyways
+        beforehand regardless specific actual relevant generic potential huge proposed various positive negative
+        incredible amazing additional corresponding unexpected related available effective proper major possible
+        necessary important"""
     )
     - KIN
     - KIN_MANY
