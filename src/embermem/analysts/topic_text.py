@@ -35,7 +35,7 @@ _REPEATED = 0.6
 """The share of the shorter sentence's terms from which two say the same."""
 _ALONE = 0.5
 """What a phrase of one word is worth in a title, if one page says it; half as much more for each other page."""
-_LATER = 0.05
+_LATER = 0.08
 """What each place in the phrases of its page takes from a phrase: a page's first ones are said most often."""
 _NO_THING = 0.3
 """What an adjective or a verb is worth in a title beside a noun."""
@@ -47,6 +47,8 @@ _LONGER = 0.4
 """What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
 _OFTEN = 2.0
 """How often a single word must be told to be the second in a title."""
+_ASKED = 3.0
+"""How often a phrase counts that the user says to an assistant: requests say what it is about."""
 _COMPETING = 60
 """Sentences of a page of which phrases are taken."""
 _READ = 40
@@ -249,15 +251,16 @@ def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
     often, the longer ones of equals."""
     texts, users = list[str](), set[int]()
     people = {word for u in page.utterances for word in _keywords(u.speaker)}
+    asked = any(u.role.agent_side and no_name(u.speaker) for u in page.utterances)
     for utterance in page.utterances:
         for start, end in _spans(utterance, settings):
             text = _plain(utterance.text[start:end])
             if not _CODE.search(text) and len(texts) < _COMPETING:
-                users |= set() if utterance.role.agent_side else {len(texts)}
+                users |= {len(texts)} if asked and not utterance.role.agent_side else set()
                 texts.append(text)
     language = _language(texts)
     find = _finder(texts, language)
-    found = _phrases(texts, language, find, people, lambda place: 1.5 if place in users else 1.0)
+    found = _phrases(texts, language, find, people, lambda place: _ASKED if place in users else 1.0)
     ranked = sorted(found, key=lambda p: -p.said * (0.6 if len(p.words) == 1 else 1.0))
     return tuple(one.text for one in ranked[: settings.page_phrases])
 

@@ -205,7 +205,9 @@ class Settings:
     recall_speaker: float = _number(1.5, _FITTED)
     recall_date: float = _number(1.0, _FITTED)
     recall_kind: float = _number(0.9, _FITTED)
-    recall_segment: float = _number(0.15, _FITTED)
+    recall_segment: float = _number(
+        0.3, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
+    )
     recall_question: float = _number(-0.2, _FITTED)
     recall_hop: float = _number(
         0.2, "weight of a second hop for queries that ask for several things; docs/research/recall.md"

@@ -75,9 +75,9 @@ def test_the_linkage_is_the_mean_over_pairs_of_pages() -> None:
 
 def test_a_group_is_most_like_the_segment_with_its_rare_words() -> None:
     topics = Topics(load())
-    segments = segment("s1", words=("photo", "choir")), segment("s2", words=("photo", "party", "hall"))
+    segments = segment("s1", words=("photo", "hall", "choir")), segment("s2", words=("photo", "hall", "party"))
     topics.follow({one.id: one for one in (*segments, segment("s3", words=("party", "hall")))})
-    found = topics.linkages({"choir": 1, "photo": 1, "party": 1}, None, 1)
+    found = topics.linkages(dict.fromkeys(("choir", "photo", "party", "hall"), 1), None, 1)
     assert found["s1"] > found["s2"] > 0  # type: ignore[index]
 
 

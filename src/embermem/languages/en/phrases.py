@@ -71,9 +71,10 @@ _NO_NOUN: Final = (
         cause coz lotta kinda sorta etc vs ago version option options way side end start beginning rest number level
         amount list detail details example step steps focus note section item items part area areas term terms line
         lines matter impact difference ability chance approach kind aspect factor effort purpose element elements
-        suggestion suggestions recommendation recommendations advice afterwards nonstop anyways beforehand regardless
-        specific actual relevant generic potential huge proposed various positive negative incredible amazing additional
-        corresponding unexpected related available effective proper major possible necessary important"""
+        suggestion suggestions recommendation recommendations advice afterward afterwards far worth nonstop anyways
+        beforehand regardless specific actual relevant generic potential huge proposed various positive negative
+        incredible amazing additional corresponding unexpected related available effective proper major possible
+        necessary important"""
     )
     - KIN
     - KIN_MANY
@@ -122,10 +123,16 @@ _ADJECTIVES: Final = _set(
     accurate adequate appropriate fortunate passionate private separate ultimate unique vague brief broad deep wide
     narrow flat sharp smooth soft tight loose thick thin tall huge vast massive giant minor major senior junior
     superior inferior exterior interior grateful contemporary upset stuck alive aware alone asleep familiar similar
-    popular regular singular solar lunar nuclear"""
+    popular regular singular solar lunar nuclear safe worth aged gone"""
 )
 _SIZES: Final = _set("small big little long short old last best different hard whole real wrong right")
 """What one word is told with, though it tells no topic by itself: "a small act"."""
+_GENERAL: Final = _set(
+    """specific actual relevant potential various additional related available information response request context
+    question answer example benefit feature aspect topic idea text content result word sentence paragraph subject prompt
+    assistance chapter skill challenge goal"""
+)
+"""What says little in a title beside other words."""
 _NOUN_TOO: Final = _set(
     """dance work travel test project book study design research dream food paint report score house market garden
     coach guard model market fund loan insurance access budget coffee tea lunch dinner breakfast party exercise
@@ -162,7 +169,8 @@ def noun_phrases(sentence: str) -> Iterator[str]:
         start, stop = _bounds(said, at, end)
         if start < stop and not _is_addressed(said, start, stop):
             start = max(start, stop - _LONGEST)
-            yield from _cut(said, start, stop, is_open=start > at or _is_opened(said, start))
+            is_open = start > at or _is_opened(said, start) or low(said, stop) in ("is", "are", "was", "were")
+            yield from _cut(said, start, stop, is_open=is_open)
             is_of = low(said, stop) == "of" and said[stop - 1].low in _EMPTY_HEADS
             if not is_of and (after := _after(said, stop)) is not None:
                 yield f"{_written(said, start, stop)} {said[stop].low} {after}"
@@ -282,7 +290,12 @@ def _is_verb(said: Sequence[Token], at: int, end: int) -> bool:
 
 def _cut(said: Sequence[Token], start: int, end: int, *, is_open: bool) -> Iterator[str]:
     """A phrase, and what it ends with: its head stands last."""
-    if end - start == 1 and start > 0 and said[start - 1].low in _SIZES | _ADJECTIVES and not _is_done(said, start):
+    if (
+        end - start == 1
+        and start > 0
+        and said[start - 1].low in (_SIZES | _ADJECTIVES) - words.STOP_WORDS - _GENERAL
+        and not _is_done(said, start)
+    ):
         yield f"{said[start - 1].low} {_written(said, start, end)}"
     for begin in range(start, end):
         if begin == end - 1 and (said[begin].low in _SINGLE_NO or _is_done(said, begin)):
@@ -307,11 +320,11 @@ def _is_adjective(word: str) -> bool:
 
 
 def is_thing(word: str) -> bool:
-    """Whether a keyword may be a noun: no adjective, no past form, no mere verb."""
+    """Whether a keyword may be a noun that tells something: no adjective, no past form, no mere verb."""
     known = verbs.verb(word)
     acts = known is not None and word not in _NOUN_TOO and verbs.base_of_gerund(word) is None
     acts = acts or word.endswith(("ate", "ify", "ize", "ise"))
-    return word not in _NO_NOUN and not is_adverb(word) and not _is_adjective(word) and not acts
+    return word not in _NO_NOUN | _GENERAL and not is_adverb(word) and not _is_adjective(word) and not acts
 
 
 def _after(said: Sequence[Token], at: int) -> str | None:
