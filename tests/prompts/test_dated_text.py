@@ -65,8 +65,11 @@ def test_a_span_is_told_as_exactly_as_it_is_long(first: date, last: date, label:
     [
         ("It fits your Monday, Wednesday, Friday schedule.", "It fits your Monday, Wednesday, Friday schedule."),
         ("next Tuesday and Thursday", "next Tuesday [2026-01-13] and Thursday"),
+        ("First thing Saturday morning sounds fine.", "First thing Saturday morning sounds fine."),
+        ("We will meet on Friday.", "We will meet on Friday [2026-01-09]."),
+        ("周六那次很好", "周六那次很好"),
         ("last Friday and Saturday", "last Friday [2026-01-02] and Saturday [2026-01-03]"),
     ],
 )
-def test_days_of_a_list_that_does_not_go_forward_have_no_date(said: str, told: str) -> None:
+def test_weekdays_that_may_be_past_or_to_come_have_no_date(said: str, told: str) -> None:
     assert dated_text(said, datetime(2026, 1, 6, tzinfo=UTC)) == told

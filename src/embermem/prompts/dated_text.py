@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 
+from embermem import languages
 from embermem.languages.dates.engine import DateSpan, relative_spans
 from embermem.languages.words import unspaced
 
@@ -25,7 +26,7 @@ def dated_text(text: str, said_at: datetime) -> str:
     """The text with the days that its relative times mean, if it was said at that moment, in brackets behind them."""
     parts: list[str] = []
     end = 0
-    for span in _datable(text, relative_spans(text, said_at)):
+    for span in _datable(text, said_at):
         if _TOLD.match(text, span.end) is None:
             possessive = _POSSESSIVE.match(text, span.end)
             told_to = span.end if possessive is None else possessive.end()
@@ -35,21 +36,30 @@ def dated_text(text: str, said_at: datetime) -> str:
     return "".join((*parts, text[end:]))
 
 
-def _datable(text: str, spans: Iterable[DateSpan]) -> Iterator[DateSpan]:
-    """The times without those of a list that does not go forward, "Monday, Wednesday, Friday": these are days of every
-    week, or of another week than the first. One of several words ("next Tuesday") says its day by itself."""
+def _datable(text: str, said_at: datetime) -> Iterator[DateSpan]:
+    """The relative times of a text that mean one day or time for certain, list by list."""
     run: list[DateSpan] = []
-    for span in spans:
+    for span in relative_spans(text, said_at):
         if run and span.start - run[-1].end > _BETWEEN:
-            yield from _of_list(text, run)
+            yield from _of_list(text, run, said_at.date())
             run = []
         run.append(span)
-    yield from _of_list(text, run)
+    yield from _of_list(text, run, said_at.date())
 
 
-def _of_list(text: str, run: Sequence[DateSpan]) -> Iterable[DateSpan]:
-    forward = all(one.first <= other.first for one, other in pairwise(run))
-    return run if forward else [span for span in run if len(text[span.start : span.end].split()) > 1]
+def _of_list(text: str, run: Sequence[DateSpan], said_on: date) -> Iterable[DateSpan]:
+    """Of a list that goes forward all, if the first is certain, "last Friday and Saturday"; of one that does not,
+    "Monday, Wednesday, Friday", those of several words. A weekday alone that would be past may be one to come."""
+    if any(one.first > other.first for one, other in pairwise(run)):
+        return [span for span in run if len(text[span.start : span.end].split()) > 1]
+    certain = [span for span in run if span.last >= said_on or not _is_weekday(text[span.start : span.end])]
+    return run if run[:1] == certain[:1] else certain
+
+
+def _is_weekday(words: str) -> bool:
+    """Whether a time is the name of a weekday, and no more."""
+    names = languages.by_signs(words).weekdays
+    return " " not in words and words.casefold().startswith(tuple(name.casefold() for name in names))
 
 
 def span_label(span: DateSpan) -> str:
