@@ -33,7 +33,8 @@ QUESTION = "Where do I live?"
 UNWELL = (
     "fence", "think", "http_400_format",
     "slow", "hang", "wrong_shape", "truncated", "empty", "null", "no_choices", "prose", "schema_echo", "http_429",
-    "http_500", "http_503", "http_401", "disconnect", "garbage", "error_text",
+    "http_500", "http_503", "http_401", "disconnect", "garbage", "error_text", "properties", "other_ids", "no_grammar",
+    "endless", "repeats", "trickle", "overflow",
 )  # fmt: skip
 WORDS_OF_FAILURE = (
     "Could not get response", "Bad Gateway", "Rate limit reached", "had an error", "overloaded", "Incorrect API",

@@ -28,6 +28,10 @@ QUICK = (
     ("schema_echo", LATER),
     ("http_500", LATER),
     ("error_text", PROMOTION),
+    ("properties", LATER),
+    ("other_ids", FIRST),
+    ("endless", FIRST),
+    ("overflow", PROMOTION),
 )
 """One failure of each way through the code: answers that are mended, refused, cut off, late, or no answers at all."""
 

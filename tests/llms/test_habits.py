@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -177,6 +178,13 @@ def test_silence_within_an_answer_ends_it_and_the_setting_is_named(comments: boo
         assert time.monotonic() - began < 1.5
 
 
+def test_a_long_silence_is_not_tried_again_at_once(server: ModelServer) -> None:
+    server.fail_always("hang")
+    with pytest.raises(ModelTimeout):
+        Asking(server.url, timeout_s=0.2, model_timeout_s=0.2, model_retries=2).ask()
+    assert server.calls == 1
+
+
 def test_a_server_that_never_begins_is_left_and_the_setting_is_named(server: ModelServer) -> None:
     server.fail_always("hang")
     with pytest.raises(ModelTimeout, match=r"within 1 s .*model_timeout_s"):
@@ -331,6 +339,19 @@ def test_an_overflow_that_comes_as_an_event_is_one_too() -> None:
         assert one.asker.context_tokens == 4096
 
 
+def test_an_answer_that_ends_where_the_context_does_is_not_asked_for_with_more_tokens() -> None:
+    full = {"prompt_tokens": 900, "completion_tokens": 124}
+    body = {"choices": [{"message": {"content": '{"pages": ['}, "finish_reason": "length"}], "usage": full}
+
+    turns = iter([Raw.refusal("context size (1024 tokens) exceeded"), Raw.json(body)])
+    with RawServer(lambda request: next(turns)) as server:
+        one = Asking(server.url)
+        for _ in range(2):
+            with pytest.raises(ModelTooLong):
+                one.ask()
+    assert one.ledger.outcomes == ["too long", "unusable"]
+
+
 def test_a_limit_too_large_for_what_the_prompt_leaves_is_made_smaller_at_once() -> None:
     refused = (
         "'max_tokens' or 'max_completion_tokens' is too large: 200. This model's maximum context length is 1024 tokens "
@@ -442,3 +463,56 @@ def test_an_answer_broken_off_before_it_began_asks_nobody_for_long(server: Model
     stream.break_off()
     with pytest.raises(ModelUnreachable):
         list(stream)
+
+
+# ------------------------------------------------------------------------------------------------------- what they cost
+
+HABITS: tuple[tuple[str, tuple[tuple[str, dict[str, Any]], ...]], ...] = (
+    ("none: a grammar, a right answer", ()),
+    ("the answer in a repeated schema, always", (("properties", {}),)),
+    ("wrong ids, once", (("other_ids", {}), ("", {}))),
+    ("wrong ids, always", (("other_ids", {}),)),
+    ("the schema echoed, once", (("schema_echo", {}), ("", {}))),
+    ("prose, always", (("prose", {}),)),
+    ("no grammar: `response_format` ignored", (("no_grammar", {}),)),
+    ("no grammar: `response_format` refused", (("http_400_format", {"json_object": True}),)),
+    ("endless, always", (("endless", {}),)),
+    ("endless, and the limit ignored", (("endless", {"ignores_limit": True}),)),
+    ("one phrase over and over, once", (("repeats", {"ignores_limit": True}), ("", {}))),
+    ("thinks unless told not to", (("think", {"obeys": True}),)),
+    ("thinks whatever it is told", (("think", {}),)),
+    ("thinks until its tokens are spent, once", (("think", {"unclosed": True}), ("", {}))),
+    ("a slow first token (0.6 s, silence 0.2 s)", (("slow", {"seconds": 0.6}),)),
+    ("the prompt does not fit", (("overflow", {"tokens": 50}),)),
+)
+"""Habits, and the faults of the scripted server that stand for them: the first is met once, the last ever after."""
+
+
+def cost_of(faults: tuple[tuple[str, dict[str, Any]], ...]) -> tuple[str, ...]:
+    """What one question about four pages costs, and what comes of it, as a row of the documentation has it."""
+    with ModelServer(GOOD) as server:
+        for kind, detail in faults[:-1]:
+            server.fail_next(kind, **detail)
+        if faults and faults[-1][0]:
+            server.fail_always(faults[-1][0], **faults[-1][1])
+        one = Asking(server.url, timeout_s=0.2 if any(kind == "slow" for kind, _ in faults) else 10.0)
+        try:
+            comes = "the answer" if one.ask() == READ else "another answer"
+        except (ModelReplyError, ModelTooLong) as error:
+            comes = f"`{type(error).__name__}`"
+        tokens = [
+            str(sum(each)) for each in zip(*((c.prompt_tokens, c.completion_tokens) for c in one.calls), strict=True)
+        ]
+        return str(len(one.calls)), *tokens, comes
+
+
+@pytest.mark.parametrize(("habit", "faults"), HABITS, ids=[habit for habit, _ in HABITS])
+def test_each_habit_costs_what_the_documentation_says(
+    habit: str, faults: tuple[tuple[str, dict[str, Any]], ...]
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "model-habits.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
+    ]
+    told = {row[0]: tuple(row[1:]) for row in rows}
+    assert told[habit] == cost_of(faults)

@@ -37,10 +37,10 @@ class Told:
                 page = outer.pages.get(self.path)
                 if isinstance(page, float):
                     time.sleep(page)
-                away = isinstance(page, dict) and "location" in page
+                away = page.get("location") if isinstance(page, dict) else None
                 self.send_response(404 if page is None else 302 if away else 200)
                 if away:
-                    self.send_header("Location", page["location"])
+                    self.send_header("Location", away)
                 self.end_headers()
                 self.wfile.write(page if isinstance(page, bytes) else json.dumps(page).encode())
 
@@ -69,27 +69,28 @@ OLLAMA = {"/api/show": {"model_info": {"qwen3.context_length": 40960, "qwen3.blo
 
 
 @pytest.mark.parametrize(
-    ("pages", "tokens"),
+    ("pages", "tokens", "last"),
     [
-        ({"/props": {"default_generation_settings": {"n_ctx": 8192}, "total_slots": 1}}, 8192),
-        ({"/v1/models": {"data": [{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 2048}]}}, 2048),
-        ({"/v1/models": {"data": [{"id": "/models/m", "max_model_len": 2048}]}}, 2048),
-        ({"/v1/models": {"data": [{"id": "m", "context_length": 131072}]}}, 131072),
+        ({"/props": {"default_generation_settings": {"n_ctx": 8192}, "total_slots": 1}}, 8192, True),
+        ({"/v1/models": {"data": [{"id": "n", "max_model_len": 1}, {"id": "m", "max_model_len": 2048}]}}, 2048, True),
+        ({"/v1/models": {"data": [{"id": "/models/m", "max_model_len": 2048}]}}, 2048, True),
+        ({"/v1/models": {"data": [{"id": "m", "context_length": 131072}]}}, 131072, True),
         (
             {
                 "/v1/models": {"data": [{"id": "m"}]},
                 "/api/v0/models": {"data": [{"id": "m", "max_context_length": 9, "loaded_context_length": 4096}]},
             },
             4096,
+            True,
         ),
-        ({**OLLAMA, "/api/ps": {"models": [{"name": "m:latest", "context_length": 16384}]}}, 16384),
-        ({"/api/show": {"parameters": "temperature 0.6\nnum_ctx    8192\n", **OLLAMA["/api/show"]}}, 8192),
-        (OLLAMA, 4096),
-        ({"/api/show": {"model_info": {"tiny.context_length": 2048}}}, 2048),
-        ({}, None),
-        ({"/props": [], "/v1/models": {"data": {"id": "m"}}, "/api/show": b"no JSON"}, None),
-        ({"/props": {"default_generation_settings": {"n_ctx": "many"}}}, None),
-        ({"/props": {"default_generation_settings": {"n_ctx": -1}}}, None),
+        ({**OLLAMA, "/api/ps": {"models": [{"name": "m:latest", "context_length": 16384}]}}, 16384, True),
+        ({"/api/show": {"parameters": "temperature 0.6\nnum_ctx    8192\n", **OLLAMA["/api/show"]}}, 8192, True),
+        (OLLAMA, 4096, False),
+        ({"/api/show": {"model_info": {"tiny.context_length": 2048}}}, 2048, False),
+        ({}, None, True),
+        ({"/props": [], "/v1/models": {"data": {"id": "m"}}, "/api/show": b"no JSON"}, None, True),
+        ({"/props": {"default_generation_settings": {"n_ctx": "many"}}}, None, True),
+        ({"/props": {"default_generation_settings": {"n_ctx": -1}}}, None, True),
     ],
     ids=[
         "llama.cpp", "vLLM", "vLLM under another name", "OpenRouter", "LM Studio", "Ollama, loaded",
@@ -97,14 +98,16 @@ OLLAMA = {"/api/show": {"model_info": {"qwen3.context_length": 40960, "qwen3.blo
         "below nothing",
     ],
 )  # fmt: skip
-def test_the_context_is_read_where_each_server_tells_it(told: Told, pages: dict[str, Any], tokens: int | None) -> None:
+def test_the_context_is_read_where_each_server_tells_it(
+    told: Told, pages: dict[str, Any], tokens: int | None, last: bool
+) -> None:
     told.pages = pages
-    assert context_of(told.url, "m", None) == tokens
+    assert context_of(told.url, "m", None) == (tokens, last)
 
 
 def test_only_the_configured_host_is_asked_with_its_key_and_no_redirect_is_followed(told: Told) -> None:
     told.pages = {"/props": {"location": f"{told.root}/elsewhere"}, "/elsewhere": {"n": 1}}
-    assert context_of(told.url, "m", "sk-7") is None
+    assert context_of(told.url, "m", "sk-7") == (None, True)
     assert "GET /elsewhere" not in told.asked
     assert all(headers["Authorization"] == "Bearer sk-7" for headers in told.headers)
 
@@ -112,10 +115,10 @@ def test_only_the_configured_host_is_asked_with_its_key_and_no_redirect_is_follo
 def test_a_server_that_is_slow_to_say_or_gone_costs_seconds_at_most(told: Told) -> None:
     told.pages = {"/props": 4.0}
     began = time.monotonic()
-    assert context_of(told.url, "m", None) is None
+    assert context_of(told.url, "m", None) == (None, False)
     assert time.monotonic() - began < 3.5
     assert len(told.asked) == 1
-    assert context_of("http://127.0.0.1:1/v1", "m", None) is None
+    assert context_of("http://127.0.0.1:1/v1", "m", None) == (None, False)
 
 
 def test_an_asker_asks_once_and_not_before_somebody_wants_to_know(told: Told) -> None:

@@ -63,6 +63,8 @@ FIRST_PAUSE_S = 0.5
 TEMPERATURE = 0.2
 # Characters of what was wrong with an answer that the model is told.
 FAULT_CHARS = 300
+# Tokens that servers leave free at the end of a context.
+_SPARE_TOKENS = 8
 # Seconds after which a question that gave way may be asked again.
 GAVE_WAY_S = 2.0
 
@@ -158,6 +160,8 @@ class ModelAsker:
             except _Unusable as wrong:
                 reply = wrong.reply
                 failure = self._wrong(purpose, reply)
+                if reply.cut and self._fills_context(reply):
+                    raise ModelTooLong(f"{self.model} has no room for its answer beside the prompt") from None
                 if reply.cut and not doubled:
                     request, doubled = replace(request, max_tokens=2 * request.max_tokens), True
                 elif reply.cut or repaired:
@@ -172,8 +176,9 @@ class ModelAsker:
         failure: ModelError | None = None
         for attempt in range(self._settings.model_retries + 1):
             pieces: list[str] = []
+            began = self._timer()
             try:
-                with self._chat(), self._line(owner, purpose, request) as line:
+                with self._line(owner, purpose, request) as line, self._chat():
                     for piece in self._model.stream(request):
                         if isinstance(piece, ModelReply):
                             line.reply = piece
@@ -189,7 +194,7 @@ class ModelAsker:
                     raise
                 raise failure from None
             except _ON_THE_WAY as error:
-                if pieces or not self._may_retry(error, attempt):
+                if pieces or not self._may_retry(error, attempt, began):
                     raise
                 failure = error
                 self._pause(error, attempt)
@@ -215,6 +220,7 @@ class ModelAsker:
         the failure. Raises _Unusable as `read` does."""
         failure: ModelError | None = None
         for attempt in range(self._settings.model_retries + 1):
+            began = self._timer()
             try:
                 with self._turn(purpose) as turn, self._line(owner, purpose, request) as line:
                     line.reply = self._whole(request, turn, line)
@@ -226,7 +232,7 @@ class ModelAsker:
                     raise
                 raise failure from None
             except _ON_THE_WAY as error:
-                if not self._may_retry(error, attempt):
+                if not self._may_retry(error, attempt, began):
                     raise
                 failure = error
                 self._pause(error, attempt)
@@ -266,7 +272,10 @@ class ModelAsker:
             raise ModelGaveWay(f"{self.model} was asked to answer a chat first", again)
         raise ModelReplyError(f"{self.model} ended without an answer", line.text)
 
-    def _may_retry(self, error: ModelError, attempt: int) -> bool:
+    def _may_retry(self, error: ModelError, attempt: int, began: float) -> bool:
+        """Whether to try again at once: not after a long silence, which the next try would meet as well."""
+        if isinstance(error, ModelTimeout) and self._timer() - began >= self._settings.model_timeout_s:
+            return False
         asked = error.retry_after_s if isinstance(error, ModelBusy) else None
         patient = asked is None or asked <= self._settings.model_retry_max_s
         return patient and attempt < self._settings.model_retries
@@ -344,6 +353,11 @@ class ModelAsker:
 
     def _chat(self) -> AbstractContextManager[None]:
         return self._turns.chat() if self._one_at_a_time else nullcontext()
+
+    def _fills_context(self, reply: ModelReply) -> bool:
+        """Whether an answer ended because the server's context was full: more tokens would not help."""
+        context = self.context_tokens
+        return context is not None and reply.prompt_tokens + reply.completion_tokens >= context - _SPARE_TOKENS
 
     def _wrong(self, purpose: Purpose, reply: ModelReply) -> ModelReplyError:
         what = "was cut at its limit of tokens" if reply.cut else "is not of the form asked for"

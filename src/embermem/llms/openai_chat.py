@@ -47,7 +47,7 @@ MAX_REPLY_BYTES = 16 * 2**20
 NO_KEY = "none"
 # Seconds for a connection.
 CONNECT_S = 10.0
-# Seconds before a server that could not be asked for its context is asked again.
+# Seconds before a server that had no last word about its context is asked again.
 CONTEXT_REST_S = 60.0
 # An answer of fewer tokens than this is not worth asking for.
 LEAST_TOKENS = 64
@@ -85,7 +85,8 @@ class OpenAIChat:
         self._lock = threading.Lock()
         self._asking = threading.Lock()
         self._told: int | None = None
-        self._asked_at: float | None = None
+        self._settled = False
+        self._ask_from = 0.0
 
     @property
     def name(self) -> str:
@@ -102,8 +103,9 @@ class OpenAIChat:
         if self._dialect.context is None and not self._at_openai:
             with self._asking:
                 now = time.monotonic()
-                if self._asked_at is None or (self._told is None and now - self._asked_at > CONTEXT_REST_S):
-                    self._told, self._asked_at = served.context_of(self._url, self._model, self._key), now
+                if not self._settled and now >= self._ask_from:
+                    self._told, self._settled = served.context_of(self._url, self._model, self._key)
+                    self._ask_from = now + CONTEXT_REST_S
         return self._dialect.context or self._told
 
     @property

@@ -37,13 +37,15 @@ def is_near(url: str) -> bool:
     return address.is_loopback or address.is_private or address.is_link_local
 
 
-def context_of(url: str, model: str, key: str | None) -> int | None:
-    """The tokens of the context in which the server at `url` (as of OpenAI's protocol) runs the model, or None."""
+def context_of(url: str, model: str, key: str | None) -> tuple[int | None, bool]:
+    """The tokens of the context in which the server at `url` (as of OpenAI's protocol) runs the model, None if it does
+    not tell; and whether that is its last word: not if it cannot be reached, or has not loaded the model yet."""
     asking = _Asking(url.rstrip("/"), key)
     try:
-        return _of_llama_cpp(asking) or _of_list(asking, model) or _of_ollama(asking, model)
+        told = _of_llama_cpp(asking) or _of_list(asking, model)
+        return (told, True) if told else _of_ollama(asking, model)
     except _Gone:
-        return None
+        return None, False
 
 
 class _Gone(Exception):
@@ -117,17 +119,15 @@ def _of_list(asking: _Asking, model: str) -> int | None:
     return found
 
 
-def _of_ollama(asking: _Asking, model: str) -> int | None:
-    if not is_near(asking.base):
-        return None
-    shown = asking.read(f"{asking.root}/api/show", {"model": model})
+def _of_ollama(asking: _Asking, model: str) -> tuple[int | None, bool]:
+    shown = asking.read(f"{asking.root}/api/show", {"model": model}) if is_near(asking.base) else None
     if not shown:
-        return None
+        return None, True
     names = {model, f"{model}:latest"}
     for one in asking.read(f"{asking.root}/api/ps").each("models"):
         if one.get("name") in names and (tokens := one.tokens("context_length")):
-            return tokens
+            return tokens, True
     if own := re.search(r"^num_ctx\s+(\d+)", str(shown.get("parameters") or ""), re.MULTILINE):
-        return int(own[1])
+        return int(own[1]), True
     longest = next((n for key, n in shown.inner("model_info").items() if key.endswith(".context_length")), None)
-    return min(_OLLAMA_TOKENS, longest) if isinstance(longest, int) else None
+    return (min(_OLLAMA_TOKENS, longest) if isinstance(longest, int) else None), False

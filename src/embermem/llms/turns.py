@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from embermem.protocols import BreakableStream
 
 __all__ = ["Turn", "Turns"]
 
-# Seconds that a question waits for chats to end before it is asked beside them.
+# Seconds that a chat holds up questions; then they are asked beside it, as somebody may have left it unread.
 _PATIENCE_S = 60.0
 # Questions in a row that give way; the next one is let through, so that a busy chat does not keep all others waiting.
 _MOST = 3
@@ -42,16 +44,16 @@ class Turns:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._chats: list[int] = []
+        self._chats: set[_Chat] = set()
         self._given = 0
         self._turns: set[Turn] = set()
 
     @contextmanager
     def chat(self) -> Iterator[None]:
         """While it lasts, questions in the background give way, and new ones of other threads wait."""
-        me = threading.get_ident()
+        chat = _Chat(threading.get_ident(), time.monotonic() + _PATIENCE_S)
         with self._changed:
-            self._chats.append(me)
+            self._chats.add(chat)
             giving = list(self._turns)
             self._given += bool(giving)
             self._turns.clear()
@@ -61,15 +63,16 @@ class Turns:
             yield
         finally:
             with self._changed:
-                self._chats.remove(me)
+                self._chats.remove(chat)
                 self._changed.notify_all()
 
     @contextmanager
     def background(self) -> Iterator[Turn]:
-        """The turn of one question, which begins when no chat goes on, or has gone on for too long."""
-        turn, me = Turn(), threading.get_ident()
+        """The turn of one question, which begins when no chat of another thread holds it up."""
+        turn = Turn()
         with self._changed:
-            self._changed.wait_for(lambda: all(one == me for one in self._chats), _PATIENCE_S)
+            while (left := self._held_up_s()) > 0:
+                self._changed.wait(left)
             if self._given < _MOST:
                 self._turns.add(turn)
             else:
@@ -81,3 +84,16 @@ class Turns:
                 if not turn.gave_way and turn in self._turns:
                     self._given = 0
                 self._turns.discard(turn)
+
+    def _held_up_s(self) -> float:
+        """Seconds until no chat of another thread holds questions up, if none ends sooner."""
+        me, now = threading.get_ident(), time.monotonic()
+        return max((chat.until - now for chat in self._chats if chat.thread != me), default=0.0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Chat:
+    """A chat that goes on: who began it, and until when it holds up questions."""
+
+    thread: int
+    until: float
