@@ -87,8 +87,8 @@ _LEASES_AND_REVISIONS = (
         name="attempts-one-more",
         breaks="a failing model is asked once more than the setting allows",
         file="memoryos/ingest/read.py",
-        old="if tried + 1 < settings.attempts:",
-        new="if tried < settings.attempts:",
+        old="if tried < claim.settings.attempts:",
+        new="if tried <= claim.settings.attempts:",
         tests=("test_consolidation.py", "test_redo.py", "test_model_outages.py"),
     ),
 )

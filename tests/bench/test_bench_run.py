@@ -26,7 +26,7 @@ from embermem.core import config
 from embermem.core.errors import BudgetSpent, ConfigError, InputError, ModelMissing, ModelUnreachable
 from embermem.protocols import LanguageModel
 from embermem.testing.model_server import ModelServer
-from embermem_bench import results, scripted, workspace
+from embermem_bench import report, results, scripted, workspace
 from embermem_bench.results import Ingest, Result, Results
 from embermem_bench.running import Left, Plan, SystemSpec, calls_file, estimate, run
 from proofs import bounded
@@ -346,11 +346,12 @@ def test_a_model_that_cannot_be_reached_ends_the_run_and_the_next_goes_on(
 ) -> None:
     wanted = plan(data, "memoryos", ECHOES, judges=("strict",))
     run(wanted, tmp_path / "whole", model=model_of(server), **QUICK)
-    server.fail_next("http_503", after=3)
+    server.fail_next("http_503", times=20, after=3)
     for _ in range(2):  # MemoryOS would put up with it, and learn without a model; the other raises
         with pytest.raises(ModelUnreachable):
             run(wanted, tmp_path / "r", model=model_of(server), **QUICK)
-        server.fail_next("http_503", after=14)
+        server.recover()
+        server.fail_next("http_503", times=20, after=14)
     assert not [one for one in results.load(tmp_path / "r").ingested if one.system == ECHOES]
     server.recover()
     run(wanted, tmp_path / "r", model=model_of(server), **QUICK)
@@ -504,27 +505,47 @@ def test_an_answer_that_is_empty_is_noted_and_counts_as_empty(tmp_path: Path, da
     assert server.calls == 4
 
 
-def test_a_conversation_that_cannot_be_learnt_is_noted_and_not_asked(
+def test_pages_about_which_no_reply_can_be_read_are_left_out_by_every_system_and_counted(
     tmp_path: Path, data: Path, server: ModelServer
 ) -> None:
-    server.reply_with(spoiling("Echo", "echo", "no JSON here"))
-    wanted = plan(data, ECHOES, "full_context")
+    wanted = plan(data, ECHOES, "memoryos", "full_context")
+
+    def unfit(request: Mapping[str, Any]) -> str | dict[str, Any]:
+        structured = request.get("response_format") or "JSON" in str(request["messages"])
+        return "What?" if structured else answering(request)
+
+    server.reply_with(unfit)
     for _ in range(2):
         run(wanted, tmp_path / "r", model=model_of(server), **QUICK)
     whole = results.load(tmp_path / "r")
-    assert {(one.system, one.failure) for one in whole.ingested} == {(ECHOES, "ModelReplyError"), ("full_context", "")}
-    assert {r.system for r in whole.results} == {"full_context"}
+    assert {one.failure for one in whole.ingested} == {""}
+    pages = whole.ingested[0].pages
+    left_out = {one.system: one.left_out for one in whole.ingested}
+    assert left_out == {ECHOES: pages, "memoryos": pages - 2, "full_context": 0}
+    assert {r.system for r in whole.results} == {ECHOES, "memoryos", "full_context"}
+    told = report.markdown(whole, baseline="memoryos")
+    assert "left out" in told
+    assert "all systems went on without them" in told
 
 
-def test_pages_that_memoryos_could_not_read_are_tried_until_it_takes_them_by_extraction(
+def test_a_page_that_one_reply_spoils_costs_that_page_alone(tmp_path: Path, data: Path, server: ModelServer) -> None:
+    spoilt, usual = spoiling("Echo", "echo", "What?"), spoiling("Echo", "echo", '{"echo": "heard"}')
+    server.reply_with(lambda request: (spoilt if "kittens. (one)" in str(request["messages"]) else usual)(request))
+    run(plan(data, ECHOES), tmp_path / "r", model=model_of(server), **QUICK)
+    (learnt,) = results.load(tmp_path / "r").ingested
+    assert (learnt.failure, learnt.left_out) == ("", 1)
+
+
+def test_a_report_says_where_conversations_are_too_short_to_compare(
     tmp_path: Path, data: Path, server: ModelServer
 ) -> None:
-    wanted = plan(data, "memoryos")
-    server.reply_with(lambda request: answering(request) if not request.get("response_format") else "What?")
-    run(wanted, tmp_path / "r", model=model_of(server), **QUICK, attempts=2)
-    (learnt,) = results.load(tmp_path / "r").ingested
-    assert learnt.failure == ""
-    assert learnt.spent.calls > 2
+    said = "have no more than 4 pages"
+    run(plan(data, "full_context"), tmp_path / "r", model=model_of(server), **QUICK)
+    pages = results.load(tmp_path / "r").ingested[0].pages
+    assert (said in report.markdown(results.load(tmp_path / "r"), baseline="full_context")) == (pages <= 4)
+    short = {**QUICK, "short_term_pages": pages}
+    run(plan(data, "full_context"), tmp_path / "s", model=model_of(server), **short)
+    assert "there is little to compare" in report.markdown(results.load(tmp_path / "s"), baseline="full_context")
 
 
 # ---------------------------------------------------------------------------------------------- what cannot be run

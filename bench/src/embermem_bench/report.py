@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from embermem.core.config import Settings
 from embermem.core.errors import InputError
 from embermem.prompts.data import one_line
 from embermem_bench import results as figures
@@ -142,22 +143,54 @@ def _coverage(results: Results, dataset: str) -> Iterator[Block]:
                 f"{len(learnt) - failed} of {talks}",
                 str(failed),
                 str(sum(one.pages for one in learnt if not one.failure)),
+                str(sum(one.left_out for one in learnt if not one.failure)),
                 f"{len(asked)} of {questions}",
                 str(sum(r.headline for r in asked)),
                 str(sum(bool(r.failure) for r in asked)),
             )
         )
     yield Heading(level=3, text="What was run")
-    columns = ("system", "conversations", "not learnt", "pages", "questions", "in the headline", "unreadable replies")
+    columns = (
+        "system",
+        "conversations",
+        "not learnt",
+        "pages",
+        "left out",
+        "questions",
+        "in the headline",
+        "unreadable replies",
+    )
     yield Table(columns=columns, rows=tuple(rows))
     if not ended:
         yield Text(
             text="The run is not finished: the same command goes on with it. Means are over what was asked so far."
         )
+    yield from _of_weak_models(results, dataset, any(row[4] != "0" for row in rows))
     if any(row[2] != "0" for row in rows):
         yield Text(
             text="A conversation is not learnt where the model's replies could not be read. Nothing was asked of it: "
             "that system's means are over fewer questions than the others'. Differences are over common ones."
+        )
+
+
+def _of_weak_models(results: Results, dataset: str, left_out: bool) -> Iterator[Block]:
+    """What is the same for all systems where replies cannot be read, and where there is little to compare."""
+    if left_out:
+        yield Text(
+            text="Left out are pages about which no reply could be read, also when they were shown alone, with one "
+            "repair: they taught that system nothing by its model, and all systems went on without them. MemoryOS "
+            "reads each page by rules before it asks a model, and keeps what these found. No system is given further "
+            "tries."
+        )
+    header = results.headers[0]
+    short = int(header.settings.get("short_term_pages", Settings().short_term_pages))
+    lengths = {(one.conversation, one.seed): one.pages for one in results.learnt(dataset=dataset)}
+    few = sum(pages <= 2 * short for pages in lengths.values())
+    if header.model and few:
+        yield Text(
+            text=f"{few} of {len(lengths)} conversations have no more than {2 * short} pages: MemoryOS holds the "
+            f"newest {short} as they were said and asks no model about them, so there is little to compare. Take "
+            "longer ones."
         )
 
 

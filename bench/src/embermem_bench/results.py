@@ -64,7 +64,8 @@ class Verdict:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ingest:
     """One conversation told to one system. `failure` names the error if it could not be learnt: nothing was asked then.
-    `made_by` is the code that did it."""
+    `left_out` pages taught nothing by the model, whose replies about them could not be read. `made_by` is the code that
+    did it."""
 
     system: str
     dataset: str
@@ -75,6 +76,7 @@ class Ingest:
     spent: Spent
     made_by: str = ""
     failure: str = ""
+    left_out: int = 0
 
     @property
     def unit(self) -> tuple[str, str, str, int]:
@@ -321,6 +323,7 @@ def summary(results: Results) -> list[dict[str, Any]]:
             "system": system,
             "questions": len(asked),
             "not_learnt": sum(bool(one.failure) for one in results.learnt(system=system, dataset=dataset)),
+            "left_out": sum(one.left_out for one in results.learnt(system=system, dataset=dataset)),
             "evidence": dict(evidence(headline)),
             "answers": dict(answers(headline)),
             "judges": dict(means(headline, judged(headline))),

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from embermem import bootstrap
-from embermem.core.errors import BudgetSpent, ModelError, ModelReplyError, ModelWait
+from embermem.core.errors import BudgetSpent, ModelError, ModelReplyError, ModelTooLong, ModelWait
 from embermem.protocols import LanguageModel, ModelReply, ModelRequest
 from embermem_bench.results import Spent
 
@@ -136,10 +136,11 @@ class Trace:
 
     @contextmanager
     def _noting(self, request: ModelRequest) -> Iterator[None]:
-        """Keeps in mind that a request failed, until the same one is answered. An empty reply is one."""
+        """Keeps in mind that a request failed, until the same one is answered. An empty reply is one, and a prompt that
+        is too long has its answer."""
         try:
             yield
-        except ModelReplyError:
+        except (ModelReplyError, ModelTooLong):
             raise
         except (ModelError, ModelWait) as error:
             self._lost.append((request, error))

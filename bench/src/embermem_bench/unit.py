@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embermem import bootstrap
-from embermem.core.errors import ModelReplyError
+from embermem.baselines.recorded import RecordedSystem
+from embermem.core.errors import ModelReplyError, ModelTooLong
+from embermem.core.types import WaitsFor
 from embermem.system_memory import OwnerSystem, SystemMemory, open_system
 from embermem_bench import asking, metrics, scoring
 from embermem_bench.abstention import abstains, abstains_locomo
@@ -103,17 +105,18 @@ class Working:
     def learn(self, told: Callable[[int, int], None]) -> Ingest:
         """Tell the conversation to the empty store, and settle. `told` hears (done, total) of the settling.
 
-        Replies that cannot be read are the system's failure, and are noted. Raises ModelError and ModelWait where the
-        model cannot be reached or asked, EmbedderError, StoreError: nothing is to be measured then.
+        A page about which no reply could be read, also alone, is left out by every system, and counted: MemoryOS keeps
+        what its rules found there. Systems that cannot leave out fail, which is noted. Raises ModelError and ModelWait
+        where the model cannot be reached or asked, EmbedderError, StoreError: nothing is to be measured then.
         """
-        failure, measured = "", [Spent()]
+        failure, left_out, measured = "", 0, [Spent()]
         try:
             with self._trace.measured() as measured:
                 for thread, messages in messages_of(self.unit.conversation):
                     self._clock.tell(max(turn.at for turn in thread.turns))
                     self._owner.add_messages(messages, thread=thread.id)
-                self._settle(told)
-        except ModelReplyError as error:
+                left_out = self._settle(told)
+        except (ModelReplyError, ModelTooLong) as error:
             failure = type(error).__name__
         system, dataset, conversation, seed = self.unit.key
         utterances = self._utterances()
@@ -127,22 +130,20 @@ class Working:
             spent=measured[0],
             made_by=self._terms.made_by,
             failure=failure,
+            left_out=left_out,
         )
 
-    def _settle(self, told: Callable[[int, int], None]) -> None:
-        """Settle; and where pages wait since a reply could not be read, again when they may be tried again, until
-        MemoryOS takes the analyst that needs no model."""
-        self._owner.settle(told)
-        self._trace.check()
-        settings = self._terms.loaded
-        stands = self._clock.now
-        for _ in range(settings.attempts):
-            if not self._memory.store.owner_stats(self._owner.owner.id, settings.short_term_pages).failed:
-                break
-            self._clock.now += timedelta(seconds=settings.retry_max_s)
+    def _settle(self, told: Callable[[int, int], None]) -> int:
+        """Settle, once: no system is given further tries. The number of pages left out."""
+        system, owner = self._memory.system, self._owner.owner
+        if isinstance(system, RecordedSystem):
+            left_out = system.settle_leaving_out(owner, told)
+        else:
             self._owner.settle(told)
-            self._trace.check()
-        self._clock.now = stands
+            stats = self._memory.store.owner_stats(owner.id, self._terms.loaded.short_term_pages)
+            left_out = sum(one.pages for one in stats.waiting if one.waits_for is not WaitsFor.ANALYSIS)
+        self._trace.check()
+        return left_out
 
     def _utterances(self) -> list[Utterance]:
         found: list[Utterance] = []

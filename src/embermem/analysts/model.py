@@ -77,8 +77,6 @@ _FEW_WORDS = 3
 """A page of fewer words need not be told of."""
 _LIKES_TEA = SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
 """A fact as an example shows it."""
-_KEYWORDS = 3
-"""Keywords that a page has at least, if it has as many."""
 
 
 class ModelAnalyst:
@@ -363,9 +361,9 @@ class ModelAnalyst:
         ]
         named = [*dict.fromkeys(named)][:limit]
         said = [word for word in named if ground.says(word)]
-        wanted = max(len(named), min(_KEYWORDS, len(own)))
-        more = [word for word in own if word not in said][: max(0, wanted - len(said))]
-        return (*said, *more), len(named) - len(said) if said else len(more)
+        lost = len(named) - len(said) if said else limit
+        more = [word for word in own if word not in said][:lost]
+        return (*said, *more), 0 if said and lost == 0 else len(more)
 
     # -------------------------------------------------------------------------------------------------------- profile
 

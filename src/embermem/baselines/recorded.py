@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from embermem import prompts
 from embermem.baselines.records import AnyRecord, Record, RecordId, RecordStore, Written
 from embermem.core.config import Settings
-from embermem.core.errors import ModelMissing, RevisionMoved
+from embermem.core.errors import ModelMissing, ModelReplyError, ModelTooLong, RevisionMoved
 from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     Added,
@@ -114,26 +114,51 @@ class RecordedSystem(ABC):
         What was learnt stays if a later page fails; the failure is raised (ModelError, EmbedderError, StoreError), and
         the next call goes on there. A page that grew after it was learnt comes again, with what is new of it.
         """
-        done = tries = 0
+        return self._settle(owner, progress, leaves_out=False)[0]
+
+    def settle_leaving_out(self, owner: Owner, progress: Callable[[int, int], None] | None = None) -> int:
+        """As `settle`, but a page about which the model, asked about it alone, gives no usable answer teaches nothing;
+        the number of such pages."""
+        return self._settle(owner, progress, leaves_out=True)[1]
+
+    def _settle(
+        self, owner: Owner, progress: Callable[[int, int], None] | None, *, leaves_out: bool
+    ) -> tuple[int, int]:
+        """Pages learnt, and left out."""
+        done = tries = left_out = 0
+        size = self.batch
         while True:
             standing = self.kit.store.standing(owner.id)
             revision, unread = standing.revision, self._unread(owner.id, standing.read_to)
             if not unread:
-                return done
-            total = done + len(unread)
+                return done, left_out
+            total = done + left_out + len(unread)
+            pages = unread[:size]
             try:
-                for start in range(0, len(unread), self.batch):
-                    pages = unread[start : start + self.batch]
+                while pages:
                     written = self.learn(owner, pages)
-                    now, read_to = self.kit.clock(), pages[-1].last_seq
-                    revision = self.kit.store.write(owner, written, revision=revision, read_to=read_to, now=now)
-                    done, tries = done + len(pages), 0
+                    revision = self._read_to(owner, written, revision, pages[-1])
+                    done, tries, size = done + len(pages), 0, self.batch
                     if progress is not None:
-                        progress(done, total)
+                        progress(done + left_out, total)
+                    unread = unread[len(pages) :]
+                    pages = unread[:size]
             except RevisionMoved:
                 tries += 1
                 if tries == self.tries:
                     raise
+            except (ModelReplyError, ModelTooLong):
+                if not leaves_out:
+                    raise
+                if len(pages) > 1:
+                    size = len(pages) // 2
+                else:
+                    self._read_to(owner, Written(), revision, pages[0])
+                    left_out, size = left_out + 1, self.batch
+
+    def _read_to(self, owner: Owner, written: Written, revision: int, page: Page) -> int:
+        now = self.kit.clock()
+        return self.kit.store.write(owner, written, revision=revision, read_to=page.last_seq, now=now)
 
     @abstractmethod
     def recall(

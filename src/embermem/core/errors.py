@@ -26,7 +26,7 @@ EmberError
 │   ├── ServerTimeout      it did not answer in time
 │   ├── ServerBusy         it asks to wait (429, 503); `retry_after_s` is the time, if given
 │   └── AccessRefused      the key is missing, invalid or not sufficient (401, 403)
-└── AnalystError           an analyst failed; its pages stay pending
+└── AnalystError           an analyst failed; its pages are retried
     ├── ModelError         a language model gave no usable answer
     │   ├── ModelMissing       no model is set, or its package is not installed (also a ConfigError)
     │   ├── ModelTimeout       it did not answer in time
@@ -242,7 +242,7 @@ class AccessRefused(ServerError):
 
 
 class AnalystError(EmberError):
-    """An analyst failed; its pages stay pending and are retried.
+    """An analyst failed; its pages wait, or stand as extraction read them, and are retried.
 
     Messages of this error and its subclasses never contain text from a server.
     """

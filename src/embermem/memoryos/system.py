@@ -140,8 +140,9 @@ class MemoryOS:
         another worker holds the owner, and goes on after it.
         Raises StoreBusy where that worker has changed nothing for two leases (`lease_s`).
 
-        Pages on which the analyst fails stay pending: `stats().failed` counts them, and each names its `error`.
-        Raises EmbedderError, StoreError. What was understood until then stays.
+        Pages on which the model fails are placed as extraction read them, and read by it later; where it asks to wait,
+        they stay pending. `stats().waiting` says what waits, and why. Raises EmbedderError, StoreError. What was
+        understood until then stays.
         """
         patience_s = _PATIENCE * max(self._settings.lease_s, 1.0)
         seen, until = -1, 0.0

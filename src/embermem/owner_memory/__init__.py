@@ -89,8 +89,9 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         """Process what is pending, now; returns the number of pages placed into segments.
 
         With a model, pages that were analysed by extraction before it was set are analysed again too. If the model
-        fails or its budget is spent, pages stay pending and are retried later: `stats().failed` counts them,
-        `page.error` has the reason. Raises EmbedderError, StoreError.
+        fails, or gives no usable answer, extraction places the pages, and the model analyses them again later. If its
+        budget is spent, or its server asks to wait, pages stay pending: `stats().waiting` has numbers, reasons and
+        times. Raises EmbedderError, StoreError.
         """
         self._parts.renew_embedder()
         return self._parts.system.settle(self.owner, progress)

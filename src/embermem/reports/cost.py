@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 STARTED = "started"
 """The outcome of a call that has not ended: its tokens are an estimate, its time is not known."""
+_USED = frozenset({STARTED, "ok"})
+"""Outcomes of calls whose answer was used, or may still be."""
 
 
 class By(StrEnum):
@@ -31,13 +33,15 @@ class By(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spent:
-    """Calls of one day, purpose or owner. `mean_ms` is of those that ended, None if none has."""
+    """Calls of one day, purpose or owner. `unused_tokens` are those of calls that gave no usable answer; `outcomes`
+    counts them by kind. `mean_ms` is of those that ended, None if none has."""
 
     name: str
     calls: int
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
+    unused_tokens: int
     mean_ms: float | None
     outcomes: Mapping[str, int]
 
@@ -70,7 +74,7 @@ def show(memory: Memory, owner_id: OwnerId, since: datetime, by: By, now: dateti
             {"model": memory.settings.model, "since": since, "by": by, "rows": rows, "total": total, "today": allowed}
         )
         return
-    columns = (by.value, "calls", "prompt", "answer", "cached", "mean ms", "outcomes")
+    columns = (by.value, "calls", "prompt", "answer", "cached", "unused", "mean ms", "outcomes")
     render.table(f"model calls since {since:%Y-%m-%d} UTC", columns, map(_row, [*rows, *total]))
     render.table(
         "today",
@@ -120,6 +124,7 @@ def _summed(name: str, calls: Sequence[Call]) -> Spent:
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),
         cached_tokens=sum(call.cached_tokens for call in calls),
+        unused_tokens=_tokens(call for call in calls if call.outcome not in _USED),
         mean_ms=round(sum(ended) / len(ended), 1) if ended else None,
         outcomes=dict(sorted(Counter(call.outcome for call in calls).items())),
     )
@@ -138,6 +143,7 @@ def _row(one: Spent) -> tuple[object, ...]:
         one.prompt_tokens,
         one.completion_tokens,
         one.cached_tokens,
+        one.unused_tokens,
         mean,
         outcomes,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -25,10 +27,14 @@ from embermem.core.errors import (
 )
 from embermem.core.types import Annotation, PersonaChange, Waiting, WaitsFor
 from embermem.memoryos.ingest.pace import Pace
+from embermem.memoryos.system import MemoryOS
 from embermem.protocols import Analyst
 from embermem.reports import waiting
+from mortal import Mortal, Struck
 from scripted import Clock, Place, ScriptedAnalyst
 from soundness import assert_sound
+
+pytestmark = pytest.mark.engines
 
 Maker = Callable[..., Bench]
 UNUSABLE = (
@@ -215,6 +221,19 @@ def test_a_server_that_is_left_alone_holds_no_settle_up(bench: Maker, clock: Clo
     assert waits(one) == {WaitsFor.READING: (20, "it failed")}
 
 
+def test_what_failed_is_told_also_where_the_server_is_then_left_alone(bench: Maker, clock: Clock) -> None:
+    class Failing(ScriptedAnalyst):
+        def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
+            if not self.failures:
+                self.failures = 1
+                raise ON_THE_WAY[1]
+            raise ModelResting("it failed", clock.now + timedelta(seconds=60))
+
+    one = filled(bench(Failing()))
+    one.system.settle(ALICE)
+    assert waits(one) == {WaitsFor.READING: (20, "cannot be reached")}
+
+
 def test_in_the_work_behind_pages_wait_for_the_server(bench: Maker, clock: Clock) -> None:
     one = filled(bench(analyst := Weak(ON_THE_WAY[1], most=0), attempts=3, retry_base_s=30.0))
     assert one.system.work() == 0
@@ -322,6 +341,50 @@ def test_a_segment_that_must_leave_takes_with_it_what_extraction_found(bench: Ma
         clock.go(4000.0)
     assert len(one.store.segment_states(ALICE.id)) == 2
     assert "scripted-v1" not in promoted(one)
+
+
+# -------------------------------------------------------------------------------------------------- killed on the way
+
+
+@pytest.mark.parametrize(
+    ("fails", "after"),
+    [
+        ("in a form", True),
+        *(
+            pytest.param(fails, after, marks=pytest.mark.proof)
+            for fails, after in (("in a form", False), ("on the way", False), ("on the way", True))
+        ),
+    ],
+)
+def test_whoever_is_killed_at_any_write_leaves_nothing_undone_and_nothing_double(
+    place: Place, clock: Clock, fails: str, after: bool
+) -> None:
+    strikes = 0
+    for strike in range(1, 60):
+        where = place(f"m{fails[0]}{after:d}{strike}")
+        analyst = Weak(UNUSABLE[0], most=2, word="Number 3.", most_at_promotions=1)
+        if fails == "on the way":
+            analyst = Weak(ON_THE_WAY[0], most=0, most_at_promotions=0)
+        one = Bench(where, clock, analyst, None, placed_by="page", theta=-1.0, attempts=2, batch_pages=4)
+        filled(one, 11)
+        mortal = Mortal(one.store)
+        mortal.left, mortal.after = strike, after
+        with contextlib.suppress(Struck):
+            MemoryOS(replace(one.parts, store=mortal)).settle(ALICE)
+        strikes += mortal.dead
+        one.store.close()
+        clock.go(7200.0)
+        well = Bench(where, clock, ScriptedAnalyst(), None, placed_by="page", theta=-1.0, attempts=2, batch_pages=4)
+        well.system.settle(ALICE)
+        clock.go(7200.0)
+        well.system.settle(ALICE)
+        assert (readers(well), waits(well)) == ({"scripted-v1": 8}, {})
+        assert sum(segment.pages for segment in well.store.segment_states(ALICE.id)) == 8
+        well.store.close()
+        assert_sound(where)
+        if not mortal.dead:
+            break
+    assert strikes > 8
 
 
 # --------------------------------------------------------------------------------------------------------- what is told

@@ -120,7 +120,7 @@ def read_by_analyst(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> 
         return _as_extracted(claim, batch, error=claim.unread)
     if claim.waiting:
         return None
-    pace, tried = claim.parts.reading, max(noted.attempts for noted in batch)
+    pace, tried, failure = claim.parts.reading, max(noted.attempts for noted in batch), ""
     while True:
         shown = batch[: pace.size(len(batch))]
         tails = _tails(claim, [noted.view for noted in shown])
@@ -130,8 +130,8 @@ def read_by_analyst(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> 
             if claim.gives_way(wait):
                 continue
             if claim.whole and isinstance(wait, ModelResting):
-                claim.go_on_without(str(wait))
-                return _as_extracted(claim, batch, error=str(wait))
+                claim.go_on_without(failure or str(wait))
+                return _as_extracted(claim, batch, error=failure or str(wait))
             claim.wait(wait)
             claim.store.postpone(claim.lease, _ids(batch), str(wait), wait.retry_at, tried=False)
             return None
@@ -142,7 +142,7 @@ def read_by_analyst(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> 
                 claim.unread = str(error) if pace.hopeless else None
                 return _as_extracted(claim, shown, error=str(error), tried=True)
         except AnalystError as error:
-            tried += 1
+            tried, failure = tried + 1, str(error)
             if isinstance(error, ModelTimeout) and len(shown) > 1:
                 pace.failed(len(shown))
             if tried < claim.settings.attempts and claim.tries_on(error):

@@ -35,9 +35,10 @@ def _for_a_place(c: Connection, owner_id: OwnerId, short: int) -> Iterator[Waiti
 
 
 def _placed(c: Connection, owner_id: OwnerId) -> Iterator[Waiting]:
+    """Pages that are to be read again are analysed after that: they wait for the reading."""
     page, segment = schema.page, schema.segment
     of: dict[WaitsFor, tuple[Any, list[Any]]] = {
-        WaitsFor.ANALYSIS: (page.c.retry_at, [page.c.analysed_seq < page.c.last_seq]),
+        WaitsFor.ANALYSIS: (page.c.retry_at, [page.c.analysed_seq < page.c.last_seq, page.c.redo_at.is_(None)]),
         WaitsFor.READING: (page.c.redo_at, []),
     }
     for waits_for, (at, more) in of.items():
