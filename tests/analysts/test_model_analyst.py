@@ -140,6 +140,18 @@ def test_a_server_with_a_small_context_is_asked_in_the_short_form_in_parts_that_
     asker.context_tokens = 32_768
     made.profile(request(*pages))
     assert "Earlier, not to be noted:" in asker.sent
+    asker.context_tokens = 4_500
+    with pytest.raises(ModelTooLong):
+        made.profile(request(*pages))
+    assert made.profile(request(page("I like tea. " + "Herons fish at the lake. " * 400))).facts
+
+
+def test_a_model_that_answers_in_neither_form_is_asked_in_the_short_one_alone_from_the_second_time() -> None:
+    made, asker = analyst({"pages": []})
+    for questions in (2, 4, 5, 6):
+        with pytest.raises(ModelReplyError):
+            made.annotate(OWNER, {}, [page("Herons.")])
+        assert len(asker.asked) == questions
 
 
 def test_the_limit_of_an_answer_follows_what_is_asked() -> None:
@@ -308,7 +320,7 @@ def test_a_summary_that_is_only_a_date_and_a_keyword_that_is_an_id_are_replaced(
     said = page("The grey herons fish at the lake.")
     (made,) = annotate(notes(note("p1", id="1", summary="2026-11-21", keywords=["t1"])), said)
     assert made.chain_summary == "The grey herons fish at the lake."
-    assert made.keywords == keywords("The grey herons fish at the lake.")[:3]
+    assert made.keywords == keywords("The grey herons fish at the lake.")
     assert made.read_by == BOTH
 
 

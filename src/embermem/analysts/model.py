@@ -7,7 +7,6 @@ what fails is replaced by what the extractive analyst finds there. docs/concepts
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,10 +35,13 @@ from embermem.analysts.showing import (
     EARLIER,
     NEW,
     batch_lines,
+    chars_within,
     fact_lines,
     language_of,
+    languages_of,
     page_lines,
     segment_lines,
+    tokens_of,
     trait_lines,
 )
 from embermem.analysts.summary import summarise
@@ -58,7 +60,7 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
-from embermem.languages.words import terms, wide
+from embermem.languages.words import terms
 from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import nonce, one_line
 from embermem.protocols import AnswerForm, Asker, ChatMessage, ProfileRequest, Purpose
@@ -67,8 +69,6 @@ logger = logging.getLogger(__name__)
 
 _SMALL_CONTEXT = 4_096
 """Tokens: a server that takes no more is asked in the short form."""
-_CHARS_A_TOKEN = 3
-"""Fewer than most tokenizers have, so that what is thought to fit does."""
 _FRAME_TOKENS = 300
 """Of a request around its messages: a chat template, a schema that is shown."""
 _PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
@@ -77,8 +77,6 @@ _FEW_WORDS = 3
 """A page of fewer words need not be told of."""
 _LIKES_TEA = SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
 """A fact as an example shows it."""
-_KEYWORDS = 3
-"""Keywords that a page has at least, if it has as many."""
 
 
 class ModelAnalyst:
@@ -91,7 +89,7 @@ class ModelAnalyst:
         self._reading = reading or ModelReadingSettings()
         self._links = LinkNumbers()
         self._extractive = ExtractiveAnalyst()
-        self._short = self._short_notes = False
+        self._noting, self._profiling = _Habit(), _Habit()
 
     @property
     def name(self) -> str:
@@ -109,21 +107,27 @@ class ModelAnalyst:
         stable = prompts.load("annotate").fill()
         room = self._room(stable, tokens)
         shown, lines = batch_lines(tails, batch, self._reading)
-        if room is not None and _tokens(lines) > room:
+        if room is not None and tokens_of(lines) > room:
             if len(batch) > 1:
                 raise ModelTooLong(f"{len(batch)} pages do not fit the context of {self._asker.model}")
-            reading = replace(self._reading, annotate_chars=_chars(lines, room), utterance_chars=_chars(lines, room))
+            reading = replace(
+                self._reading, annotate_chars=chars_within(lines, room), utterance_chars=chars_within(lines, room)
+            )
             shown, lines = batch_lines(tails, batch, reading)
         content = "\n".join(lines)
-        passing = prompts.load("annotate_pages").fill(language=_languages(batch), nonce=nonce(content), pages=content)
+        passing = prompts.load("annotate_pages").fill(language=languages_of(batch), nonce=nonce(content), pages=content)
         messages = _messages(stable, passing)
-        if not self._short_notes:
+        if not self._noting.short:
             try:
-                return self._annotations(tails, shown, self._notes(owner, messages, shown, BatchNotes, tokens))
+                notes = self._notes(owner, messages, shown, BatchNotes, tokens)
             except ModelReplyError as error:
+                self._noting.failed()
                 logger.info("%s is asked for summaries alone: %s", self.name, error)
+            else:
+                self._noting.worked()
+                return self._annotations(tails, shown, notes)
         notes = self._notes(owner, messages, shown, BatchSummaries, tokens)
-        self._short_notes = True
+        self._noting.short = True
         return self._annotations(tails, shown, notes)
 
     def _notes(
@@ -159,15 +163,24 @@ class ModelAnalyst:
         if not request.pages:
             return PersonaChange()
         small = self._asker.context_tokens
-        if not self._short and (small is None or small > _SMALL_CONTEXT):
+        if small is not None and small <= _SMALL_CONTEXT:
+            return self._facts_alone(request)
+        if not self._profiling.short:
             try:
-                return self._whole(request)
-            except (ModelReplyError, ModelTooLong) as error:
+                change = self._whole(request)
+            except ModelTooLong:
+                if len(request.pages) > 1:
+                    raise
+                return self._facts_alone(request)
+            except ModelReplyError as error:
+                self._profiling.failed()
                 logger.info("%s is asked for facts alone: %s", self.name, error)
-            change = self._facts_alone(request)
-            self._short = True
-            return change
-        return self._facts_alone(request)
+            else:
+                self._profiling.worked()
+                return change
+        change = self._facts_alone(request)
+        self._profiling.short = True
+        return change
 
     # ------------------------------------------------------------------------------------------------------ questions
 
@@ -194,7 +207,7 @@ class ModelAnalyst:
         )
         tokens = self._limit(_ANY_TOKENS + _SEGMENT_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
         room = self._room(stable, tokens)
-        if room is not None and _tokens([passing]) > room:
+        if room is not None and tokens_of([passing]) > room:
             raise ModelTooLong(f"{len(request.pages)} pages do not fit the context of {self._asker.model}")
         example = SegmentNotes(
             facts=[FactNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")],
@@ -240,8 +253,8 @@ class ModelAnalyst:
             said, lines = page_lines(pages, reading)
             tokens = self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
             room = self._room(stable, tokens)
-            if room is not None and _tokens(lines) > room:  # one page
-                said, lines = page_lines(pages, replace(reading, profile_chars=_chars(lines, room)))
+            if room is not None and tokens_of(lines) > room:  # one page
+                said, lines = page_lines(pages, replace(reading, profile_chars=chars_within(lines, room)))
             content = "\n".join(lines)
             passing = prompts.load("facts_pages").fill(
                 language=language_of(said.values()), nonce=nonce(content), pages=content
@@ -282,7 +295,7 @@ class ModelAnalyst:
         for page in pages:
             said, lines = page_lines([*part, page], self._reading)
             room = self._room(stable, self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), self._reading.facts)))
-            if part and room is not None and _tokens(lines) > room:
+            if part and room is not None and tokens_of(lines) > room:
                 yield tuple(part)
                 part = []
             part.append(page)
@@ -296,7 +309,7 @@ class ModelAnalyst:
     def _room(self, stable: str, answer: int) -> int | None:
         """Tokens that are left for pages in a request; None where nothing is known of the server's context."""
         small = self._asker.context_tokens
-        return None if small is None else max(200, small - answer - _FRAME_TOKENS - _tokens([stable]))
+        return None if small is None else max(200, small - answer - _FRAME_TOKENS - tokens_of([stable]))
 
     # ------------------------------------------------------------------------------------------------------- annotate
 
@@ -363,9 +376,9 @@ class ModelAnalyst:
         ]
         named = [*dict.fromkeys(named)][:limit]
         said = [word for word in named if ground.says(word)]
-        wanted = max(len(named), min(_KEYWORDS, len(own)))
-        more = [word for word in own if word not in said][: max(0, wanted - len(said))]
-        return (*said, *more), len(named) - len(said) if said else len(more)
+        lost = len(named) - len(said) if said else limit
+        more = [word for word in own if word not in said][:lost]
+        return (*said, *more), 0 if said and lost == 0 else len(more)
 
     # -------------------------------------------------------------------------------------------------------- profile
 
@@ -421,6 +434,22 @@ class ModelAnalyst:
         return f"{self.name}+{self._extractive.name}"
 
 
+@dataclass(slots=True)
+class _Habit:
+    """Whether a model is asked a question in its short form at once: since that was answered where the long one was
+    not, or two long ones in a row were not."""
+
+    short: bool = False
+    failures: int = 0
+
+    def failed(self) -> None:
+        self.failures += 1
+        self.short = self.failures > 1
+
+    def worked(self) -> None:
+        self.failures = 0
+
+
 @dataclass(frozen=True, slots=True)
 class _Chain:
     """A thread's chain before a page: its last page, what was said in it of late, its summary and where that stands."""
@@ -456,28 +485,9 @@ def _newest(sources: Sequence[Source], most: int) -> tuple[Source, ...]:
     return tuple(dict.fromkeys(sources))[-most:]
 
 
-def _tokens(texts: Sequence[str]) -> int:
-    signs = sum(map(wide, texts))
-    return signs + (sum(len(text) + 1 for text in texts) - signs) // _CHARS_A_TOKEN
-
-
-def _chars(lines: Sequence[str], room: int) -> int:
-    """Characters of these lines that fit into so many tokens."""
-    return max(200, sum(map(len, lines)) * room // max(1, _tokens(lines)) * 9 // 10)
-
-
 # ------------------------------------------------------------------------------------------------------ the request
 
 
 def _messages(stable: str, passing: str) -> tuple[ChatMessage, ChatMessage]:
     """What is the same in every question first, so that a server can keep it."""
     return ChatMessage(role=Role.SYSTEM, text=stable), ChatMessage(role=Role.USER, text=passing)
-
-
-def _languages(batch: Sequence[PageView]) -> str:
-    """The language of the batch's pages; where they differ, each page's own."""
-    found = Counter(language_of(view.page.utterances) for view in batch)
-    if len(found) == 1:
-        return next(iter(found))
-    overall = language_of(u for view in batch for u in view.page.utterances)
-    return f"each page's own, else {overall}"

@@ -5,6 +5,7 @@ All of it is deterministic: the same pages make the same request.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
@@ -13,11 +14,13 @@ from embermem.core.config import LinkNumbers, ModelReadingSettings
 from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
 from embermem.languages.people import no_name
-from embermem.languages.words import name_of
+from embermem.languages.words import name_of, wide
 from embermem.prompts.data import one_line
 
 EARLIER, NEW = "Earlier, not to be noted:", "To be noted:"
 """What stands over the lines that are shown for context alone, and over the others."""
+_CHARS_A_TOKEN = 3
+"""Fewer than most tokenizers have, so that what is thought to fit does."""
 _OTHER = "the user's language"
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
@@ -93,6 +96,15 @@ def language(text: str) -> str:
     return name_of(text) or _OTHER
 
 
+def languages_of(batch: Sequence[PageView]) -> str:
+    """The language of the batch's pages; where they differ, each page's own."""
+    found = Counter(language_of(view.page.utterances) for view in batch)
+    if len(found) == 1:
+        return next(iter(found))
+    overall = language_of(u for view in batch for u in view.page.utterances)
+    return f"each page's own, else {overall}"
+
+
 @cache
 def trait_lines() -> str:
     """The dimensions a model is asked for, in the shortest form that tells both poles; those of one pair share a line.
@@ -110,6 +122,17 @@ def trait_lines() -> str:
 def trait_names() -> frozenset[str]:
     """The names that a model may give: those in `trait_lines`, and interests."""
     return frozenset(d.name for d in dimensions() if d.name not in _DERIVED)
+
+
+def tokens_of(texts: Sequence[str]) -> int:
+    """About how many tokens lines are, rather too many than too few."""
+    signs = sum(map(wide, texts))
+    return signs + (sum(len(text) + 1 for text in texts) - signs) // _CHARS_A_TOKEN
+
+
+def chars_within(lines: Sequence[str], room: int) -> int:
+    """Characters of these lines that fit into so many tokens."""
+    return max(200, sum(map(len, lines)) * room // max(1, tokens_of(lines)) * 9 // 10)
 
 
 _MEANING = {
