@@ -48,8 +48,8 @@ def _says(attribute: str, pattern: str, text: str, *, value: str = "{}", ends: b
 
 _PLACE = r"(?P<v>[A-Z]\w+)"
 _NOUNS = r"(?P<v>[a-z]+(?: [a-z]+){0,3}?)(?=[.,]| and| I)"
-_BY_NAME = re.compile(rf"(?:{_KIN}) (?=[A-Z])")
-"""What stands before the name by which memory knows somebody."""
+_BY_NAME = re.compile(rf"^(?:{_SPEAKER}'s )?(?:{_KIN}) (?=[A-Z])")
+"""What stands before the name of somebody."""
 _RULES = (
     _says("name", r"\bI'm (?P<v>[A-Z]\w+ [A-Z]\w+)", "is called {}"),
     _says("lives_in", rf"\b(?:I live in|(?:I|we) moved to) {_PLACE}", "lives in {}"),
@@ -62,10 +62,10 @@ _RULES = (
     _says("repairs", rf"\b[Mm]y (?P<who>(?:{_KIN}) [A-Z]\w+) [^.]*\brepairs (?P<v>[a-z ]+)", "repairs {}"),
     _says("workshop", rf"\b(?P<who>(?:{_KIN}) [A-Z]\w+) has [^.]*\b(?P<v>closed) the workshop", "has {} the workshop"),
     _says("workshop", rf"\b[Mm]y (?P<who>(?:{_KIN}) [A-Z]\w+) called\. The workshop is open", "", value="closed", ends=True),
-    _says("has_relative", r"\b(?P<who>[A-Z]\w+) had her baby\b.*\bgirl\b.*\bcalled (?P<v>[A-Z]\w+)", "has a {}", value="daughter {}"),
+    _says("has_relative", r"\b(?P<who>[A-Z]\w+) had her baby\b.*\bgirl\b.*\bcalled (?P<v>[A-Z]\w+)", "has a daughter, a girl called {}", value="daughter {}"),
     _says("speaks", r"\bI (?:can )?speak (?P<v>[A-Z]\w+(?: and [A-Z]\w+)?)", "speaks {}"),
     _says("learns", r"\bI'm learning (?P<v>[A-Z]\w+)", "is learning {}"),
-    _says("teacher", r"\b(?P<v>[A-Z]\w+) teaches me\b", "has lessons with {}"),
+    _says("teacher", r"\b(?P<v>[A-Z]\w+) teaches me\b", "has {} as a teacher"),
     _says("plays", r"\bI(?:'ve)? play(?:ed)? (?P<v>the cello)", "plays {}"),
     _says("likes", rf"\bI (?:(?:really )?love|like) (?!to ){_NOUNS}", "likes {}"),
     _says("likes", r"我喜欢(?P<v>[一-鿿]+)", "喜欢{}"),
@@ -81,7 +81,7 @@ _RULES = (
     _says("wants_to", rf"\boffered work in {_PLACE}\. We are planning to move there", "wants to {}", value="move to {}"),
     _says("wants_to", rf"\bThe {_PLACE} plan is off", "wants to {}", value="move to {}", ends=True),
     _says("marital_status", r"\bI'm (?P<v>engaged|single)\b", "is {}"),
-    _says("separated_from", r"\b(?P<v>[A-Z]\w+) and I broke up\b", "has parted from {}"),
+    _says("separated_from", r"\b(?P<v>[A-Z]\w+) and I broke up\b", "broke up with {}"),
     _says("has_pet", r"\bMy (?P<v>dog [A-Z]\w+)(?! died)\b", "has the {}"),
     _says("has_pet", r"\bMy (?P<v>dog [A-Z]\w+) died\b", "has the {}", ends=True),
     _says("has_pet", r"\bI adopted (?P<v>a cat named [A-Z]\w+)", "has {}"),
@@ -118,7 +118,7 @@ class _Reading:
     def line(self, line: str) -> None:
         """A known fact, or what the user's side said; all else tells nothing."""
         if fact := _KNOWN.fullmatch(line):
-            subject = _USER if fact["subject"] in (None, _SPEAKER) else fact["subject"]
+            subject = _USER if fact["subject"] in (None, _SPEAKER) else _BY_NAME.sub("", fact["subject"])
             self.known[subject, fact["attribute"], fold(fact["value"])] = fact["id"]
         elif (said := _SPOKEN.fullmatch(line)) and said["side"] == "user":
             for rule, found in _found(said["text"]):
