@@ -17,7 +17,7 @@ from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import HIDDEN, screen
 from embermem.analysts.showing import trait_names
 from embermem.analysts.traits import bears_on, has_words
-from embermem.core.attributes import OPPOSITE, Kind, is_instruction, kind, single
+from embermem.core.attributes import OPPOSITE, Kind, attributes, is_instruction, kind, single
 from embermem.core.config import LinkNumbers, ModelReadingSettings
 from embermem.core.text import fold
 from embermem.core.types import (
@@ -168,12 +168,14 @@ class Beliefs:
         )
 
     def _ends(self, old: Fact, texts: Sequence[str]) -> bool:
-        """Whether a sentence speaks of what is known and of an end. A fact is ended once."""
+        """Whether a sentence speaks of what is known and of an end. A fact is ended once. The name of an attribute that
+        is none of the table's is a word of the matter too."""
         if old.id in self._ended:
             return False
+        matter = (old.value,) if old.attribute in attributes() else (old.value, old.attribute.replace("_", " "))
         for text in texts:
             for one in statements(text):
-                if touches((old.value,), [one]) and (name_of(text) is None or _matches("ending", one)):
+                if touches(matter, [one]) and (name_of(text) is None or _matches("ending", one)):
                     self._ended.add(old.id)
                     return True
         return False
