@@ -146,14 +146,6 @@ def test_a_server_with_a_small_context_is_asked_in_the_short_form_in_parts_that_
     assert made.profile(request(page("I like tea. " + "Herons fish at the lake. " * 400))).facts
 
 
-def test_a_model_that_answers_in_neither_form_is_asked_in_the_short_one_alone_from_the_second_time() -> None:
-    made, asker = analyst({"pages": []})
-    for questions in (2, 4, 5, 6):
-        with pytest.raises(ModelReplyError):
-            made.annotate(OWNER, {}, [page("Herons.")])
-        assert len(asker.asked) == questions
-
-
 def test_the_limit_of_an_answer_follows_what_is_asked() -> None:
     made, asker = analyst(answer)
     for count in (1, 8):
@@ -227,16 +219,29 @@ def test_an_answer_that_tells_of_less_than_half_the_pages_is_repaired_once_and_t
     assert isinstance(caught.value, AnalystError)
 
 
-def test_after_answers_of_no_use_summaries_alone_are_asked_for_and_keywords_extracted() -> None:
+def test_after_two_answers_of_no_use_summaries_alone_are_asked_for_and_keywords_extracted() -> None:
     batch = [page("Herons?", no=1), page("Herons fish.", no=2)]
     short = {"pages": [{"id": name, "continues": False, "summary": "They speak of herons."} for name in ("p1", "p2")]}
-    made, asker = analyst({"pages": []}, {"pages": []}, short)
-    for times in (1, 2):
+    made, asker = analyst(*[{"pages": []}] * 4, short)
+    for _ in range(2):
+        with pytest.raises(ModelReplyError):
+            made.annotate(OWNER, {}, batch)
+    for _ in range(2):
         told = made.annotate(OWNER, {}, batch)
         assert [one.chain_summary for one in told] == ["They speak of herons."] * 2
         assert [one.keywords for one in told] == [keywords("Herons?"), keywords("Herons fish.")]
-        assert len(asker.asked) == 1 + times
-    assert [form.example.pages[0].id for form in asker.forms if form] == ["p1"] * 3
+    assert [type(form.example).__name__ for form in asker.forms if form] == ["BatchNotes"] * 2 + ["BatchSummaries"] * 2
+    assert [form.example.pages[0].id for form in asker.forms if form] == ["p1"] * 4
+
+
+def test_one_answer_of_no_use_between_good_ones_changes_no_form() -> None:
+    good = notes(note("p1"))
+    made, asker = analyst(*[{"pages": []}, {"pages": []}, good] * 3)
+    for _ in range(3):
+        with pytest.raises(ModelReplyError):
+            made.annotate(OWNER, {}, [page("Herons?")])
+        made.annotate(OWNER, {}, [page("Herons?")])
+    assert {type(form.example).__name__ for form in asker.forms if form} == {"BatchNotes"}
 
 
 @pytest.mark.parametrize("name", ["p2", " [P2]. ", "2", 2, "p2 t1 2026-11-21", "p02"])
@@ -519,17 +524,17 @@ WRONG_SEGMENTS = {
 
 
 @pytest.mark.parametrize("name", WRONG_SEGMENTS)
-def test_an_answer_of_which_no_fact_can_be_used_is_repaired_once_and_then_asked_in_the_short_form(name: str) -> None:
+def test_after_two_answers_of_which_no_fact_can_be_used_facts_alone_are_asked_for(name: str) -> None:
     made, asker = analyst(WRONG_SEGMENTS[name], learnt(facts=[SOUND]))
     assert [one.value for one in made.profile(request(*MOVED)).facts] == ["Lyon"]
     assert len(asker.faults) == 1
-    made, asker = analyst(WRONG_SEGMENTS[name], WRONG_SEGMENTS[name], {"facts": [SOUND]})
+    made, asker = analyst(*[WRONG_SEGMENTS[name]] * 4, {"facts": [SOUND]})
+    for _ in range(2):
+        with pytest.raises(ModelReplyError):
+            made.profile(request(*MOVED))
     told = made.profile(request(*MOVED)).facts
     assert [one.value for one in told if not one.retracts] == ["Lyon", "music"]
-    made.profile(request(*MOVED))
-    assert [len(messages[0].text) < 1500 for _, messages in asker.asked] == [False, True, True]
-    with pytest.raises(ModelReplyError):
-        profile(WRONG_SEGMENTS[name], page("I live in Lyon."))
+    assert [len(messages[0].text) < 1500 for _, messages in asker.asked] == [False, False, True]
 
 
 BAD_ITEMS: dict[str, dict[str, list[Any]]] = {

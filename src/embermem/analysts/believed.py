@@ -47,6 +47,7 @@ _SAME = 0.6
 """The share of a value's words in what the rules read, from which both mean one matter."""
 _GENERAL = frozenset({"did", "does", "feels", "owns", "plans", "says", "would_like_to"})
 """Attributes of which the rules say no more than that somebody did or has something: a model may say more."""
+_CLAUSE_END = re.compile(r"[,;:，；：]|\s[-–—]\s")
 _STATED_ONCE, _STATED_OFTEN = 0.5, 0.7
 """The confidence of a trait that rests on one utterance, and on several."""
 
@@ -133,7 +134,7 @@ class Beliefs:
     @property
     def trusted(self) -> bool:
         """Whether most facts of the answer were believed: then what no word bears out is believed too."""
-        return self.kept > 0 and 3 * self.kept >= 2 * self.offered
+        return 3 * self.kept >= 2 * self.offered
 
     # -------------------------------------------------------------------------------------------------------- facts
 
@@ -216,7 +217,9 @@ class Beliefs:
         """The fact where the pages bear it out; where the rules read the same matter otherwise, what they read."""
         same = [one for one in self._evidence.read_in(own) if not one.retracts and _same_matter(made, one)]
         for one in same:
-            if fold(one.subject) != fold(made.subject) or one.attribute not in (made.attribute, *_GENERAL):
+            otherwise = _is_stated(made.attribute) and one.attribute not in (made.attribute, *_GENERAL)
+            opposite = one.attribute == OPPOSITE.get(made.attribute)
+            if fold(one.subject) != fold(made.subject) or otherwise or opposite:
                 return one
         if any(one.attribute == made.attribute for one in same):
             return made if self._evidence.heard.times_and_names_of(made.text) else same[0]
@@ -231,7 +234,7 @@ class Beliefs:
             return None
         of_speaker = made.subject in {speaker_of(u.speaker, u.role) for u in own}
         known = any(name_of(u.text) is not None for u in own)
-        if known and not any(_states(made.attribute, one, of_speaker=of_speaker) for one in holding):
+        if known and not any(_states(made, one, of_speaker=of_speaker) for one in holding):
             return None
         ground = Ground.of(own)
         beside = {*terms(made.subject), *terms(made.attribute.replace("_", " ")), *_frame(made.attribute, text)}
@@ -426,16 +429,22 @@ def _holds(value: str, sentence: str) -> bool:
     return len(wanted & own) >= _VALUE * len(wanted) if wanted else fold(value) in fold(sentence)
 
 
-def _states(name: str, sentence: str, *, of_speaker: bool) -> bool:
-    """Whether a sentence can be a statement of an attribute: it has such words, and does not deny it; of the speaker,
-    it is in the first person."""
-    guards = languages.of(sentence).guards
+def _is_stated(name: str) -> bool:
+    """Whether it is known in which words an attribute is stated."""
+    return any(name in language.guards.stating for language in languages.all())
+
+
+def _states(made: FactProposal, sentence: str, *, of_speaker: bool) -> bool:
+    """Whether a sentence can be a statement of a fact: it has such words, and does not deny it beside its value; of the
+    speaker, it is in the first person."""
+    name, guards = made.attribute, languages.of(sentence).guards
     pattern = guards.stating.get(name)
     if pattern is None and name not in OPPOSITE:
         return True
     if pattern is not None and re.search(pattern, sentence, re.IGNORECASE) is None:
         return False
-    if name != "dislikes" and _matches("denying", sentence):
+    clauses = [one for one in _CLAUSE_END.split(sentence) if _holds(made.value, one)] or [sentence]
+    if name != "dislikes" and all(_matches("denying", one) for one in clauses):
         return False
     return not of_speaker or name in OPPOSITE or re.search(guards.own, sentence) is not None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from embermem import prompts
@@ -117,17 +118,8 @@ class ModelAnalyst:
         content = "\n".join(lines)
         passing = prompts.load("annotate_pages").fill(language=languages_of(batch), nonce=nonce(content), pages=content)
         messages = _messages(stable, passing)
-        if not self._noting.short:
-            try:
-                notes = self._notes(owner, messages, shown, BatchNotes, tokens)
-            except ModelReplyError as error:
-                self._noting.failed()
-                logger.info("%s is asked for summaries alone: %s", self.name, error)
-            else:
-                self._noting.worked()
-                return self._annotations(tails, shown, notes)
-        notes = self._notes(owner, messages, shown, BatchSummaries, tokens)
-        self._noting.short = True
+        with self._noting.asked() as short:
+            notes = self._notes(owner, messages, shown, BatchSummaries if short else BatchNotes, tokens)
         return self._annotations(tails, shown, notes)
 
     def _notes(
@@ -165,22 +157,15 @@ class ModelAnalyst:
         small = self._asker.context_tokens
         if small is not None and small <= _SMALL_CONTEXT:
             return self._facts_alone(request)
-        if not self._profiling.short:
+        with self._profiling.asked() as short:
+            if short:
+                return self._facts_alone(request)
             try:
-                change = self._whole(request)
+                return self._whole(request)
             except ModelTooLong:
                 if len(request.pages) > 1:
                     raise
-                return self._facts_alone(request)
-            except ModelReplyError as error:
-                self._profiling.failed()
-                logger.info("%s is asked for facts alone: %s", self.name, error)
-            else:
-                self._profiling.worked()
-                return change
-        change = self._facts_alone(request)
-        self._profiling.short = True
-        return change
+        return self._facts_alone(request)
 
     # ------------------------------------------------------------------------------------------------------ questions
 
@@ -436,18 +421,21 @@ class ModelAnalyst:
 
 @dataclass(slots=True)
 class _Habit:
-    """Whether a model is asked a question in its short form at once: since that was answered where the long one was
-    not, or two long ones in a row were not."""
+    """Whether a model is asked a question in its short form: once two answers in a row could not be used."""
 
-    short: bool = False
     failures: int = 0
 
-    def failed(self) -> None:
-        self.failures += 1
-        self.short = self.failures > 1
-
-    def worked(self) -> None:
-        self.failures = 0
+    @contextmanager
+    def asked(self) -> Iterator[bool]:
+        """A question, whose failure is counted: whether it is to be in the short form."""
+        short = self.failures > 1
+        try:
+            yield short
+        except ModelReplyError:
+            self.failures += 1
+            raise
+        if not short:
+            self.failures = 0
 
 
 @dataclass(frozen=True, slots=True)
