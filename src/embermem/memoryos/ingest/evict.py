@@ -54,10 +54,11 @@ def expire(claim: Claim) -> None:
         forget(impact, dry_run=False)
         claim.renew()
         claim.read_anew()
-    claim.deciding(_end_expired)
+    claim.deciding(end_expired)
 
 
-def _end_expired(claim: Claim) -> bool:
+def end_expired(claim: Claim) -> bool:
+    """Facts whose time is over hold no longer, also those that were learnt after it."""
     expired = FactSelection(states=_STANDING, expired_by=claim.parts.clock())
     facts = claim.store.facts(claim.owner.id, expired)
     if facts:

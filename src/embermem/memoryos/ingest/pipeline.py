@@ -15,7 +15,7 @@ from embermem.core.types import Owner
 from embermem.memoryos.ingest import decay
 from embermem.memoryos.ingest.claim import Claim, Parts
 from embermem.memoryos.ingest.embed import embed, renew_segment_vectors
-from embermem.memoryos.ingest.evict import expire, fade, faded_at, make_room
+from embermem.memoryos.ingest.evict import end_expired, expire, fade, faded_at, make_room
 from embermem.memoryos.ingest.place import place
 from embermem.memoryos.ingest.promote import promote
 from embermem.memoryos.ingest.read import annotate, redo
@@ -96,6 +96,7 @@ class _Consolidation:
             self._understand()
             if not claim.whole:
                 break
+        claim.deciding(end_expired)
         if claim.settings.retention and not self._over():
             claim.deciding(fade)
         return Done(placed=claim.placed, cut=self._cut, waits_until=claim.waits_until, redo_from=claim.redo_from)
