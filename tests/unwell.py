@@ -75,7 +75,7 @@ def picture(alice: OwnerMemory) -> dict[str, Any]:
     return {
         "pages": [(page.query, page.response, page.tier) for page in alice.pages()],
         "chains": sorted((sorted(pages[p] for p in chain.page_ids), chain.summary) for chain in alice.chains()),
-        "segments": sorted((sorted(pages[p] for p in s.page_ids), sorted(s.keywords)) for s in alice.segments()),
+        "segments": sorted((sorted(pages[p] for p in s.page_ids), sorted(s.counted)) for s in alice.segments()),
         "facts": sorted((f.about, f.subject, f.attribute, f.value, f.text) for f in alice.facts()),
         "past": sorted((f.subject, f.attribute, f.value) for f in alice.past_facts()),
         "profile": sorted((f.name, f.value) for f in alice.profile()),

@@ -43,7 +43,7 @@ def started(store: Path, server: ModelServer, stdin: int, stdout: int, stderr: i
 
 
 def test_a_pipe_says_one_message_a_line(tmp_path: Path, server: ModelServer) -> None:
-    server.reply_with(lambda request: f"You said: {request['messages'][-1]['content']}")
+    server.reply_with(lambda request: f"You said: {request['messages'][-1]['content'].splitlines()[-1]}")
     spoken = talk(tmp_path / "m.db", server, "I live in Lyon.", "", "你好。")
     assert spoken == ("You said: I live in Lyon.\nYou said: 你好。\n", "")
     assert said(tmp_path / "m.db") == ["I live in Lyon.", "You said: I live in Lyon.", "你好。", "You said: 你好。"]
@@ -51,7 +51,7 @@ def test_a_pipe_says_one_message_a_line(tmp_path: Path, server: ModelServer) -> 
 
 @pytest.mark.proof
 def test_a_pipe_says_one_message_a_line_in_a_process_of_its_own(tmp_path: Path, server: ModelServer) -> None:
-    server.reply_with(lambda request: f"You said: {request['messages'][-1]['content']}")
+    server.reply_with(lambda request: f"You said: {request['messages'][-1]['content'].splitlines()[-1]}")
     one = started(tmp_path / "m.db", server, subprocess.PIPE, subprocess.PIPE, subprocess.PIPE)
     out, err = one.communicate("I live in Lyon.\n\n你好。\n".encode(), timeout=60)
     assert (one.returncode, out.decode(), err.decode()) == (0, "You said: I live in Lyon.\nYou said: 你好。\n", "")

@@ -682,7 +682,7 @@ def test_a_model_that_always_fails_is_asked_a_bounded_number_of_times(
         if kind == "http_500":
             assert first == 2, "as often as `attempts` says"
         else:
-            assert first <= 2 * (6 + 6), "4, 2 and four single pages; 5, 2 and single pages of segments"
+            assert first <= 2 * (6 + 7), "4, 2 and four single pages; 4, 2 and single pages of segments"
         for _ in range(2):
             alice.settle()
         assert server.calls == first, "all that failed rests"

