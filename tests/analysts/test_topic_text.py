@@ -52,7 +52,7 @@ def test_statements_are_told_with_their_speaker_and_source_and_questions_and_gre
 
 def test_a_fact_is_told_in_place_of_the_sentence_that_says_it_if_its_words_were_said() -> None:
     view = page("I signed up for a pottery class with my old neighbour.", speakers=("Ida", "Ben"))
-    assert told(view) == ["Ida signed up for a pottery class with their old neighbour"]
+    assert told(view) == ["Ida signed up for a pottery class with their old neighbour."]
 
 
 def test_a_page_of_questions_alone_still_tells_one_sentence() -> None:

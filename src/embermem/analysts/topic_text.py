@@ -6,6 +6,7 @@ of these for a title. Pure functions; `memoryos/ingest/segment_text.py` keeps wh
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -29,10 +30,17 @@ _RARE = 0.15
 _OF_ASSISTANT = 0.4
 """What a sentence of an assistant without a name is worth less than the user's own."""
 _ASSISTANTS = tuple(language.said_by(language.assistant, "") for language in languages.all())
+_USERS = tuple(language.said_by(language.people.user, "") for language in languages.all())
+_REQUEST = 4
+"""Terms of a question that says what it is about."""
 _LEAST = 0.4
 """What a sentence of a summary is worth at least, relative to its best."""
 _REPEATED = 0.6
 """The share of the shorter sentence's terms from which two say the same."""
+_TOLD_AGAIN = 0.6
+"""What a keyword is worth in a summary for each time that another of its sentences has it."""
+_NEW_PAGE = 0.3
+"""What a sentence is worth more that is the first of its page in a summary."""
 _ALONE = 0.5
 """What a phrase of one word is worth in a title, if one page says it; half as much more for each other page."""
 _LATER = 0.08
@@ -47,6 +55,8 @@ _LONGER = 0.4
 """What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
 _OFTEN = 2.0
 """How often a single word must be told to be the second in a title."""
+_SECOND = 0.3
+"""The share of the pages that a title's first phrase is not about, of which the second is to be."""
 _ASKED = 3.0
 """How often a phrase counts that the user says to an assistant: requests say what it is about."""
 _COMPETING = 60
@@ -54,15 +64,17 @@ _COMPETING = 60
 _READ = 40
 """Sentences of a message that compete, the first ones."""
 _BRACKETS = re.compile(r"\s*\[[^\]\n]{0,400}\]")
-_MARKUP = re.compile(r"^(?:(?:[#>]+|[-*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
+_MARKUP = re.compile(r"^(?:(?:[#>]+|[-+*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
 _CODE = re.compile(
-    r"[{}<>\\|=_]{2,}|https?://|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>"
+    r"[{}<>\\|=_]{2,}|https?://|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>|</?\w+[^<>]*>|\S@\w"
     r"|^(?:from \S+ )?import \S+|^(?:def|return|const|var) "
 )
+_UNCLOSED = re.compile(r"""[^\W_]["'”’)）%]*$""")
 _DATED = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _MINE = languages.either(lambda one: one.talk.me)
 _YOURS = languages.either(lambda one: one.talk.you)
 _SMALL_TALK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
+_LEADS = re.compile(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
 _BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
 _NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
@@ -81,6 +93,23 @@ class _Sentence:
     order: tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """A part of a segment's text: its worth by itself, the weights of the keywords that it tells, and its page, by what
+    all parts of the page have in common."""
+
+    text: str
+    terms: frozenset[str]
+    worth: float
+    weights: Mapping[str, float]
+    page: object
+    order: tuple[int, int]
+
+    @property
+    def tells(self) -> float:
+        return sum(self.weights.values())
+
+
 class TopicText:
     """The `SegmentWriter` that needs no model."""
 
@@ -96,7 +125,7 @@ class TopicText:
             return (SummaryPart(chain_id=chain_id, text="", sources=whole),)
         phrases = _spoken_of(page, self._settings)
         return tuple(
-            SummaryPart(chain_id=chain_id, text=one.text, sources=one.sources, phrases=phrases) for one in told
+            SummaryPart(chain_id=chain_id, text=_closed(one.text), sources=one.sources, phrases=phrases) for one in told
         )
 
     def chosen(self, parts: Sequence[SummaryPart], weights: Mapping[str, float], limit: int) -> tuple[SummaryPart, ...]:
@@ -148,6 +177,7 @@ def _facts(page: Page, facts: Sequence[FactProposal]) -> Iterable[_Sentence]:
 
 def _statements(page: Page, settings: ExtractiveSettings) -> Iterable[_Sentence]:
     several = len({u.speaker for u in page.utterances}) > 1
+    asked = _is_asked(page)
     parts = [u for u in page.utterances if u.role not in (Role.SYSTEM, Role.TOOL)] or page.utterances
     shown = [(u, start, end, _plain(u.text[start:end])) for u in parts for start, end in _spans(u, settings)]
     counted = [frozenset(terms(text)) for *_, text in shown]
@@ -156,8 +186,9 @@ def _statements(page: Page, settings: ExtractiveSettings) -> Iterable[_Sentence]
         if not own or _CODE.search(text):
             continue
         source = Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
-        worth = _worth(text, own, centre) + (0.3 if not utterance.role.agent_side else 0.0)
-        told_by = _with_speaker(_shorten(text, settings.sentence_chars), utterance, several)
+        worth = _worth(text, own, centre) + _request(text, own) * (asked and not utterance.role.agent_side)
+        worth += 0.3 if not utterance.role.agent_side else -0.3 * text[0].islower()
+        told_by = _with_speaker(_begun(_shorten(text, settings.sentence_chars)), utterance, several)
         yield _Sentence(told_by, (source,), own, worth, (utterance.seq, start))
 
 
@@ -179,8 +210,33 @@ def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
     worth += 0.3 * bool(_MINE.search(text.lower())) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
     worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(_SMALL_TALK.match(text)) + 0.3 * (size < 4)
-    worth -= 0.25 * bool(_YOURS.search(text.lower())) + 0.2 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
-    return worth - 0.6 * text.endswith((":", "：", "…"))
+    worth -= (
+        0.25 * bool(_YOURS.search(text.lower())) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
+    )
+    return worth - 0.6 * text.endswith((":", "：", "…", "..."))
+
+
+def _is_asked(page: Page) -> bool:
+    """Whether an assistant answers there: what its user asks says what the page is about."""
+    return any(u.role.agent_side and no_name(u.speaker) for u in page.utterances)
+
+
+def _request(text: str, own: Collection[str]) -> float:
+    """What a user's sentence to an assistant tells more than it would tell somebody else: of a request nothing is taken
+    for asking."""
+    return 0.6 * (asks(text.rstrip(' "”)')) and len(own) >= _REQUEST)
+
+
+def _begun(text: str) -> str:
+    """A sentence without the words that join it to the one before, with a capital at its beginning."""
+    text = _LEADS.sub("", text, count=1) if _LEADS.match(text) else text
+    return text[:1].upper() + text[1:] if text[1:2].islower() or text[1:2].isspace() else text
+
+
+def _closed(text: str) -> str:
+    """A sentence with a full stop, unless it ends otherwise."""
+    text = text.rstrip(",;，；")
+    return text + languages.of(text).full_stop if _UNCLOSED.search(text) else text
 
 
 def _with_speaker(text: str, utterance: Utterance, several: bool) -> str:
@@ -196,35 +252,50 @@ def _with_speaker(text: str, utterance: Utterance, several: bool) -> str:
 
 
 def _chosen(parts: Sequence[SummaryPart], weights: Mapping[str, float], limit: int) -> tuple[SummaryPart, ...]:
+    """Greedy: always the part that adds most to those taken, which makes what nobody has told yet worth more."""
     rated = [_rated(part, weights) for part in parts]
-    order = sorted(range(len(parts)), key=lambda i: (parts[i].chain_id is not None, -rated[i].worth, -i))
-    taken: list[int] = []
-    room, least = limit, _LEAST * max((one.worth for one in rated), default=0.0)
-    for i in order:
-        if taken and parts[i].chain_id is not None and (rated[i].worth < least or not parts[i].text):
-            continue
+    least = _LEAST * max((one.worth + one.tells for one in rated), default=0.0)
+    told, pages, taken, room = Counter[str](), set[object](), list[int](), limit
+    left = set(range(len(parts)))
+    while left:
+        added = {i: _added(rated[i], told, pages) for i in left}
+        i = max(left, key=lambda i: (parts[i].chain_id is None, added[i], i))
+        left.remove(i)
+        if taken and parts[i].chain_id is not None and (added[i] < least or not parts[i].text):
+            break
         if taken and (len(parts[i].text) + 1 > room or any(_same(rated[i], rated[j]) for j in taken)):
             continue
         taken.append(i)
+        told.update(rated[i].weights.keys())
+        pages.add(rated[i].page)
         room -= len(parts[i].text) + 1
     return tuple(parts[i] for i in sorted(taken, key=lambda i: (rated[i].order, i)))
 
 
-def _rated(part: SummaryPart, weights: Mapping[str, float]) -> _Sentence:
-    own = frozenset(terms(part.text))
-    words = {word for word in _keywords(part.text) if word in weights}
+def _added(one: _Rated, told: Mapping[str, int], pages: Collection[object]) -> float:
+    """What a part is worth beside those taken: words that are told already say less, pages that are not say more."""
+    words = sum(weight * _TOLD_AGAIN ** told.get(word, 0) for word, weight in one.weights.items())
+    return one.worth + words + _NEW_PAGE * (one.page not in pages)
+
+
+def _rated(part: SummaryPart, weights: Mapping[str, float]) -> _Rated:
     most = max(weights.values(), default=0.0) or 1.0
     body = _SPEAKER.sub("", part.text, count=1)
-    worth = sum(weights[word] for word in words) / most + _worth(body, own, Counter())
+    own = frozenset(terms(part.text))
+    worth = _worth(body, own, Counter())
     if part.text.startswith(_ASSISTANTS):
         worth -= _OF_ASSISTANT
+    elif part.text.startswith(_USERS):
+        worth += _request(body, own)
     if not part.text:
         worth = float("-inf")
     first = min(part.sources, key=lambda s: s.seq, default=None)
-    return _Sentence(part.text, part.sources, own, worth, (0, 0) if first is None else (first.seq, first.start or 0))
+    order = (0, 0) if first is None else (first.seq, first.start or 0)
+    told = {word: weights[word] / most for word in _keywords(part.text) if word in weights}
+    return _Rated(part.text, own, worth, told, part.phrases or order[:1], order)
 
 
-def _same(one: _Sentence, other: _Sentence) -> bool:
+def _same(one: _Rated, other: _Rated) -> bool:
     return one.text == other.text or _overlap(one.terms, other.terms) > _REPEATED
 
 
@@ -247,11 +318,11 @@ class _Phrase:
 
 
 def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
-    """The phrases of a page that could stand in a heading: of what its user's side says and asks first, those said most
-    often, the longer ones of equals."""
+    """The phrases of a page that could stand in a heading, those said most often first, the longer ones of equals: of
+    an assistant's answer those with a word of what it was asked, if that has any phrase."""
     texts, users = list[str](), set[int]()
     people = {word for u in page.utterances for word in _keywords(u.speaker)}
-    asked = any(u.role.agent_side and no_name(u.speaker) for u in page.utterances)
+    asked = _is_asked(page)
     for utterance in page.utterances:
         for start, end in _spans(utterance, settings):
             text = _plain(utterance.text[start:end])
@@ -261,6 +332,9 @@ def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
     language = _language(texts)
     find = _finder(texts, language)
     found = _phrases(texts, language, find, people, lambda place: _ASKED if place in users else 1.0)
+    wanted = {word for place in users for word in _keywords(texts[place])}
+    if any(wanted.issuperset(one.words) for one in found):
+        found = [one for one in found if not wanted.isdisjoint(one.words)]
     ranked = sorted(found, key=lambda p: -p.said * (0.6 if len(p.words) == 1 else 1.0))
     return tuple(one.text for one in ranked[: settings.page_phrases])
 
@@ -269,30 +343,55 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
     texts = [part.text for part in parts]
     people, called, language = _people(texts), _called(texts), _language(texts)
     rare = _RARE * max(weights.values(), default=0.0)
-    found: dict[tuple[str, ...], _Phrase] = {}
-    pages, find = 0, _finder(texts, language)
-    before: tuple[str, ...] = ()
-    for part in parts:
-        pages, before = pages + (part.phrases != before), part.phrases  # all sentences of a page have the same
-        said_here = _phrases([part.text[len(_who(part.text)) :]], language, find, people, lambda place: 1.0)
-        own = (_Phrase(text, _keywords(text), place=place) for place, text in enumerate(part.phrases))
-        for one in (*own, *said_here):
-            if one.words and _is_of_things(one.text, one.words, people) and not called.issuperset(one.words):
-                same = found.setdefault(one.words, one)
-                same.pages.add(pages)
-                same.place = min(same.place, one.place)
-    for one in found.values():
-        one.said = float(len(one.pages))
-    told = _whole(found.values())
+    pages = _pages(parts)
+    told = _whole(_found(parts, language, _finder(texts, language), people, called))
     for one in told:
-        one.score = _score(one, weights, rare, language)
+        one.pages = {at for at, words in enumerate(pages) if 2 * len(words.intersection(one.words)) >= len(one.words)}
+        one.score = _score(one, weights, rare, language) * math.sqrt(len(one.pages) / max(1, len(pages)))
     ranked = [one for one in sorted(told, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
     if not ranked:
         first = _first_words(texts, weights, people, language)
         return _stated(texts, language, settings) or _headed(language, first)
     if all(len(one.words) == 1 for one in ranked) and (statement := _stated(texts, language, settings)):
         return statement
-    return _headed(language, [one.text for one in _told_best(ranked, settings)])
+    return _headed(language, [one.text for one in _told_best(ranked, len(pages), settings)])
+
+
+def _pages(parts: Sequence[SummaryPart]) -> list[frozenset[str]]:
+    """The keywords of what the parts of each page say."""
+    said: dict[object, set[str]] = {}
+    for part in parts:
+        page = part.phrases or tuple(source.seq for source in part.sources)[:1]
+        texts = (part.text[len(_who(part.text)) :], *part.phrases)
+        said.setdefault(page, set()).update(word for text in texts for word in _keywords(text))
+    return [frozenset(words) for words in said.values()]
+
+
+def _found(
+    parts: Sequence[SummaryPart],
+    language: Language,
+    find: Callable[[str], Iterable[str]],
+    people: Collection[str],
+    called: Collection[str],
+) -> list[_Phrase]:
+    """The phrases of parts and their pages; of an assistant's answers those alone that its pages are known by. Each is
+    said as often as there are pages that say it."""
+    found: dict[tuple[str, ...], _Phrase] = {}
+    before: tuple[str, ...] = ()
+    page = 0
+    for part in parts:
+        page, before = page + (part.phrases != before), part.phrases  # all sentences of a page have the same
+        asked = part.phrases and part.text.startswith(_ASSISTANTS)
+        texts = [] if asked else [part.text[len(_who(part.text)) :]]
+        own = (_Phrase(text, _keywords(text), place=place) for place, text in enumerate(part.phrases))
+        for one in (*own, *_phrases(texts, language, find, people, lambda place: 1.0)):
+            if one.words and _is_of_things(one.text, one.words, people) and not set(called).issuperset(one.words):
+                same = found.setdefault(one.words, one)
+                same.pages.add(page)
+                same.place = min(same.place, one.place)
+    for one in found.values():
+        one.said = float(len(one.pages))
+    return list(found.values())
 
 
 def _stated(texts: Sequence[str], language: Language, settings: ExtractiveSettings) -> str:
@@ -301,15 +400,23 @@ def _stated(texts: Sequence[str], language: Language, settings: ExtractiveSettin
     return next((told for text in facts if (told := language.headline(text, settings.title_words))), "")
 
 
-def _told_best(ranked: Sequence[_Phrase], settings: ExtractiveSettings) -> Sequence[_Phrase]:
+def _told_best(ranked: Sequence[_Phrase], pages: int, settings: ExtractiveSettings) -> Sequence[_Phrase]:
     """The one or two phrases that make a heading, of those ranked: phrases of several words before single ones, which
-    say little."""
-    longer = [one for one in ranked if len(one.words) > 1 and one.score >= _LONGER * ranked[0].score]
-    first, *rest = longer or ranked
-    for other in rest or ranked[1:]:
-        if other.score < settings.second_phrase * first.score or (len(other.words) == 1 and longer):
+    say little; a second one only if it is about a good share of the pages that the first one leaves."""
+    best = ranked[0]
+    least = _LONGER * best.score
+    longer = [
+        one for one in ranked if len(one.words) > 1 and one.score >= least and 2 * len(one.pages) >= len(best.pages)
+    ]
+    first = (longer or ranked)[0]
+    for other in ranked:
+        if other.score < settings.second_phrase * first.score:
             break
+        if other is first or (len(other.words) == 1 and longer):
+            continue
         if len(other.words) == 1 and other.said < _OFTEN:
+            continue
+        if len(other.pages - first.pages) < max(1.0, _SECOND * (pages - len(first.pages))):
             continue
         if set(other.words) & set(first.words) or _size(first) + _size(other) > settings.title_words - 1:
             continue
