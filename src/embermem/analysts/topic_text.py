@@ -55,6 +55,8 @@ _LONGER = 0.4
 """What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
 _OFTEN = 2.0
 """How often a single word must be told to be the second in a title."""
+_ABOUT = 0.5
+"""The share of a phrase's words that a page says which is about it."""
 _SECOND = 0.3
 """The share of the pages that a title's first phrase is not about, of which the second is to be."""
 _ASKED = 3.0
@@ -346,8 +348,9 @@ def _title(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings:
     pages = _pages(parts)
     told = _whole(_found(parts, language, _finder(texts, language), people, called))
     for one in told:
-        one.pages = {at for at, words in enumerate(pages) if 2 * len(words.intersection(one.words)) >= len(one.words)}
-        one.score = _score(one, weights, rare, language) * math.sqrt(len(one.pages) / max(1, len(pages)))
+        shares = [len(words.intersection(one.words)) / len(one.words) for words in pages]
+        one.pages = {at for at, share in enumerate(shares) if share >= _ABOUT}
+        one.score = _score(one, weights, rare, language) * math.sqrt(sum(shares) / max(1, len(pages)))
     ranked = [one for one in sorted(told, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
     if not ranked:
         first = _first_words(texts, weights, people, language)
