@@ -134,7 +134,9 @@ _SIZES: Final = _set("small big little long short old last best different hard w
 _GENERAL: Final = _set(
     """specific actual relevant potential various additional related available information response request context
     question answer example benefit feature aspect topic idea text content result word sentence paragraph subject prompt
-    assistance chapter skill challenge goal"""
+    assistance chapter skill challenge goal insight dedication passion positivity beauty adventure journey inspiration
+    motivation growth success strength courage kindness happiness joy peace gratitude commitment determination
+    encouragement moment dream life experience disaster mess"""
 )
 """What says little in a title beside other words."""
 _NOUN_TOO: Final = _set(
