@@ -79,7 +79,9 @@ _NO_NOUN: Final = (
     - KIN
     - KIN_MANY
 )
-_SINGLE_NO: Final = _set("group event project plan journey progress meeting class") | KIN | (KIN_MANY - {"family"})
+_SINGLE_NO: Final = (
+    _set("group event project plan journey progress meeting class community team world energy idea") | KIN | KIN_MANY
+)
 _EMPTY_HEADS: Final = _set(
     """fan source reminder importance lack sense feeling feelings power form visual bit lot lots kind type part parts
     piece way set bunch variety range presence picture photo fear joy love copy piece couple pair loads
