@@ -23,9 +23,9 @@ def told(view: PageView) -> list[str]:
     return [part.text for part in WRITER.told(view.page, ANALYST.facts(view.page), CHAIN)]
 
 
-def part(text: str, seq: int = 1) -> SummaryPart:
+def part(text: str, seq: int = 1, *, phrases: tuple[str, ...] = ()) -> SummaryPart:
     source = Source(seq=seq, utterance_id=UtteranceId(f"u{seq}"))
-    return SummaryPart(chain_id=CHAIN, text=text, sources=(source,))
+    return SummaryPart(chain_id=CHAIN, text=text, sources=(source,), phrases=phrases)
 
 
 def title(*texts: str) -> str:
@@ -52,7 +52,7 @@ def test_statements_are_told_with_their_speaker_and_source_and_questions_and_gre
 
 def test_a_fact_is_told_in_place_of_the_sentence_that_says_it_if_its_words_were_said() -> None:
     view = page("I signed up for a pottery class with my old neighbour.", speakers=("Ida", "Ben"))
-    assert told(view) == ["Ida signed up for a pottery class with their old neighbour"]
+    assert told(view) == ["Ida signed up for a pottery class with their old neighbour."]
 
 
 def test_a_page_of_questions_alone_still_tells_one_sentence() -> None:
@@ -62,6 +62,29 @@ def test_a_page_of_questions_alone_still_tells_one_sentence() -> None:
 def test_a_photo_s_caption_and_the_marks_of_a_layout_are_left_out() -> None:
     view = page("**I repaired the old cello of my aunt.** [photo: a photo of a dog]", speakers=("Ida", "Ben"))
     assert not any("photo" in text or "*" in text for text in told(view))
+
+
+def test_code_addresses_and_markup_are_told_only_by_what_the_user_asked_of_them() -> None:
+    view = page(
+        "Can you sort this list of harbour pilots by their licence?",
+        "ana@harbour.example has licence 12. <td>Pilots of the harbour have a licence each</td>",
+    )
+    assert told(view) == ["The user: Can you sort this list of harbour pilots by their licence?"]
+
+
+def test_a_sentence_begins_with_a_capital_ends_and_does_not_join_another() -> None:
+    view = page("however, my cello teacher moved to the harbour of Bergen", speakers=("Ida", "Ben"))
+    assert told(view) == ["Ida: My cello teacher moved to the harbour of Bergen."]
+
+
+def test_a_page_that_an_assistant_answers_is_known_by_what_it_was_asked() -> None:
+    view = page(
+        "Please write a lesson plan on lighthouse keepers.",
+        "A whale watching tour starts at noon. The whale watching tour ends late. Lighthouse keepers climb stairs.",
+    )
+    phrases = {phrase for one in WRITER.told(view.page, (), CHAIN) for phrase in one.phrases}
+    assert "lighthouse keepers" in phrases
+    assert not any("whale" in phrase for phrase in phrases)
 
 
 @given(st.text(max_size=300), st.text(max_size=200))
@@ -90,6 +113,16 @@ def test_of_sentences_those_that_tell_most_stay_within_the_limit_in_the_order_of
     kept = WRITER.chosen(parts, {"cello": 2.0, "harbour": 1.0, "orchestra": 1.0}, 1000)
     assert [one.sources[0].seq for one in kept] in ([1, 3], [3, 4])
     assert len(WRITER.chosen(parts, {"cello": 2.0}, 70)) == 1
+
+
+def test_a_sentence_of_a_page_that_nobody_told_of_stands_before_more_of_the_same_page() -> None:
+    parts = [
+        part("Ida: I play the cello in the harbour orchestra on Fridays.", 1, phrases=("harbour orchestra",)),
+        part("Ida: My cello teacher leads the harbour choir on Mondays.", 2, phrases=("harbour orchestra",)),
+        part("Ida: I grow seventeen tomatoes on my balcony in Bergen.", 3, phrases=("balcony",)),
+    ]
+    kept = WRITER.chosen(parts, {"cello": 2.0, "harbour": 2.0, "tomato": 1.0, "balcony": 1.0}, 120)
+    assert [one.sources[0].seq for one in kept] in ([1, 3], [2, 3])
 
 
 def test_a_word_that_most_segments_have_is_no_keyword_and_a_rare_one_tells_more() -> None:
@@ -129,3 +162,9 @@ def test_two_things_are_joined_in_the_language_of_the_pages() -> None:
         "Pottery class and choir rehearsal",
         "Choir rehearsal and pottery class",
     )
+
+
+def test_a_second_phrase_stands_in_a_title_only_for_pages_that_the_first_leaves() -> None:
+    say = ("Ida: The pottery class made a stoneware vase today.", "Ida: Our pottery class glazed a vase.")
+    assert title(*say, "Ida: The pottery class ended.") == "Pottery class"
+    assert title(*say, "Ida: My choir rehearsal was long.") == "Pottery class and choir rehearsal"

@@ -51,6 +51,8 @@ class Talk:
     """Openings that point back to what was said."""
     small_talk: str = NEVER
     """Openings of sentences that say little."""
+    leads: str = NEVER
+    """Openings that join a sentence to the one before and say nothing by themselves, with what parts them from it."""
     me: str = NEVER
     """The speaker, in lower case: where none is found, the speaker is not told of."""
     you: str = NEVER

@@ -48,7 +48,8 @@ TALK: Final = Talk(
     r"|different (?:question|topic)|speaking of something else|good morning|hello again|hi again)\b",
     back=r"(?:(?:and|so|but|yes|yeah|no|ok|okay|oh|wow|haha|well|thanks|really|right|sure)\W+){0,2}(?:that|this|it|it's|its|that's|those|these|they|them|he|she|there"
     r"|why|how (?:come|so)|what about|how about|which one|both|neither|same|me too|exactly|agreed|then|tell me more|go on|because)\b",
-    small_talk=r"(?:hi|hello|hey|thanks|thank you|you're welcome|wow|great|sounds|bye|good (?:morning|night|evening)|nice|sure|of course|ok|okay|no problem|let me know|congrat\w*)\b",
+    small_talk=r"(?:hi|hello|hey|thanks|thank you|you're welcome|wow|great|sounds|bye|good (?:morning|night|evening)|nice|sure|of course|ok|okay|no problem|certainly|i apologi[sz]e|(?:unfortunately, )?as an ai|let me know|congrat\w*)\b",
+    leads=r"(?:however|additionally|furthermore|moreover|also|ultimately|overall|therefore|thus|hence|so|well|but|yeah|yep|yes|plus|oh|right|actually|honestly|anyway|hmm|in addition), |(?:and|but) ",
     me=r"\b(?:i|my|me|mine|myself|we|our|us|ours|ourselves)\b",
     you=r"\byou(?:r|rs|rself|rselves)?\b",
     you_signs=("you",),

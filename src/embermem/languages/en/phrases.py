@@ -79,11 +79,13 @@ _NO_NOUN: Final = (
     - KIN
     - KIN_MANY
 )
-_SINGLE_NO: Final = _set("group event project plan journey progress meeting class") | KIN | (KIN_MANY - {"family"})
+_SINGLE_NO: Final = (
+    _set("group event project plan journey progress meeting class community team world energy idea") | KIN | KIN_MANY
+)
 _EMPTY_HEADS: Final = _set(
     """fan source reminder importance lack sense feeling feelings power form visual bit lot lots kind type part parts
-    piece way set bunch variety range presence rollercoaster picture photo fear joy love copy piece couple pair loads
-    half series state value use role level amount number act"""
+    piece way set bunch variety range presence picture photo fear joy love copy piece couple pair loads
+    half series rollercoaster state value use role level amount number act"""
 )
 """Words that say nothing of what stands after their "of"."""
 _ACTS: Final = _set(
@@ -125,12 +127,18 @@ _ADJECTIVES: Final = _set(
     superior inferior exterior interior grateful contemporary upset stuck alive aware alone asleep familiar similar
     popular regular singular solar lunar nuclear safe worth aged gone"""
 )
+_PREDICATES: Final = _set("worth due upset stuck alive aware alone asleep gone safe ready afraid glad grateful")
+"""Adjectives that stand before no noun: "makes life worth living"."""
+_FIGURES: Final = ("wild ride", "roller coaster", "amazing ride", "crazy ride", "long way", "happy place", "next level")
+"""What is said of anything, in pictures."""
 _SIZES: Final = _set("small big little long short old last best different hard whole real wrong right")
 """What one word is told with, though it tells no topic by itself: "a small act"."""
 _GENERAL: Final = _set(
     """specific actual relevant potential various additional related available information response request context
     question answer example benefit feature aspect topic idea text content result word sentence paragraph subject prompt
-    assistance chapter skill challenge goal"""
+    assistance chapter skill challenge goal insight dedication passion positivity beauty adventure journey inspiration
+    motivation growth success strength courage kindness happiness joy peace gratitude commitment determination
+    encouragement moment dream life experience disaster mess"""
 )
 """What says little in a title beside other words."""
 _NOUN_TOO: Final = _set(
@@ -157,7 +165,10 @@ _WORD: Final = re.compile(r"[^\W\d_][\w'’&.-]*")
 
 def noun_phrases(sentence: str) -> Iterator[str]:
     """The noun phrases of a sentence, shorter and longer ones; names as written, all else in lower case."""
-    said = tokens(sentence)
+    yield from (phrase for phrase in _found(tokens(sentence)) if not phrase.endswith(_FIGURES))
+
+
+def _found(said: Sequence[Token]) -> Iterator[str]:
     at = 0
     while at < len(said):
         if not (_is_noun(said[at]) or _is_in_name(said, at)):
@@ -293,7 +304,7 @@ def _cut(said: Sequence[Token], start: int, end: int, *, is_open: bool) -> Itera
     if (
         end - start == 1
         and start > 0
-        and said[start - 1].low in (_SIZES | _ADJECTIVES) - words.STOP_WORDS - _GENERAL
+        and said[start - 1].low in (_SIZES | _ADJECTIVES) - _PREDICATES - words.STOP_WORDS - _GENERAL
         and not _is_done(said, start)
     ):
         yield f"{said[start - 1].low} {_written(said, start, end)}"
