@@ -16,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 HOST = "127.0.0.1"
+BATCH_TOKENS = 128
+"""Tokens of a prompt that are read in one go. The server sees only between two of them that a question was given up."""
 
 
 def arguments() -> argparse.Namespace:
@@ -66,6 +68,7 @@ def main() -> None:
     params.model_alias = {chosen.name}
     params.hostnames, params.port = [HOST], chosen.port
     params.n_ctx, params.n_parallel = chosen.context, chosen.slots
+    params.n_batch = params.n_ubatch = BATCH_TOKENS
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = chosen.threads
     params.sampling.seed = chosen.seed
     params.verbosity, params.ui, params.endpoint_metrics = chosen.log, False, True

@@ -256,6 +256,13 @@ def test_a_cut_answer_is_asked_for_once_more_with_twice_the_tokens(clock: Clock)
     assert model.requests[0].messages == model.requests[1].messages
 
 
+def test_a_cut_answer_to_a_question_that_can_be_divided_is_an_error_at_once(clock: Clock) -> None:
+    one, model = asked(clock, ModelReply(text='{"ci', prompt_tokens=1, completion_tokens=1, cut=True), NANTES)
+    with pytest.raises(ModelReplyError, match="cut at its limit"):
+        one.ask(form=AnswerForm(tokens=120, divisible=True))
+    assert len(model.requests) == 1
+
+
 def test_an_answer_cut_twice_is_an_error(clock: Clock) -> None:
     cut = ModelReply(text='{"ci', prompt_tokens=1, completion_tokens=1, cut=True)
     one, model = asked(clock, cut, cut, NANTES)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import pytest
 from scripted_llms import ALICE, MemoryLedger, Raw, RawServer, completion, question
 
 from embermem.core.config import Settings
-from embermem.core.errors import ModelReplyError, ModelTimeout, ModelTooLong, ModelUnreachable
+from embermem.core.errors import ModelError, ModelReplyError, ModelTimeout, ModelTooLong, ModelUnreachable
 from embermem.core.types import Role
 from embermem.llms import ModelAsker, OpenAIChat
 from embermem.llms.dialect import THINKING_TOKENS
-from embermem.protocols import AnswerForm, Call, ChatMessage, Purpose, StructuredMode
+from embermem.protocols import AnswerForm, Call, ChatMessage, Purpose, ShownId, StructuredMode
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 
@@ -254,6 +256,52 @@ def test_without_a_grammar_a_filled_example_stands_in_the_schemas_place(server: 
     assert '"id":"p1","summary":"one sentence"' in user["content"]
     assert '"type"' not in user["content"]
     assert user["content"].endswith("\nAnswer:")
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    id: ShownId
+    words: Annotated[list[str], msgspec.Meta(extra_json_schema={"maxItems": 2})] = []
+
+
+class AllSeen(msgspec.Struct, frozen=True, kw_only=True):
+    lenient: ClassVar[bool] = True
+    pages: Annotated[list[Seen], msgspec.Meta(extra_json_schema={"maxItems": 9})]
+
+
+def seen(one: Asking) -> AllSeen:
+    form = AnswerForm(tokens=100, ids=("p1", "p2"))
+    return one.asker.ask(ALICE, Purpose.ANNOTATE, PROMPT, AllSeen, form=form)
+
+
+def test_a_near_servers_grammar_names_each_id_once_and_bounds_lists(server: ModelServer) -> None:
+    server.reply_with({"pages": [{"id": "p1", "words": ["river"]}, {"id": "p2", "words": []}]})
+    assert [one.id for one in seen(Asking(server.url)).pages] == ["p1", "p2"]
+    pages = server.requests[0]["response_format"]["json_schema"]["schema"]["properties"]["pages"]
+    assert [one["properties"]["id"]["enum"] for one in pages["prefixItems"]] == [["p1"], ["p2"]]
+    assert (pages["minItems"], pages["maxItems"]) == (2, 2)
+    assert pages["prefixItems"][0]["properties"]["words"]["maxItems"] == 2
+
+
+def test_a_server_that_refuses_bounds_is_sent_the_plain_schema_first(server: ModelServer) -> None:
+    server.fail_always("http_400_format")
+    one = Asking(server.url)
+    with suppress(ModelError):
+        seen(one)
+    schemas = [asked.get("response_format", {}).get("json_schema", {}).get("schema") for asked in server.requests]
+    assert "prefixItems" in str(schemas[0])
+    assert "prefixItems" not in str(schemas[1])
+    assert "maxItems" not in str(schemas[1])
+    assert schemas[1] is not None
+    assert schemas[2] is None
+
+
+def test_what_came_whole_of_a_cut_list_is_read() -> None:
+    cut = '{"pages": [{"id": "p1", "words": ["a \\" ]}"]}, {"id": "p2", "wor'
+    body = {"choices": [{"message": {"content": cut}, "finish_reason": "length"}]}
+    with RawServer(lambda _: Raw(parts=[json.dumps(body).encode()])) as raw:
+        one = Asking(raw.url)
+        assert [page.id for page in seen(one).pages] == ["p1"]
+        assert len(one.calls) == 1
 
 
 def test_without_an_example_the_schema_is_shown(server: ModelServer) -> None:

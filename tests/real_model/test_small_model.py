@@ -42,6 +42,8 @@ SAID = (
 )
 SHORT = {"short_term_pages": 2, "batch_pages": 2}
 """So that four of the six pages are read."""
+PLACED = (0, 4)
+"""Exit codes where all pages are placed; 4: some were read without the model, whose answers could not be used."""
 
 
 @pytest.fixture(scope="session")
@@ -175,10 +177,10 @@ def test_commands_say_in_their_exit_code_what_came_of_it(tmp_path: Path, url: st
     (tmp_path / "said.jsonl").write_text("\n".join(lines) + "\n")
     short = {f"EMBERMEM_{name.upper()}": str(value) for name, value in SHORT.items()}
     ingested = embermem(tmp_path, "ingest", "said.jsonl", "--json", url=url, **short)
-    assert ingested.returncode == 0, ingested.stderr
+    assert ingested.returncode in PLACED, ingested.stderr
     (owner,) = json.loads(ingested.stdout)["owners"]
     assert owner["placed"] == len(SAID) - 2
-    assert embermem(tmp_path, "settle", url=url, **short).returncode == 0
+    assert embermem(tmp_path, "settle", url=url, **short).returncode in PLACED
     spent = json.loads(embermem(tmp_path, "cost", "--json", url=url).stdout)
     assert re.search(r'"calls": [1-9]', json.dumps(spent))
     assert embermem(tmp_path, "recall", "What is my cat called?", url=url).returncode == 0

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 import msgspec
 
 from embermem.analysts.guards import no_summary
 from embermem.core.attributes import canonical
 from embermem.core.types import PageView, Utterance
+from embermem.protocols import ShownId
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
 _ID = re.compile(r"\W*(?:([a-z])\s?0*(\d{1,4})\b.*|0*(\d{1,4})\W*)", re.IGNORECASE | re.DOTALL)
@@ -22,18 +23,28 @@ _NAMED = 5
 _Item = TypeVar("_Item")
 
 
+def _at_most(chars: int) -> msgspec.Meta:
+    """A bound for grammars alone: a longer text is read all the same."""
+    return msgspec.Meta(extra_json_schema={"maxLength": chars})
+
+
+def _items(count: int) -> msgspec.Meta:
+    """The same for a list."""
+    return msgspec.Meta(extra_json_schema={"maxItems": count})
+
+
 class ToldNote(msgspec.Struct, frozen=True, kw_only=True):
     """What a model tells of one page in the short form."""
 
-    id: str
+    id: ShownId
     continues: bool = False
-    summary: str
+    summary: Annotated[str, _at_most(300)]
 
 
 class PageNote(ToldNote, frozen=True, kw_only=True):
     """What a model says of one page."""
 
-    keywords: list[str] = []
+    keywords: Annotated[list[Annotated[str, _at_most(40)]], _items(8)] = []
 
 
 class BatchNotes(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,11 +66,11 @@ class BatchSummaries(msgspec.Struct, frozen=True, kw_only=True):
 class SaidNote(msgspec.Struct, frozen=True, kw_only=True):
     """A fact that pages tell."""
 
-    evidence: list[str]
-    subject: str = ""
-    attribute: str
-    value: str
-    text: str = ""
+    evidence: Annotated[list[ShownId], _items(4)]
+    subject: Annotated[str, _at_most(40)] = ""
+    attribute: Annotated[str, _at_most(40)]
+    value: Annotated[str, _at_most(100)]
+    text: Annotated[str, _at_most(160)] = ""
 
 
 class FactNote(SaidNote, frozen=True, kw_only=True):
@@ -67,26 +78,26 @@ class FactNote(SaidNote, frozen=True, kw_only=True):
     longer so."""
 
     action: Literal["add", "same", "supersede", "retire"] = "add"
-    fact: str = ""
+    fact: Annotated[str, _at_most(6)] = ""
 
 
 class TraitNote(msgspec.Struct, frozen=True, kw_only=True):
     """Evidence for a trait."""
 
-    evidence: list[str]
-    dimension: str
+    evidence: Annotated[list[ShownId], _items(4)]
+    dimension: Annotated[str, _at_most(40)]
     level: float
 
 
 class LinkNote(msgspec.Struct, frozen=True, kw_only=True):
     """Two memories that belong together and, where the other is a segment, what becomes of it."""
 
-    one: str
-    other: str
-    reason: str
-    keywords: list[str] = []
-    tags: list[str] = []
-    context: str = ""
+    one: Annotated[str, _at_most(6)]
+    other: Annotated[str, _at_most(6)]
+    reason: Annotated[str, _at_most(100)]
+    keywords: Annotated[list[Annotated[str, _at_most(40)]], _items(8)] = []
+    tags: Annotated[list[Annotated[str, _at_most(40)]], _items(8)] = []
+    context: Annotated[str, _at_most(200)] = ""
 
 
 class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,11 +105,11 @@ class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_name: ClassVar[str] = "SegmentNotes"
     lenient: ClassVar[bool] = True
-    facts: list[FactNote]
-    title: str = ""
-    summary: str = ""
-    traits: list[TraitNote] = []
-    links: list[LinkNote] = []
+    facts: Annotated[list[FactNote], _items(24)]
+    title: Annotated[str, _at_most(80)] = ""
+    summary: Annotated[str, _at_most(600)] = ""
+    traits: Annotated[list[TraitNote], _items(6)] = []
+    links: Annotated[list[LinkNote], _items(4)] = []
 
 
 class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +117,7 @@ class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_name: ClassVar[str] = "PageFacts"
     lenient: ClassVar[bool] = True
-    facts: list[SaidNote]
+    facts: Annotated[list[SaidNote], _items(24)]
 
 
 # -------------------------------------------------------------------------- faults that fail the whole answer

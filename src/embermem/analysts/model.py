@@ -142,7 +142,7 @@ class ModelAnalyst:
             messages,
             form,
             lambda notes: check_pages(notes, shown),
-            form=AnswerForm(tokens=tokens, example=example),
+            form=AnswerForm(tokens=tokens, example=example, ids=tuple(shown), divisible=len(shown) > 1),
         )
         return by_page(answer, shown)
 
@@ -205,7 +205,7 @@ class ModelAnalyst:
             _messages(stable, passing),
             SegmentNotes,
             lambda notes: check_facts(notes.facts, said),
-            form=AnswerForm(tokens=tokens, example=example),
+            form=AnswerForm(tokens=tokens, example=example, ids=tuple(said), divisible=len(request.pages) > 1),
         )
         read = self._read(request)
         evidence = Evidence(said, reading.evidence, read.facts)
@@ -250,7 +250,9 @@ class ModelAnalyst:
                 _messages(stable, passing),
                 PageFacts,
                 lambda notes, said=said: check_facts(notes.facts, said),  # type: ignore[misc]
-                form=AnswerForm(tokens=tokens, example=PageFacts(facts=[_LIKES_TEA])),
+                form=AnswerForm(
+                    tokens=tokens, example=PageFacts(facts=[_LIKES_TEA]), ids=tuple(said), divisible=len(pages) > 1
+                ),
             )
             evidence = Evidence(said, reading.evidence, read.facts)
             beliefs = Beliefs(evidence, {}, reading, self._links, {})

@@ -36,7 +36,7 @@ from embermem.core.types import Owner
 from embermem.llms import estimate
 from embermem.llms.breaker import Breaker
 from embermem.llms.endings import repeats
-from embermem.llms.structured import filled, read_answer, reply_schema
+from embermem.llms.structured import filled, narrowed, read_answer, reply_schema, whole_items
 from embermem.llms.turns import Turn, Turns, turns_at
 from embermem.protocols import (
     AnswerForm,
@@ -138,9 +138,9 @@ class ModelAsker:
         *,
         form: AnswerForm | None = None,
     ) -> Answer:
-        """See Asker.ask. A cut answer is asked for once more with twice the tokens, a wrong one once more with what is
-        wrong with it: three answers at most. Once an answer was wrong, a limit or rest that forbids the next request
-        does not hide it: ModelReplyError is raised, and counts as a try.
+        """See Asker.ask. A cut answer is asked for once more with twice the tokens, but not where the question is
+        divisible; a wrong one once more with what is wrong with it: three answers at most. Once an answer was wrong, a
+        limit or rest that forbids the next request does not hide it: ModelReplyError is raised, and counts as a try.
         """
         request = self._request(messages, answer, form)
         doubled = repaired = False
@@ -164,6 +164,8 @@ class ModelAsker:
                 failure = self._wrong(purpose, reply)
                 if reply.cut and self._fills_context(reply):
                     raise ModelTooLong(f"{self.model} has no room for its answer beside the prompt") from None
+                if reply.cut and form is not None and form.divisible:
+                    raise failure from None
                 if reply.cut and not doubled:
                     request, doubled = replace(request, max_tokens=2 * request.max_tokens), True
                 elif reply.cut or repaired:
@@ -206,6 +208,7 @@ class ModelAsker:
     def _request(self, messages: Sequence[ChatMessage], answer: type[Any], form: AnswerForm | None) -> ModelRequest:
         most = self._settings.model_answer_tokens
         schema = reply_schema(answer)
+        schema = replace(schema, narrow=narrowed(schema.narrow, form.ids if form is not None else ()))
         if form is not None and form.example is not None:
             schema = replace(schema, example=filled(form.example))
         return ModelRequest(
@@ -405,9 +408,11 @@ class _Unusable(Exception):
 
 
 def _read(reply: ModelReply, answer: type[Answer], check: Callable[[Answer], None]) -> Answer:
-    """The answer, of the form and sound. Raises _Unusable."""
+    """The answer, of the form and sound; of one that was cut and is `lenient`, what had come of its lists. Raises
+    _Unusable."""
     try:
-        found = read_answer(reply.text, answer)
+        came = whole_items(reply.text) if reply.cut and getattr(answer, "lenient", False) else ""
+        found = read_answer(came or reply.text, answer)
         check(found)
     except ValueError as error:
         words = "It repeats itself without end." if repeats(reply.text) else str(error)

@@ -56,6 +56,8 @@ class Dialect:
     """How a structured question turns reasoning off; "free": it does not."""
     thinks: bool = False
     """Whether the model was seen to reason, so that its answers need room for that."""
+    narrow: bool = False
+    """Whether a schema may hold the ids of a question and most lengths."""
     context: int | None = None
     """Tokens of prompt and answer together, as a refusal told them."""
 
@@ -78,7 +80,8 @@ def body(model: str, request: ModelRequest, dialect: Dialect, limit: int) -> dic
     if request.schema is None:
         return made
     if dialect.mode is StructuredMode.JSON_SCHEMA:
-        named = {"name": request.schema.name, "strict": True, "schema": dict(request.schema.schema)}
+        schema = (request.schema.narrow if dialect.narrow else None) or request.schema.schema
+        named = {"name": request.schema.name, "strict": True, "schema": dict(schema)}
         made["response_format"] = {"type": "json_schema", "json_schema": named}
     elif dialect.mode is StructuredMode.JSON_OBJECT:
         made["response_format"] = {"type": "json_object"}
@@ -142,6 +145,9 @@ def after_refusal(dialect: Dialect, request: ModelRequest, status: int, said: st
         return replace(dialect, thinking=_NEXT[dialect.thinking])
     lower = _LOWER.get(dialect.mode)
     if lower and (unknown or any(word in said for word in _FORMAT_WORDS)):
+        narrow = dialect.narrow and request.schema.narrow not in (None, request.schema.schema)
+        if narrow and dialect.mode is StructuredMode.JSON_SCHEMA:
+            return replace(dialect, narrow=False)
         return replace(dialect, mode=lower, strikes=0)
     return replace(dialect, thinking="free") if unknown and dialect.thinking != "free" else None
 

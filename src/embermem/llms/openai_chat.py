@@ -80,7 +80,7 @@ class OpenAIChat:
         self._shown = f"the model {model} at {address.netloc}"
         self._key = api_key
         self._timeout_s = timeout_s
-        self._dialect = Dialect(thinking="template" if self._near else "free")
+        self._dialect = Dialect(thinking="template" if self._near else "free", narrow=self._near)
         self._lanes: Lanes[openai.OpenAI] = Lanes(self._client)
         self._lock = threading.Lock()
         self._asking = threading.Lock()

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_type_hints
 
 import msgspec
 
 from embermem.protocols import ReplySchema
 
-__all__ = ["WrongAnswer", "filled", "follows", "read_answer", "reply_schema", "shown"]
+__all__ = ["WrongAnswer", "filled", "follows", "narrowed", "read_answer", "reply_schema", "shown", "whole_items"]
 
 Answer = TypeVar("Answer")
 Json = Any
@@ -25,6 +25,9 @@ Json = Any
 # What OpenAI's strict mode takes, and what fits into few tokens. Bounds and formats are left out of what is shown;
 # `read_answer` checks them all the same.
 _KEPT = ("type", "description", "enum", "const", "properties", "items", "anyOf")
+# What is kept for servers that take it in a grammar, where a small model would else write to its limit of tokens.
+_BOUNDS = ("maxLength", "maxItems", "format")
+_SHOWN_ID = "shown-id"  # the format of a ShownId
 _NAME_CHARS = 64  # OpenAI's limit
 # What a JSON object or list begins with; prose has other braces, such as {this} and [1].
 _OBJECT = re.compile(r'\{\s*["}]')
@@ -58,7 +61,35 @@ def _made(answer: type[Any]) -> ReplySchema:
     if schema.get("type") != "object":
         raise TypeError(f"{answer.__name__} is not a dataclass or Struct")
     name = re.sub(r"\W", "_", vars(answer).get("schema_name", answer.__name__), flags=re.ASCII)[:_NAME_CHARS]
-    return ReplySchema(name=name, schema=schema)
+    return ReplySchema(name=name, schema=_without_bounds(schema), narrow=schema)
+
+
+def narrowed(node: Json, ids: Sequence[str]) -> Json:
+    """A schema with bounds, in which a ShownId is one of `ids`, and objects with such an `id` stand in a list once for
+    each, in order."""
+    if isinstance(node, list):
+        return [narrowed(one, ids) for one in node]
+    if not isinstance(node, Mapping):
+        return node
+    if node.get("format") == _SHOWN_ID:
+        return {"type": "string", "enum": list(ids)} if ids else {"type": "string"}
+    item = node.get("items", {})
+    if ids and item.get("properties", {}).get("id", {}).get("format") == _SHOWN_ID:
+        each = [narrowed(item, (name,)) for name in ids]
+        return {"type": "array", "prefixItems": each, "minItems": len(ids), "maxItems": len(ids)}
+    return {key: narrowed(value, ids) for key, value in node.items() if key != "format"}
+
+
+def _without_bounds(node: Json) -> Json:
+    if isinstance(node, list):
+        return [_without_bounds(one) for one in node]
+    if not isinstance(node, Mapping):
+        return node
+    kept = {key: value for key, value in node.items() if key not in _BOUNDS}
+    if "properties" in kept:
+        fields = kept["properties"].items()
+        kept["properties"] = {key: _without_bounds(value) for key, value in fields}
+    return {key: value if key == "properties" else _without_bounds(value) for key, value in kept.items()}
 
 
 def shown(schema: ReplySchema) -> str:
@@ -93,7 +124,7 @@ def _closed(node: Mapping[str, Json], defs: Mapping[str, Json], inside: tuple[st
         return {**closed, "description": node["description"]} if "description" in node else closed
     if "prefixItems" in node or not any(key in node for key in ("type", "enum", "const", "anyOf")):
         raise TypeError("an answer type must not contain Any or a tuple of fixed length")
-    kept = {key: node[key] for key in _KEPT if key in node}
+    kept = {key: node[key] for key in (*_KEPT, *_BOUNDS) if key in node}
     if "const" in kept:
         kept["enum"] = [kept.pop("const")]
     if "enum" in kept and "type" not in kept:
@@ -162,6 +193,23 @@ def read_answer(text: str, answer: type[Answer]) -> Answer:
     return found[0]
 
 
+def whole_items(text: str) -> str:
+    """An answer that was cut, without what stands after the last whole object of its lists; "" if there is none."""
+    open_, quoted, escaped, end = list[str](), False, False, 0
+    for at, char in enumerate(text):
+        if quoted:
+            quoted, escaped = escaped or char != '"', char == "\\" and not escaped
+        elif char == '"':
+            quoted = True
+        elif char in "{[":
+            open_.append(char)
+        elif char in "}]" and open_:
+            open_.pop()
+            if open_ == ["{", "["] and char == "}":
+                end = at + 1
+    return f"{text[:end]}]}}" if end else ""
+
+
 def follows(text: str, schema: Mapping[str, Any]) -> bool:
     """Whether an object stands in the text that has a key of the schema's, with a value of the right kind, maybe
     wrapped: what a server that keeps to the schema always gives."""
@@ -223,7 +271,7 @@ def _with_sound_items(value: Json, answer: type[Any], schema: Mapping[str, Json]
     """The answer without those items of its lists that are not of their form. Raises WrongAnswer where none of them
     is."""
     value = _mended(value, schema)
-    made, kinds = dict(value), {field.name: field.type for field in msgspec.structs.fields(answer)}
+    made, kinds = dict(value), get_type_hints(answer)
     for name, one in value.items():
         item = getattr(kinds.get(name), "__args__", (None,))[0]
         if not isinstance(one, list) or not isinstance(item, type) or not issubclass(item, msgspec.Struct):

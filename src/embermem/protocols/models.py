@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, runtime_checkable
+
+import msgspec
 
 from embermem.core.changes import SummaryPart
 from embermem.core.types import (
@@ -46,6 +48,7 @@ __all__ = [
     "ReplySchema",
     "SegmentWriter",
     "ServedModel",
+    "ShownId",
     "StructuredMode",
     "TokenCounter",
     "TokenEmbedder",
@@ -122,11 +125,13 @@ class ChatMessage:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplySchema:
     """The form that a structured answer must have: a name, and a JSON schema. `example` is a filled answer as JSON
-    text, "" for none; servers without a grammar are shown it in place of the schema."""
+    text, "" for none; servers without a grammar are shown it in place of the schema. `narrow` is the schema with the
+    ids of one question and most lengths, for servers that take these in a grammar; None: there is none."""
 
     name: str
     schema: Mapping[str, Any]
     example: str = ""
+    narrow: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -253,10 +258,18 @@ class Call:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AnswerForm:
     """What is expected of one structured answer: `tokens` is its limit, and `example` an answer of its type with the
-    real ids, filled in as it should be, for a server that has no grammar; None: the schema is shown."""
+    real ids, filled in as it should be, for a server that has no grammar; None: the schema is shown. `ids` are those
+    that a ShownId may name. A question that is `divisible` can be asked about less at a time: an answer that is cut is
+    not asked for with more tokens."""
 
     tokens: int
     example: Any = None
+    ids: tuple[str, ...] = ()
+    divisible: bool = False
+
+
+ShownId = Annotated[str, msgspec.Meta(extra_json_schema={"format": "shown-id"})]
+"""A field of an answer that names one of AnswerForm.ids. Objects of a list that have such an `id` are one for each."""
 
 
 _Answer = TypeVar("_Answer")
