@@ -259,7 +259,7 @@ def test_nothing_that_adds_recalls_or_reads_asks_a_model_and_settling_does(opene
     alice.settle()
     assert model.asked
     assert len(rows(place(), "SELECT * FROM call")) == len(model.asked)
-    assert {page.tier for page in alice.pages()} == {Tier.MID, Tier.SHORT}  # it answers nothing that can be used: extraction reads
+    assert {page.tier for page in alice.pages()} == {Tier.MID, Tier.SHORT}  # no answer can be used: extraction reads
     assert alice.stats().failed > 0
     assert "Lyon" in alice.recall("Where do I live?").text
 

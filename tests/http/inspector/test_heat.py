@@ -20,11 +20,12 @@ OWNER = {"user": "alice", "agent": "default"}
 def warm(memory: Memory, clock: Clock) -> OwnerMemory:
     """Topics of last winter, of now and of a time to come; some were visited, days ago."""
     alice = memory.of("alice")
-    for number in range(4):
-        winter = NOW - timedelta(days=150 - number)
-        alice.add(f"The cello sounds warm in the evening hall of the old school {number}.", "It does.", at=winter, thread="cello")
-        alice.add(f"My tomato plants need sun, water and good soil on the balcony {number}.", "They do.", at=NOW, thread="garden")
-        alice.add(f"The night train to Vienna leaves platform nine after supper {number}.", "Yes.", at=NOW + timedelta(days=40), thread="train")
+    winter, to_come = NOW - timedelta(days=150), NOW + timedelta(days=40)
+    for n in range(4):
+        day = timedelta(days=n)
+        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", at=winter + day, thread="cello")
+        alice.add(f"My tomato plants need sun, water and good soil on the balcony {n}.", at=NOW, thread="garden")
+        alice.add(f"The night train to Vienna leaves platform nine after supper {n}.", at=to_come, thread="train")
     alice.settle()
     alice.visit(alice.search("cello"))
     clock.go(6 * 86_400.0)
