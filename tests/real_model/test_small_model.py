@@ -70,7 +70,8 @@ def opened(place: Path, url: str, **settings: Any) -> Iterator[Memory]:
 
 
 def words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
+    """The words of a text, without the s of a third person: a fact says `learns` where someone said `I learn`."""
+    return {word.removesuffix("s") for word in re.findall(r"\w+", text.casefold())}
 
 
 def embermem(folder: Path, *arguments: str, url: str | None, **more: str) -> subprocess.CompletedProcess[str]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from embermem.core import ids
@@ -139,15 +140,17 @@ class ModelAsker:
         form: AnswerForm | None = None,
     ) -> Answer:
         """See Asker.ask. A cut answer is asked for once more with twice the tokens, but not where the question is
-        divisible; a wrong one once more with what is wrong with it: three answers at most. Once an answer was wrong, a
-        limit or rest that forbids the next request does not hide it: ModelReplyError is raised, and counts as a try.
+        divisible, and is read as far as it is whole if it is cut again; a wrong one is asked for once more with what is
+        wrong with it: three answers at most. Once an answer was wrong, a limit or rest that forbids the next request
+        does not hide it: ModelReplyError is raised, and counts as a try.
         """
         request = self._request(messages, answer, form)
         doubled = repaired = False
         failure: ModelReplyError | None = None
         while True:
             try:
-                return self._answered(owner, purpose, request, lambda reply: _read(reply, answer, check))
+                read = partial(_read, answer=answer, check=check, in_part=doubled)
+                return self._answered(owner, purpose, request, read)
             except ModelGaveWay:
                 raise
             except ModelWait:
@@ -407,11 +410,11 @@ class _Unusable(Exception):
         self.reply = reply
 
 
-def _read(reply: ModelReply, answer: type[Answer], check: Callable[[Answer], None]) -> Answer:
-    """The answer, of the form and sound; of one that was cut and is `lenient`, what had come of its lists. Raises
-    _Unusable."""
+def _read(reply: ModelReply, answer: type[Answer], check: Callable[[Answer], None], *, in_part: bool) -> Answer:
+    """The answer, of the form and sound; `in_part`: of one that was cut and is `lenient`, what had come of its lists.
+    Raises _Unusable."""
     try:
-        came = whole_items(reply.text) if reply.cut and getattr(answer, "lenient", False) else ""
+        came = whole_items(reply.text) if in_part and reply.cut and getattr(answer, "lenient", False) else ""
         found = read_answer(came or reply.text, answer)
         check(found)
     except ValueError as error:

@@ -271,7 +271,8 @@ def _with_sound_items(value: Json, answer: type[Any], schema: Mapping[str, Json]
     """The answer without those items of its lists that are not of their form. Raises WrongAnswer where none of them
     is."""
     value = _mended(value, schema)
-    made, kinds = dict(value), get_type_hints(answer)
+    hints, made = get_type_hints(answer), dict(value)
+    kinds = {field.name: hints[field.name] for field in msgspec.structs.fields(answer)}
     for name, one in value.items():
         item = getattr(kinds.get(name), "__args__", (None,))[0]
         if not isinstance(one, list) or not isinstance(item, type) or not issubclass(item, msgspec.Struct):
