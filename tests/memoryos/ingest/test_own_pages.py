@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -97,6 +98,7 @@ def test_a_word_that_most_segments_have_is_no_keyword_shown_but_still_compared(o
     assert all(segment.title for segment in segments)
 
 
+@pytest.mark.sqlite
 def test_a_store_of_before_opens_without_titles_and_a_segment_gets_one_with_its_next_page(place: Place) -> None:
     file = older(Path(place("before.db")), "0007")
     with Memory(file, **{**SMALL, "theta": -1.0}) as memory:

@@ -70,7 +70,8 @@ def _revision(c: Connection, owner_id: OwnerId) -> int:
 
 
 def _rows(c: Connection, owner_id: OwnerId, table: Table) -> Sequence[Row[Any]]:
-    return c.execute(select(table).where(table.c.owner_id == owner_id).order_by(table.c.change_no)).all()
+    query = select(table).where(table.c.owner_id == owner_id)
+    return c.execute(query.order_by(table.c.change_no, *table.primary_key.columns)).all()
 
 
 def _placings(c: Connection, owner_id: OwnerId) -> tuple[Version[Placing], ...]:
