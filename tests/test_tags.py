@@ -89,7 +89,7 @@ PARTS = {
     types.Source: "seq utterance_id start end",
     protocols.ModelRequest: "messages max_tokens temperature schema",
     protocols.ModelReply: "text prompt_tokens completion_tokens cached_tokens cut",
-    protocols.ReplySchema: "name schema example",
+    protocols.ReplySchema: "name schema example narrow",
     protocols.ChatMessage: "role text",
 }
 """The fields of what stands in decisions, and in recordings of models' replies."""

@@ -14,12 +14,13 @@ import msgspec
 import pytest
 from scripted_llms import ALICE, MemoryLedger, Raw, RawServer, completion, question
 
+from embermem.analysts.answers import ShownId
 from embermem.core.config import Settings
 from embermem.core.errors import ModelError, ModelReplyError, ModelTimeout, ModelTooLong, ModelUnreachable
 from embermem.core.types import Role
 from embermem.llms import ModelAsker, OpenAIChat
 from embermem.llms.dialect import THINKING_TOKENS
-from embermem.protocols import AnswerForm, Call, ChatMessage, Purpose, ShownId, StructuredMode
+from embermem.protocols import AnswerForm, Call, ChatMessage, Purpose, StructuredMode
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 

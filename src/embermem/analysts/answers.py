@@ -14,13 +14,15 @@ import msgspec
 from embermem.analysts.guards import no_summary
 from embermem.core.attributes import canonical
 from embermem.core.types import PageView, Utterance
-from embermem.protocols import ShownId
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
 _ID = re.compile(r"\W*(?:([a-z])\s?0*(\d{1,4})\b.*|0*(\d{1,4})\W*)", re.IGNORECASE | re.DOTALL)
 _NAMED = 5
 """Faults named in one message to the model; the others are like them."""
 _Item = TypeVar("_Item")
+
+ShownId = Annotated[str, msgspec.Meta(extra_json_schema={"format": "shown-id"})]
+"""A field of an answer that names one of AnswerForm.ids. Objects of a list that have such an `id` are one for each."""
 
 
 def _at_most(chars: int) -> msgspec.Meta:

@@ -27,7 +27,7 @@ Json = Any
 _KEPT = ("type", "description", "enum", "const", "properties", "items", "anyOf")
 # What is kept for servers that take it in a grammar, where a small model would else write to its limit of tokens.
 _BOUNDS = ("maxLength", "maxItems", "format")
-_SHOWN_ID = "shown-id"  # the format of a ShownId
+_SHOWN_ID = "shown-id"  # the format of a field that names one of AnswerForm.ids
 _NAME_CHARS = 64  # OpenAI's limit
 # What a JSON object or list begins with; prose has other braces, such as {this} and [1].
 _OBJECT = re.compile(r'\{\s*["}]')
@@ -65,8 +65,8 @@ def _made(answer: type[Any]) -> ReplySchema:
 
 
 def narrowed(node: Json, ids: Sequence[str]) -> Json:
-    """A schema with bounds, in which a ShownId is one of `ids`, and objects with such an `id` stand in a list once for
-    each, in order."""
+    """A schema with bounds, in which a field that names what was shown is one of `ids`, and objects with such an `id`
+    stand in a list once for each, in order."""
     if isinstance(node, list):
         return [narrowed(one, ids) for one in node]
     if not isinstance(node, Mapping):

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, runtime_checkable
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from embermem.core.changes import SummaryPart
 from embermem.core.types import (
@@ -48,7 +46,6 @@ __all__ = [
     "ReplySchema",
     "SegmentWriter",
     "ServedModel",
-    "ShownId",
     "StructuredMode",
     "TokenCounter",
     "TokenEmbedder",
@@ -259,17 +256,13 @@ class Call:
 class AnswerForm:
     """What is expected of one structured answer: `tokens` is its limit, and `example` an answer of its type with the
     real ids, filled in as it should be, for a server that has no grammar; None: the schema is shown. `ids` are those
-    that a ShownId may name. A question that is `divisible` can be asked about less at a time: an answer that is cut is
+    that an answer may name. A question that is `divisible` can be asked about less at a time: an answer that is cut is
     not asked for with more tokens."""
 
     tokens: int
     example: Any = None
     ids: tuple[str, ...] = ()
     divisible: bool = False
-
-
-ShownId = Annotated[str, msgspec.Meta(extra_json_schema={"format": "shown-id"})]
-"""A field of an answer that names one of AnswerForm.ids. Objects of a list that have such an `id` are one for each."""
 
 
 _Answer = TypeVar("_Answer")

@@ -215,7 +215,10 @@ def test_a_long_past_is_told_within_bounds_and_a_circle_once(opened: Opener, clo
 def test_many_sources_are_quoted_in_part_and_the_rest_counted(opened: Opener, clock: Clock) -> None:
     birds = "heron osprey swift dipper crane stork robin wren eagle magpie falcon plover gannet curlew".split()
     places = "harbour mill quarry river barn cliff meadow orchard bridge chapel marsh valley lighthouse forest".split()
-    seen = (f"We watched the {bird} near the {place}." for bird, place in zip(birds, places, strict=True))
+    seen = [f"We watched the {bird} near the {place}." for bird, place in zip(birds, places, strict=True)]
+    seen += [
+        f"My brother painted a {bird} by the {place}." for bird, place in zip(birds, reversed(places), strict=True)
+    ]
     mine = told(opened(**{**APART, "theta": -1.0}).of("alice"), clock, *seen)
     (segment,) = mine.segments()
     why = mine.why(segment.id)
