@@ -160,6 +160,20 @@ def test_segments_that_are_one_topic_are_joined_and_the_store_is_sound(
     assert_tiers(memory)
 
 
+@pytest.mark.parametrize("looked_back", [2, 5, 64])
+def test_a_segment_s_times_are_those_of_the_pages_that_stay(opened: Opener, clock: Clock, looked_back: int) -> None:
+    memory, alice, _ = settled(opened, clock, topic_linkage=0.0, topic_looked_back=looked_back)
+    memory.close()
+    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50, topic_looked_back=looked_back)
+    alice = memory.of("alice")
+    talked(alice, clock, 1)
+    regrouped = [d for one in alice.changes() if one.cause is Cause.REGROUPING for d in one.decisions]
+    assert any(isinstance(d, Placed) for d in regrouped)
+    for one in alice.segments():
+        said = [page.said_at for page in alice.pages() if page.id in one.page_ids]
+        assert (one.said_from, one.said_to) == (min(said), max(said))
+
+
 def test_before_they_were_joined_they_were_apart(opened: Opener, clock: Clock) -> None:
     _, alice, _ = joined(opened, clock)
     first = next(change for change in alice.changes() if change.cause is Cause.REGROUPING)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from embermem.core.changes import Cause, Decision, Placed, SegmentEnded, SummaryPart
@@ -141,9 +142,10 @@ class _LookingBack:
     def _pages_of(self, segment_id: SegmentId, members: Members) -> list[PageId]:
         """All pages of a segment, as far as this look back went."""
         known = [page_id for group in members.chains.values() for page_id in group.pages]
-        if members.whole or segment_id not in self._claim.segments:
+        if members.whole:
             return known
-        stored = self._claim.store.segments(self._claim.owner.id, only=segment_id)
+        is_stored = segment_id in self._claim.segments
+        stored = self._claim.store.segments(self._claim.owner.id, only=segment_id) if is_stored else ()
         gone = {page_id for page_id, (at, _) in self._placed.items() if at != segment_id}
         here = [page_id for one in stored for page_id in one.page_ids if page_id not in gone]
         came = [page_id for page_id, (at, _) in self._placed.items() if at == segment_id]
@@ -160,6 +162,8 @@ class _LookingBack:
                 others = (one for one in members.chains.values() if one is not group)
                 if not group.telling or (members.whole and not any(one.telling for one in others)):
                     continue  # filler stays where it is, and is not left alone
+                if len(group.pages) == self._states[segment_id].pages:
+                    continue  # a whole segment is joined, not moved
                 to = self._better(segment_id, group)
                 if to is not None:
                     self._take_out(segment_id, chain_id, group, to)
@@ -185,12 +189,8 @@ class _LookingBack:
         members = self._grouping.members(segment_id)
         del members.chains[chain_id]
         told = tuple(part for part in state.parts if part.chain_id == chain_id)
-        left = self._without(state, group)
-        if members.whole:
-            others = members.chains.values()
-            left = replace(
-                left, said_from=min(one.said_from for one in others), said_to=max(one.said_to for one in others)
-            )
+        self._placed |= dict.fromkeys(group.pages, (target_id, linkage))
+        left = self._timed(self._without(state, group), members, group)
         parts = tuple(part for part in state.parts if part.chain_id != chain_id)
         if not parts:  # others said the same in the same words
             parts = _begun(members.chains)
@@ -227,10 +227,23 @@ class _LookingBack:
         )
         self._grouping.members(target_id).chains.setdefault(chain_id, Group()).add_all(group)
         self._grouping.moved(chain_id, target_id)
-        self._placed |= dict.fromkeys(group.pages, (target_id, linkage))
+
+    def _timed(self, left: SegmentState, members: Members, group: Group) -> SegmentState:
+        """A segment that a chain left, with the times of the pages that stay. Pages that were not looked back over are
+        read where the chain held one of its ends."""
+        ends: Iterable[tuple[datetime, datetime]]
+        if members.whole:
+            ends = [(one.said_from, one.said_to) for one in members.chains.values()]
+        elif left.said_from < group.said_from and group.said_to < left.said_to:
+            return left
+        else:
+            stay = self._pages_of(left.id, members)
+            pages = self._claim.store.pages(self._claim.owner.id, 0, ids=stay)
+            ends = [(page.said_at, page.said_at) for page in pages]
+        return replace(left, said_from=min(first for first, _ in ends), said_to=max(last for _, last in ends))
 
     def _without(self, state: SegmentState, group: Group) -> SegmentState:
-        """A segment without the pages of a chain; its times stay."""
+        """A segment without the pages of a chain; its times stay. See `_timed`."""
         minus = {word: -n for word, n in group.words.items()}
         vector = state.vector_sum
         if vector is not None and group.vector_sum is not None:
