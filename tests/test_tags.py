@@ -124,9 +124,10 @@ OF_A_SERVER: dict[str, type[EmberError]] = {
 """The types of problems that only a server knows."""
 
 RECORDS = {
-    "amem.note": "said keywords tags context links",
-    "amem.version": "said keywords tags context links of",
+    "amem.note": "said keywords tags context links category retrieval_count last_accessed",
+    "amem.version": "said keywords tags context links category retrieval_count last_accessed of",
     "mem0.memory": "ended_at ended_by slot value",
+    "mem0.version": "ended_at ended_by slot value",
     "mem0.summary": "upto",
     "mem0g.entity": "type",
     "mem0g.relation": "source relation target ended_at ended_by",

@@ -179,7 +179,7 @@ class OwnerSystem:
         return self._memory.system.recall(
             self.owner,
             messages.checked(query, "query", self._memory.settings.max_text_chars),
-            at=self._inbox().moment(at, "at"),
+            at=None if at is None else self._inbox().moment(at, "at"),
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
             scope=scope,
