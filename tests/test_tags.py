@@ -23,8 +23,7 @@ import embermem_bench
 from embermem import Memory, protocols
 from embermem.analysts import answers
 from embermem.baselines import amem, mem0, mem0g, memorybank, readagent, tim
-from embermem.baselines.memgpt import functions
-from embermem.baselines.memgpt import system as memgpt
+from embermem.baselines.memgpt import functions, main_context
 from embermem.baselines.records import Record
 from embermem.cli.main import app
 from embermem.client import exchange
@@ -131,6 +130,7 @@ RECORDS = {
     "mem0.summary": "upto",
     "mem0g.entity": "type",
     "mem0g.relation": "source relation target ended_at ended_by",
+    "memgpt.alarm": "every_s",
     "memgpt.attachment": "label",
     "memgpt.entry": "voice",
     "memgpt.line": "label key",
@@ -183,7 +183,7 @@ SCHEMAS: dict[str, type[Any]] = {
     "Mem0gEntities": mem0g.Mem0gEntities,
     "Mem0gObsolete": mem0g.Mem0gObsolete,
     "MemGptCall": functions.MemGptCall,
-    "MemGptSummary": memgpt.MemGptSummary,
+    "MemGptSummary": main_context.MemGptSummary,
     "DayEvents": memorybank.DayEvents,
     "DayInsight": memorybank.DayInsight,
     "AllEvents": memorybank.AllEvents,

@@ -2,25 +2,26 @@
 
 What stays the same comes first, so that a server's cache holds it: the system prompt, the agent's profile and the
 style; the newest turns of the conversation; then, in the last message, the time, the memory between markers, and the
-query. These are pure functions over what was recalled; `OwnerMemory.chat` does the reading and writing.
+query. These are functions over what was recalled; `OwnerMemory.chat` and `OwnerSystem.chat` do the reading and writing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import groupby
 
 from embermem import prompts
-from embermem.core import injected_blocks
-from embermem.core.errors import ModelMissing, ModelReplyError
-from embermem.core.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
+from embermem.core import injected_blocks, messages
+from embermem.core.config import Settings
+from embermem.core.errors import InputError, ModelMissing, ModelReplyError
+from embermem.core.types import Context, Owner, Page, PageId, ProfileField, Role, ThreadId, Utterance
 from embermem.index.tokens import counter
 from embermem.prompts import data
-from embermem.protocols import ChatMessage
+from embermem.protocols import Asker, ChatMessage, Purpose
 
-__all__ = ["ChatReply", "ChatStream", "compose", "no_model", "turns", "without"]
+__all__ = ["ChatReply", "ChatStream", "answered", "compose", "kept", "no_model", "refuse_unusable", "turns", "without"]
 
 _CALLER = "caller"
 _NOTHING = "-"
@@ -78,6 +79,54 @@ def no_model() -> ModelMissing:
         "chat needs a language model, and none is set: set EMBERMEM_MODEL to its name and EMBERMEM_MODEL_URL to its "
         "endpoint, such as http://127.0.0.1:11434/v1 (or model and model_url in embermem.toml, or as arguments)"
     )
+
+
+def refuse_unusable(
+    query: str, *, system: str | None, style: str | None, budget: int | None, settings: Settings
+) -> None:
+    """Raise InputError if these arguments of `chat` cannot be used."""
+    for text, where in ((system, "system"), (style, "style")):
+        if text is not None:
+            messages.checked(text, where, settings.max_text_chars)
+    if budget is not None:
+        messages.whole(budget, "budget", 1)
+    if not messages.checked(query, "query", 2 * settings.max_text_chars).strip():
+        raise InputError("query is empty: there is nothing to reply to")
+
+
+def answered(
+    asker: Asker,
+    owner: Owner,
+    asked: Utterance,
+    pages: Sequence[Page],
+    context: Context,
+    *,
+    settings: Settings,
+    zone: tzinfo,
+    system: str | None,
+    style: str | None,
+    agent: Sequence[ProfileField] = (),
+    key: bytes,
+    store: Callable[[str], None],
+) -> ChatStream:
+    """The model's reply to `asked`, with the newest of these pages as turns; `store` is given its text at the end."""
+    shown = turns(pages, asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter)
+    now = asked.said_at.astimezone(zone)
+    prompt = compose(asked, shown, context, now=now, system=system, style=style, agent=agent, key=key)
+    return kept(asker.stream(owner, Purpose.CHAT, prompt), asked, context, key=key, store=store)
+
+
+def kept(
+    pieces: Iterator[str], asked: Utterance, context: Context, *, key: bytes, store: Callable[[str], None]
+) -> ChatStream:
+    """A reply to `asked`, made with this context, whose text `store` is given when it was read to its end."""
+
+    def keep(text: str) -> ChatReply:
+        text = cleaned(text, key)
+        store(text)
+        return ChatReply(text=text, context=context, page_id=asked.page_id)
+
+    return ChatStream(pieces, keep, context=context, page_id=asked.page_id)
 
 
 def compose(

@@ -1,7 +1,7 @@
 """Full context, LoCoMo's baseline (arXiv 2402.17753): everything that was said, or as much as a window takes.
 
-There is nothing to learn and nothing to choose: all of the talk stands in the prompt, in the order in which it was said;
-with a window the newest that fits. Hits are ranked from the newest on, since the baseline ranks nothing.
+There is nothing to learn and nothing to choose: all of the talk stands in the prompt, in the order in which it was
+said; with a window the newest that fits. Hits are ranked from the newest on, since the baseline ranks nothing.
 """
 
 from __future__ import annotations

@@ -116,20 +116,29 @@ class RecordedSystem(ABC):
         """
         return self._settle(owner, progress, leaves_out=False)[0]
 
+    def settle_before(self, owner: Owner, seq: int) -> int:
+        """As `settle`, but only what was said before an utterance."""
+        return self._settle(owner, None, leaves_out=False, before=seq)[0]
+
     def settle_leaving_out(self, owner: Owner, progress: Callable[[int, int], None] | None = None) -> int:
         """As `settle`, but a page about which the model, asked about it alone, gives no usable answer teaches nothing;
         the number of such pages."""
         return self._settle(owner, progress, leaves_out=True)[1]
 
     def _settle(
-        self, owner: Owner, progress: Callable[[int, int], None] | None, *, leaves_out: bool
+        self,
+        owner: Owner,
+        progress: Callable[[int, int], None] | None,
+        *,
+        leaves_out: bool,
+        before: int | None = None,
     ) -> tuple[int, int]:
         """Pages learnt, and left out."""
         done = tries = left_out = 0
         size = self.batch
         while True:
             standing = self.kit.store.standing(owner.id)
-            revision, unread = standing.revision, self._unread(owner.id, standing.read_to)
+            revision, unread = standing.revision, self._unread(owner.id, standing.read_to, before)
             if not unread:
                 return done, left_out
             total = done + left_out + len(unread)
@@ -309,8 +318,8 @@ class RecordedSystem(ABC):
 
     # --------------------------------------------------------------------------------------------------- what is held
 
-    def _unread(self, owner_id: OwnerId, read_to: int) -> tuple[Page, ...]:
-        new = tuple(self._said_after(owner_id, read_to))
+    def _unread(self, owner_id: OwnerId, read_to: int, before: int | None) -> tuple[Page, ...]:
+        new = tuple(u for u in self._said_after(owner_id, read_to) if before is None or u.seq < before)
         return tuple(_page(tuple(group)) for _, group in groupby(new, key=lambda u: u.page_id))
 
     def _log(self, owner_id: OwnerId) -> list[Utterance]:

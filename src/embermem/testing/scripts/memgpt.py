@@ -48,10 +48,15 @@ def _learnt(head: Sequence[str], queue: Sequence[str]) -> dict[str, Any]:
             break
     told = [note for note in _notes(new) if _OWN.search(note)]
     if not told or f"  {told[0]}" in head or last == "result OK":
-        return _call("send_message")
+        return _call("send_message", content=_noted(queue))
     if last.startswith("result error:"):
         return _call("archival_memory_insert", content=told[0])
     return _call("core_memory_append", label="human", content=told[0], heartbeat=True)
+
+
+def _noted(queue: Sequence[str]) -> str:
+    """The reply of a model that talks: the newest note of the queue."""
+    return next(iter(_notes(queue)[::-1]), "Nothing was said.")
 
 
 def _notes(lines: Sequence[str]) -> list[str]:
