@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -281,7 +281,11 @@ class RecordedSystem(ABC):
         shown = chosen if order is None else sorted(chosen, key=order)
         text = "\n".join([*lines, *(piece.text for piece in shown)])
         hits = self._hits(log, pieces)
-        packed = tuple(hit for hit in hits if " ".join(hit.utterance.text.split()) in text)
+        own: defaultdict[int, list[str]] = defaultdict(list)
+        for piece in chosen:
+            for seq in piece.seqs:
+                own[seq].append(piece.text)
+        packed = tuple(hit for hit in hits if _stands_in(hit.utterance, (*own[hit.utterance.seq], text)))
         return Context(
             text=text,
             hits=hits[: self.kit.settings.hits],
@@ -372,6 +376,12 @@ def only_shown(numbers: Iterable[int], shown: int, words: str) -> None:
 def similarities(query: Vector, records: Sequence[Record]) -> list[float]:
     """The cosine of a query's vector to each record's; 0 for a record without one."""
     return [0.0 if record.vector is None else float(query @ record.vector) for record in records]
+
+
+def _stands_in(utterance: Utterance, texts: Iterable[str]) -> bool:
+    """Whether the words of an utterance stand in one of the texts; short ones first, since the last one is long."""
+    words = " ".join(utterance.text.split())
+    return any(words in text for text in texts)
 
 
 def _resting(log: Sequence[Utterance], pieces: Sequence[Piece]) -> tuple[UtteranceId, ...]:
