@@ -21,7 +21,7 @@ from embermem.index.tokens import counter
 from embermem.prompts import data
 from embermem.protocols import Asker, ChatMessage, Purpose
 
-__all__ = ["ChatReply", "ChatStream", "answered", "compose", "kept", "no_model", "refuse_unusable", "turns", "without"]
+__all__ = ["ChatReply", "ChatStream", "compose", "kept", "no_model", "pieces", "refuse_unusable", "turns", "without"]
 
 _CALLER = "caller"
 _NOTHING = "-"
@@ -94,7 +94,7 @@ def refuse_unusable(
         raise InputError("query is empty: there is nothing to reply to")
 
 
-def answered(
+def pieces(
     asker: Asker,
     owner: Owner,
     asked: Utterance,
@@ -107,26 +107,26 @@ def answered(
     style: str | None,
     agent: Sequence[ProfileField] = (),
     key: bytes,
-    store: Callable[[str], None],
-) -> ChatStream:
-    """The model's reply to `asked`, with the newest of these pages as turns; `store` is given its text at the end."""
+) -> Iterator[str]:
+    """The model's reply to `asked`, piece by piece, with the newest of these pages as turns."""
     shown = turns(pages, asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter)
     now = asked.said_at.astimezone(zone)
     prompt = compose(asked, shown, context, now=now, system=system, style=style, agent=agent, key=key)
-    return kept(asker.stream(owner, Purpose.CHAT, prompt), asked, context, key=key, store=store)
+    return asker.stream(owner, Purpose.CHAT, prompt)
 
 
 def kept(
-    pieces: Iterator[str], asked: Utterance, context: Context, *, key: bytes, store: Callable[[str], None]
+    said: Iterator[str], asked: Utterance, context: Context, *, key: bytes, store: Callable[[str], None]
 ) -> ChatStream:
-    """A reply to `asked`, made with this context, whose text `store` is given when it was read to its end."""
+    """A reply to `asked` in these pieces, made with this context; `store` is given its text when it was read to its
+    end."""
 
     def keep(text: str) -> ChatReply:
         text = cleaned(text, key)
         store(text)
         return ChatReply(text=text, context=context, page_id=asked.page_id)
 
-    return ChatStream(pieces, keep, context=context, page_id=asked.page_id)
+    return ChatStream(said, keep, context=context, page_id=asked.page_id)
 
 
 def compose(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -244,39 +245,38 @@ class OwnerSystem:
             raise chatting.no_model()
         chatting.refuse_unusable(query, system=system, style=style, budget=budget, settings=settings)
         asked, key = self._said(Role.USER, query, at, thread), nonce_key(memory.store)
-        reply: ChatStream
+        stored: Callable[[Utterance], None]
         if isinstance(memory.system, ReplyingSystem):
             own = memory.system.reply(self.owner, asked, system=system, style=style)
-
-            def store_own(text: str) -> None:
-                own.stored(self._said(Role.ASSISTANT, text, at, thread))
-
-            reply = chatting.kept(iter((own.text,)), asked, own.context, key=key, store=store_own)
-            return reply if stream else reply.whole()
-        context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
+            context, pieces, stored = own.context, iter((own.text,)), own.stored
+        else:
+            context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
+            pieces = chatting.pieces(
+                memory.asker,
+                self.owner,
+                asked,
+                memory.store.pages(self.owner.id, settings.short_term_pages, tier=Tier.SHORT),
+                context,
+                settings=settings,
+                zone=self._inbox().zone,
+                system=system,
+                style=style,
+                key=key,
+            )
+            stored = partial(self._count_visit, context)
 
         def store(text: str) -> None:
-            self._said(Role.ASSISTANT, text, at, thread)
-            try:
-                self.visit(context.packed)
-            except StoreError as error:
-                logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)
+            stored(self._said(Role.ASSISTANT, text, at, thread))
 
-        pages = memory.store.pages(self.owner.id, settings.short_term_pages, tier=Tier.SHORT)
-        reply = chatting.answered(
-            memory.asker,
-            self.owner,
-            asked,
-            pages,
-            context,
-            settings=settings,
-            zone=self._inbox().zone,
-            system=system,
-            style=style,
-            key=key,
-            store=store,
-        )
+        reply = chatting.kept(pieces, asked, context, key=key, store=store)
         return reply if stream else reply.whole()
+
+    def _count_visit(self, context: Context, _: Utterance) -> None:
+        """Count a visit where that can be done: a reply that is stored does not fail for a counter."""
+        try:
+            self.visit(context.packed)
+        except StoreError as error:
+            logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)
 
     def _said(self, role: Role, text: str, at: At, thread: str) -> Utterance:
         """What is stored of a message of a chat."""

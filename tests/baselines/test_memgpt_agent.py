@@ -253,7 +253,7 @@ def test_an_event_comes_as_a_system_message_when_its_time_has_come(opened: Opene
     system.schedule(alice.owner, "Ask how\nthe exam went.", clock.now + timedelta(hours=2))
     alice.chat("I have an exam at noon.")
     assert not any("exam went" in line for line in model.queue)
-    assert system.run_events(alice.owner, alice.add_messages) == ()
+    assert system.run_events(alice.owner, alice.add_messages) == ""
     clock.go(3 * 3600)
     alice.chat("Hi.")
     assert model.queue[-2:] == [f"system event of {DAY} 12:00: Ask how the exam went.", f"said {DAY} alice: Hi."]
@@ -270,12 +270,12 @@ def test_an_event_lets_the_agent_speak_unprompted(opened: Opened, model: Model, 
     model.says(
         call("core_memory_append", label="human", content="had an exam", heartbeat=True), send("How was the exam?")
     )
-    assert system.run_events(alice.owner, alice.add_messages) == ("How was the exam?",)
+    assert system.run_events(alice.owner, alice.add_messages) == "How was the exam?"
     assert model.server.calls == asked + 2
     assert block(system, alice) == "had an exam"
     assert log(alice) == ["I have an exam.", "I see.", "How was the exam?"]
     assert queue(system, alice)[-1] == ("said", f"{DAY} assistant: How was the exam?", (3,))
-    assert system.run_events(alice.owner, alice.add_messages) == ()
+    assert system.run_events(alice.owner, alice.add_messages) == ""
     alice.settle()
     assert model.server.calls == asked + 2  # what it said itself is learnt
     assert not any("Ask how" in text for _, text, _ in queue_at(system, alice, before_seq=2))
@@ -290,7 +290,7 @@ def test_an_event_may_pass_without_a_word(opened: Opened, model: Model, clock: C
     system, alice = opened()
     system.schedule(alice.owner, "The user logged in.", clock.now)
     model.says(call("core_memory_append", label="human", content="logs in at ten"))
-    assert system.run_events(alice.owner, alice.add_messages) == ()
+    assert system.run_events(alice.owner, alice.add_messages) == ""
     assert (block(system, alice), log(alice), system.events(alice.owner)) == ("logs in at ten", [], ())
 
 
@@ -330,7 +330,7 @@ def test_events_survive_a_restart_and_a_failing_model(
     assert len(system.events(alice.owner)) == 2
     model_server.recover()
     system, alice = opened("one.db")
-    assert system.run_events(alice.owner, alice.add_messages) == ("Yes?",)
+    assert system.run_events(alice.owner, alice.add_messages) == "Yes?"
     assert [line.partition(": ")[2] for line in model.queue] == ["first", "second"]
 
 

@@ -185,11 +185,8 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
 
-        def store(text: str) -> None:
-            self.add_messages([{"role": "assistant", "content": text}], thread=thread, at=at)
-            self._count_visit(context)
-
-        reply = chatting.answered(
+        key = self._parts.nonce_key()
+        pieces = chatting.pieces(
             asker,
             self.owner,
             asked,
@@ -200,9 +197,14 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
             system=system,
             style=style,
             agent=self.agent_profile(),
-            key=self._parts.nonce_key(),
-            store=store,
+            key=key,
         )
+
+        def store(text: str) -> None:
+            self.add_messages([{"role": "assistant", "content": text}], thread=thread, at=at)
+            self._count_visit(context)
+
+        reply = chatting.kept(pieces, asked, context, key=key, store=store)
         return reply if stream else reply.whole()
 
     def _count_visit(self, context: Context) -> None:

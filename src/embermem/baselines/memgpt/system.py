@@ -158,10 +158,11 @@ class MemGpt(MainContext):
         """Take a timed event back; nothing, if there is no such event any more."""
         self.write(owner, lambda: Written(drop=[a.id for a in self.kept(owner, Alarm) if a.id == event_id]))
 
-    def run_events(self, owner: Owner, add: Callable[..., Added]) -> tuple[str, ...]:
+    def run_events(self, owner: Owner, add: Callable[..., Added]) -> str:
         """Tell the model of the events that are due, and have it take steps, without a message of the user.
 
-        Returns what it said to the user, which is stored by `add`, the owner's `add_messages`, in a thread of its own.
+        Returns what it said to the user, which is stored by `add`, the owner's `add_messages`, in a thread of its own;
+        empty if it said nothing, or nothing is due.
         What is pending is learnt first. An event that was told stays due if the process dies before that is written.
         Raises ModelError, ModelWait, StoreError.
         """
@@ -171,13 +172,16 @@ class MemGpt(MainContext):
         turn.sources = (turn.said,) if turn.said else ()
         before = turn.own
         if not self.deliver(turn):
-            return ()
+            return ""
         if self.kit.asker is not None:
             self._chain(turn)
-        ids = [add([{"role": "assistant", "content": s}], thread=_EVENTS).utterance_ids[-1] for s in turn.sent]
+        text, said = "\n".join(turn.sent), tuple[Utterance, ...]()
+        if text:
+            added = add([{"role": Role.ASSISTANT.value, "content": text}], thread=_EVENTS)
+            said = self.kit.store.utterances(owner.id, ids=added.utterance_ids)
         self._share_edits(turn, 0)
-        self._write_acted(turn, before, revision, self.kit.store.utterances(owner.id, ids=ids) if ids else ())
-        return tuple(turn.sent)
+        self._write_acted(turn, before, revision, said)
+        return text
 
     # ----------------------------------------------------------------------------------------- what only MemGPT can do
 
