@@ -250,7 +250,8 @@ class OwnerSystem:
             own = memory.system.reply(self.owner, asked, system=system, style=style)
             context, pieces, stored = own.context, iter((own.text,)), own.stored
         else:
-            context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
+            before = Scope(before_seq=asked.seq)
+            context = self.recall(asked.text, at=asked.said_at, budget=budget, thread=thread, scope=before)
             pieces = chatting.pieces(
                 memory.asker,
                 self.owner,

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 from typing import ClassVar
 
 from embermem.baselines.numbers import AMemNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
-from embermem.baselines.records import Record, RecordId, Written
+from embermem.baselines.records import Record, RecordId, Written, remade
 from embermem.core.text import fold
 from embermem.core.types import Context, Hit, Owner, Page, ThreadId, Utterance
 from embermem.prompts.data import one_line
@@ -77,7 +77,7 @@ class AMem(RecordedSystem):
             near = self._near(made, list(notes.values()))
             note = self._linked(owner, made, near)
             evolved = self._evolved(owner, note, near)
-            earlier = [self._version(notes[one.id]) for one in evolved]
+            earlier = [remade(Version, notes[one.id], id=self.new_id(), of=one.id) for one in evolved]
             written |= {one.id: one for one in (note, *evolved, *earlier)}
             notes |= {one.id: one for one in (note, *evolved)}
         return Written(keep=list(written.values()))
@@ -136,11 +136,6 @@ class AMem(RecordedSystem):
             return []
         scored = zip(similarities(note.vector, notes), notes, strict=True)
         return nlargest(self.numbers.near_k, scored, key=lambda pair: pair[0])
-
-    def _version(self, note: Note) -> Version:
-        """A copy of a note that is about to evolve."""
-        same = {field.name: getattr(note, field.name) for field in fields(Note)}
-        return Version(**{**same, "id": self.new_id(), "of": note.id})
 
     # -------------------------------------------------------------------------------------- note construction, §3.1
 

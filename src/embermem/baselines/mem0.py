@@ -8,7 +8,7 @@ replaces, stays, marked, for recalls of a time before. Recall gives the memories
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 from itertools import islice
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.baselines.numbers import Mem0Numbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
-from embermem.baselines.records import Record, RecordId, Written
+from embermem.baselines.records import Record, RecordId, Written, remade
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
 from embermem.languages.words import asks, sentences, terms
 from embermem.memoryos.people import speaker_of
@@ -423,9 +423,7 @@ class Desk:
         self.put(new)
         told = [seq for seq in new.sources if seq not in old.sources]
         if told:
-            same = {field.name: getattr(old, field.name) for field in fields(Memory)}
-            ended = {"id": version_id, "ended_at": new.at, "ended_by": told[-1]}
-            self.changed[version_id] = Version(**{**same, **ended})
+            self.changed[version_id] = remade(Version, old, id=version_id, ended_at=new.at, ended_by=told[-1])
 
     def end(self, memory: Memory, by: Candidate) -> None:
         """Mark a memory as no longer valid."""
