@@ -7,6 +7,7 @@ query. These are functions over what was recalled; `OwnerMemory.chat` and `Owner
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -26,6 +27,10 @@ __all__ = ["ChatReply", "ChatStream", "compose", "kept", "no_model", "pieces", "
 _CALLER = "caller"
 _NOTHING = "-"
 """Stands for a part of the prompt that nobody has set."""
+_UTTERANCE = re.compile(r"(?:\d{4}-\d\d-\d\d )?#(\d+) ")
+"""What the line of an utterance begins with, under a day's header or with the day before it."""
+_DATED = re.compile(r"\d{4}-\d\d-\d\d [^(]")
+"""What a line begins with that has its own day and is no header, such as a note."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -219,9 +224,9 @@ def without(text: str, seqs: set[int]) -> str:
     for block in text.split("\n\n"):
         kept: list[str] = []
         for line in reversed(block.split("\n")):
-            seq = line[1:].partition(" ")[0] if line.startswith("#") else ""
+            told = _UTTERANCE.match(line)
             over_nothing = _is_header(line) and not (kept and kept[-1].startswith("#"))
-            if not (seq.isdecimal() and int(seq) in seqs) and not over_nothing:
+            if not (told and int(told[1]) in seqs) and not over_nothing:
                 kept.append(line)
         if kept:
             blocks.append("\n".join(reversed(kept)))
@@ -229,4 +234,4 @@ def without(text: str, seqs: set[int]) -> str:
 
 
 def _is_header(line: str) -> bool:
-    return line[:4].isdecimal() and line.endswith(":")
+    return line[:4].isdecimal() and line.endswith(":") and not _DATED.match(line)

@@ -144,3 +144,21 @@ def test_a_reply_counts_as_a_recall_of_what_it_was_made_with(system_opened: Syst
     system = memory.system
     counts = [note.retrieval_count for note in system.notes(alice.owner)]  # type: ignore[attr-defined]
     assert counts == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["full_context", "amem"])
+def test_no_line_of_memory_is_lost_and_what_stands_in_the_turns_is_not_told_again(
+    system_opened: SystemOpener, model_server: ModelServer, name: str
+) -> None:
+    alice = system_opened(name, scripted=True).of("alice")
+    alice.add("My shopping list:", "What is on it:", at="2026-04-02T10:00:00+00:00", thread="s1")
+    alice.settle()
+    alice.chat("Bread and figs.", thread="s2", at="2026-05-02T10:00:00+00:00")
+    alice.settle()
+    alice.chat("What was on my shopping list?", thread="s2", at="2026-05-02T10:01:00+00:00")
+    *turns, last = [m["content"] for m in model_server.requests[-1]["messages"][1:]]
+    assert turns == ["Bread and figs.", REPLY]
+    memory = last.splitlines()
+    assert any(line.startswith("2026-04-02") and "alice: My shopping list:" in line for line in memory)
+    if name == "full_context":
+        assert not any("Bread and figs." in line for line in memory)
