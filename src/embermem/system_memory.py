@@ -180,7 +180,10 @@ class OwnerSystem:
         thread: str | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """Return what matters for a query; hits name utterances. Only reads; `visit` counts. Raises InputError."""
+        """Return what matters for a query; hits name utterances. Only reads; `visit` counts.
+
+        `at` is when it is asked, by default now: Mem0 and Mem0g recall what was known by then. Raises InputError.
+        """
         if budget is not None:
             messages.whole(budget, "budget", 1)
         return self._memory.system.recall(

@@ -167,9 +167,9 @@ class MemGpt(MainContext):
         Raises ModelError, ModelWait, StoreError.
         """
         self.settle(owner)
-        revision = self.kit.store.standing(owner.id).revision
+        standing = self.kit.store.standing(owner.id)
         turn = self._acting(self.turn(owner, None), None, None)
-        turn.sources = (turn.said,) if turn.said else ()
+        turn.sources = (standing.read_to,) if standing.read_to else ()
         before = turn.own
         if not self.deliver(turn):
             return ""
@@ -180,7 +180,7 @@ class MemGpt(MainContext):
             added = add([{"role": Role.ASSISTANT.value, "content": text}], thread=_EVENTS)
             said = self.kit.store.utterances(owner.id, ids=added.utterance_ids)
         self._share_edits(turn, 0)
-        self._write_acted(turn, before, revision, said)
+        self._write_acted(turn, before, standing.revision, said)
         return text
 
     # ----------------------------------------------------------------------------------------- what only MemGPT can do
