@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baselines.conftest import SystemOpener
-from embermem import OwnerSystem, SystemMemory
+from embermem import Memory, OwnerSystem, SystemMemory
 from embermem.bootstrap import SYSTEMS
 from embermem.chat import ChatStream
 from embermem.core.errors import InputError, ModelError, ModelMissing, ModelReplyError
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from proofs import bounded
+from scripted import Clock
 
 REPLY = "Lyon, since spring."
 OTHERS = sorted(set(SYSTEMS) - {"memgpt"})
@@ -162,3 +166,21 @@ def test_no_line_of_memory_is_lost_and_what_stands_in_the_turns_is_not_told_agai
     assert any(line.startswith("2026-04-02") and "alice: My shopping list:" in line for line in memory)
     if name == "full_context":
         assert not any("Bread and figs." in line for line in memory)
+
+
+def test_memoryos_is_asked_the_same_by_both_faces(
+    system_opened: SystemOpener, model_server: ModelServer, tmp_path: Path, clock: Clock
+) -> None:
+    begun(system_opened, "memoryos")[0].close()
+    shutil.copy(tmp_path / "memoryos.db", tmp_path / "copy.db")
+    asked: dict[str, Any] = {"query": "Where do I live now?", "thread": "s1", "system": "You are a parrot."}
+    given: dict[str, Any] = {"model": "scripted", "model_url": model_server.url, "model_key": "none", "clock": clock}
+    system_opened("memoryos", scripted=True).of("alice").chat(**asked)
+    with Memory(tmp_path / "copy.db", embedder="hashed", background=False, **given) as other:
+        other.of("alice").chat(**asked)
+    first, second = (
+        [re.sub(r"(?<=ember-memory )[^>]+", "…", m["content"]) for m in request["messages"]]
+        for request in model_server.requests[-2:]
+    )
+    assert first == second
+    assert "alice lives in Lyon" in first[-1]
