@@ -82,6 +82,7 @@ class Memory:
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
             self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO
             self._embedder_changes = threading.Lock()
+            self._analyst_noted = False
             made = bootstrap.make_model(model, self.settings)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
@@ -101,7 +102,7 @@ class Memory:
             done=telemetry.Done(),
             added=self._added,
             copied=self._copied,
-            renew_embedder=self._renew_embedder,
+            before_work=self._before_work,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
         if self.better_embedder() is not None:
@@ -198,7 +199,7 @@ class Memory:
         Owners take turns, the one that has waited longest first; `owner_done` is called after each turn. Many threads
         and processes may call this at the same time. See docs/operations/workers.md.
         """
-        self._renew_embedder()
+        self._before_work()
         placed = self._parts.system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
         self._scrub_if_due()
         return placed
@@ -352,6 +353,16 @@ class Memory:
         store.begin_reindex(self._embedder.name, self._embedder.dim, self._parts.clock())
         bootstrap.remember(store, self._embedder)
 
+    def _before_work(self) -> None:
+        """Once for each object what waits for another analyst is made ready: two processes whose models both fail do
+        not end each other's waits again and again."""
+        self._renew_embedder()
+        if not self._analyst_noted:
+            ready = self._store.worked_on_by(self._parts.system.analyst_name, self._parts.clock())
+            self._analyst_noted = True
+            if ready:
+                logger.info("%d pages that waited for another analyst are ready", ready)
+
     def _renew_embedder(self) -> None:
         """Switch to the embedder that the store has by now, or to the one that replaces it. Utterances that it has not
         embedded yet are due, and recall finds them by words."""
@@ -377,7 +388,7 @@ class Memory:
             self._parts.system = self._make_system()
 
     def _work_behind(self) -> float:
-        self._renew_embedder()
+        self._before_work()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
         return self.idle_s()

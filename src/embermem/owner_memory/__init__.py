@@ -93,7 +93,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         budget is spent, or its server asks to wait, pages stay pending: `stats().waiting` has numbers, reasons and
         times. Raises EmbedderError, StoreError.
         """
-        self._parts.renew_embedder()
+        self._parts.before_work()
         return self._parts.system.settle(self.owner, progress)
 
     def understand_anew(
