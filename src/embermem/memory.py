@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import injected_blocks, messages
+from embermem.core import ids, injected_blocks, messages
 from embermem.core.config import Settings
 from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
@@ -282,9 +282,17 @@ class Memory:
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Forget a user with all agents: every row of each memory. Returns the receipts by agent, none for an
-        unknown user."""
-        mine = [owner for owner in self.owners() if owner.user == user]
-        return {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
+        unknown user.
+
+        The lines of the usage log go too where a memory holds nothing, of `default` and of every agent in the store.
+        """
+        owners = self.owners()
+        mine = [owner for owner in owners if owner.user == user]
+        done = {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
+        if not dry_run:
+            for agent in sorted({"default", *(owner.agent for owner in owners)} - done.keys()):
+                self._store.forget_owner(ids.owner_id(user, agent), self._parts.clock())
+        return done
 
     def scrub(self) -> bool:
         """Overwrite forgotten content that is left in the store's files; returns whether no deleted byte is left.
