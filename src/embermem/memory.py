@@ -82,7 +82,7 @@ class Memory:
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
             self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO
             self._embedder_changes = threading.Lock()
-            self._analyst_noted = False
+            self._analyst_noted = read_only
             made = bootstrap.make_model(model, self.settings)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)

@@ -139,3 +139,10 @@ def test_a_promotion_that_failed_is_made_at_once_by_another_model(opened: Opener
     assert waits(alice) == {}
     analysed = [change.analyst for change in alice.changes() if any(isinstance(d, Analysed) for d in change.decisions)]
     assert {name.partition("/")[0] for name in analysed} == {"model:second"}
+
+
+def test_who_may_only_read_ends_no_wait(opened: Opener, server: ModelServer) -> None:
+    alice = failing_on_the_way(opened, server)
+    reader = with_model(opened, server, "second", read_only=True)
+    assert reader.work() == 0
+    assert waits(alice) == {WaitsFor.PLACE: 8}
