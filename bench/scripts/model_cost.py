@@ -26,21 +26,17 @@ from pathlib import Path
 from typing import Any
 
 from embermem import Memory
-from embermem.analysts.answers import BatchNotes, BatchSummaries, PageFacts, SegmentNotes
 from embermem.core.errors import EmberError
-from embermem.llms.structured import reply_schema
 from embermem.testing import wire
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from embermem_bench.cost import WAYS, Clock, Said, Way, chosen, live, pages_of
 from embermem_bench.datasets import load
+from embermem_bench.hosted import as_hosted, kind_of
 
 PAGES = 200
 CHARS_A_TOKEN = 4
 """How the published figures count: characters of the prompt, by this."""
-
-PLAIN = {made.name: made.schema for made in map(reply_schema, (BatchNotes, BatchSummaries, SegmentNotes, PageFacts))}
-"""The schemas of the answers without what a question adds to them, by the names under which they are sent."""
 
 PUBLISHED = (
     ("MemoryOS, reference code", "3.3-3.5", "1,120"),
@@ -163,21 +159,6 @@ def line(name: str, cost: Cost, pages: int) -> str:
         f"{name:34}{cost.calls / pages:8.2f}{cost.tokens / pages:9.0f}{cost.schema / pages:8.0f}"
         f"{cost.grammar / pages:9.0f}{cost.chars / CHARS_A_TOKEN / pages:9.0f}"
     )
-
-
-def as_hosted(request: wire.Request) -> wire.Request:
-    """The request with its schema as a server that is not on this machine is sent it."""
-    form = request.get("response_format")
-    plain = PLAIN.get(kind_of(request))
-    if form is None or plain is None:
-        return request
-    return {**request, "response_format": {**form, "json_schema": {**form["json_schema"], "schema": dict(plain)}}}
-
-
-def kind_of(request: wire.Request) -> str:
-    """The name of the form that was asked for; the purposes of the ledger each have their own."""
-    named = (request.get("response_format") or {}).get("json_schema") or {}
-    return str(named.get("name") or "no schema")
 
 
 if __name__ == "__main__":
