@@ -274,12 +274,64 @@ def test_what_is_shown_for_context_stands_under_its_own_heading() -> None:
     assert any(line.startswith("u1 ") for line in lines[new:])
 
 
+BREAD = {"summary": "The user baked a loaf of rye bread.", "keywords": ["bread"]}
+TALK = ("Grey herons fish at the lake.", "A ranger feeds them.", "The lake froze on Monday.", "The train was late.")
+
+
+def test_an_answer_of_which_nearly_nothing_is_said_by_the_pages_is_an_error() -> None:
+    batch = [page(text, no=no) for no, text in enumerate(TALK, 1)]
+    told = [note(f"p{no}", **BREAD) for no in range(1, 5)]
+    with pytest.raises(ModelReplyError, match="nearly nothing that the pages bear out"):
+        annotate(notes(*told), *batch)
+    told[0] = note("p1", summary="Grey herons fish at the lake.", keywords=["heron"])
+    made = annotate(notes(*told), *batch)
+    assert [one.read_by for one in made] == ["", BOTH, BOTH, BOTH]
+    assert "bread" not in " ".join(one.chain_summary for one in made)
+
+
+def test_an_answer_about_pages_that_say_nothing_is_none() -> None:
+    (made,) = annotate(notes(note("p1", **BREAD)), page("Oh, really?"))
+    assert (made.chain_summary, made.read_by) == ("", BOTH)
+
+
+def test_whether_a_page_continues_is_ours_to_say_where_nothing_of_its_summary_was_said() -> None:
+    said = page("The ministry published the annual budget figures.", no=1)
+    fish = tail(page("Grey herons fish at the lake.", no=0))
+    for keyword in ("budget", "bread"):
+        batch = [said, page("The herons are back.", no=2, thread="u")]
+        right = note("p2", summary="The herons are back.", keywords=["heron"])
+        wrong = note("p1", summary=BREAD["summary"], keywords=[keyword], continues=True)
+        made, _ = annotate(notes(wrong, right), *batch, tails=fish)
+        assert not made.continues
+
+
+def test_a_model_of_which_nothing_is_believed_is_asked_in_the_short_form() -> None:
+    wrong = fact(["u1"], value="Rome", text="lives in Rome")
+    made, asker = analyst(learnt(facts=[wrong], summary="The user bakes bread.", title="Bread"))
+    for _ in range(3):
+        change = made.profile(request(page("I watch herons.")))
+        assert change.read_by == "extractive-v1"
+    long, _, short = [messages[0].text for _, messages in asker.asked]
+    assert ("Dimensions" in long, "Dimensions" in short) == (True, False)
+
+
+def test_a_model_that_could_not_note_pages_is_asked_for_facts_alone() -> None:
+    made, asker = analyst(notes(note("p1", **BREAD)), notes(note("p1", **BREAD)), learnt())
+    for _ in range(2):
+        with pytest.raises(ModelReplyError):
+            made.annotate(OWNER, {}, [page("Grey herons fish at the lake.")])
+    made.profile(request(page("I watch herons.")))
+    assert "Dimensions" not in asker.asked[-1][1][0].text
+
+
 def test_the_summary_of_a_neighbour_is_refused_and_that_of_the_page_extracted() -> None:
     batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2)]
     herons, bread = "The user saw grey herons fish at the lake.", "The user baked a loaf of rye bread."
     swapped = notes(note("p1", summary=bread, keywords=["bread"]), note("p2", summary=herons, keywords=["heron"]))
-    first, second = annotate(swapped, *batch)
+    swapped["pages"].append(note("p3", summary="The user learns the cello.", keywords=["cello"]))
+    first, second, third = annotate(swapped, *batch, page("I learn the cello on Mondays.", no=3))
     assert (first.chain_summary, second.chain_summary) == tuple(view.page.utterances[0].text for view in batch)
+    assert third.read_by == ""
     assert "bread" not in first.keywords
     assert "heron" not in second.keywords
     assert (first.read_by, second.read_by) == (BOTH, BOTH)
@@ -322,8 +374,9 @@ def test_a_sentence_with_a_number_name_or_time_that_nobody_said_is_left_out(told
 
 
 def test_a_summary_that_is_only_a_date_and_a_keyword_that_is_an_id_are_replaced() -> None:
-    said = page("The grey herons fish at the lake.")
-    (made,) = annotate(notes(note("p1", id="1", summary="2026-11-21", keywords=["t1"])), said)
+    said = [page("The grey herons fish at the lake."), page("I learn the cello on Mondays.", no=2)]
+    cello = note("p2", summary="The user learns the cello.", keywords=["cello"])
+    made, _ = annotate(notes(note("p1", id="1", summary="2026-11-21", keywords=["t1"]), cello), *said)
     assert made.chain_summary == "The grey herons fish at the lake."
     assert made.keywords == keywords("The grey herons fish at the lake.")
     assert made.read_by == BOTH
@@ -665,7 +718,7 @@ def test_what_the_model_is_not_believed_of_is_what_the_rules_read_there() -> Non
     told = {(one.attribute, one.value) for one in change.facts if not one.retracts}
     assert told == {("lives_in", "Lyon"), ("likes", "music")}
     assert [(line.name, line.value) for line in change.profile] == [("home", "Lyon")]
-    assert change.read_by == BOTH
+    assert change.read_by == "extractive-v1"
 
 
 def test_another_s_home_in_place_of_the_user_s_is_proposed_with_the_fact_it_was_said_to_end() -> None:

@@ -167,7 +167,12 @@ def _as_analysed(
     annotations, views = _with_earlier_proposals(batch, annotations), [noted.view for noted in batch]
     name = claim.parts.analyst.name
     decisions = short_term.chained(tails, views, annotations, name, claim.next_no, anew=True)
-    return Reading(notes=_as_read(batch, annotations), decisions=decisions, analyst=name)
+    return Reading(notes=_as_read(batch, annotations), decisions=decisions, analyst=_read_by(claim, annotations))
+
+
+def _read_by(claim: Claim, annotations: Sequence[Annotation]) -> str:
+    """Who read the pages: the analyst, or another with it where that read some of what they say."""
+    return next((one.read_by for one in annotations if one.read_by), claim.parts.analyst.name)
 
 
 def _failed_on_the_way(
@@ -320,7 +325,7 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
     spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
     decisions.append(segment_text.written(segment_text.finished(after, spread, claim.parts.writer, claim.settings)))
     decisions += learnt_when_read(claim, notes)
-    claim.apply(Cause.REDONE, analyst.name, decisions)
+    claim.apply(Cause.REDONE, _read_by(claim, annotations), decisions)
     claim.held.segments = None
     return True
 
