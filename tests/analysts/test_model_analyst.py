@@ -289,6 +289,27 @@ def test_an_answer_of_which_nearly_nothing_is_said_by_the_pages_is_an_error() ->
     assert "bread" not in " ".join(one.chain_summary for one in made)
 
 
+def test_a_sentence_that_was_cut_or_says_i_without_a_name_is_dropped_and_each_stands_once() -> None:
+    said = page(
+        "I do my best to make sure my family is taken care of. I ran a race for charity.", speakers=("Mel", "Ann")
+    )
+    ran, best = "Mel ran a race for charity.", "Mel does her best to make sure her family is taken care of."
+    for summary, kept in (
+        (f"{ran} {best} {best} {best} Mel does her best to make sure her family is", f"{ran} {best}"),
+        (f"I ran a race for charity. {best}", best),
+        (f"{ran} {best} I do my best", f"{ran} {best}"),
+    ):
+        (made,) = annotate(notes(note("p1", summary=summary, keywords=["family", "race"])), said)
+        assert (made.chain_summary, made.read_by) == (kept, BOTH)
+
+
+def test_where_most_keywords_were_not_said_all_are_those_of_the_page() -> None:
+    text = "Grey herons fish at the lake near Lyon."
+    for told, own in ((["heron", "bread", "flour"], True), (["heron", "lake", "flour"], False)):
+        (made,) = annotate(notes(note("p1", summary="Grey herons fish.", keywords=told)), page(text))
+        assert (made.keywords == keywords(text)) is own
+
+
 def test_an_answer_about_pages_that_say_nothing_is_none() -> None:
     (made,) = annotate(notes(note("p1", **BREAD)), page("Oh, really?"))
     assert (made.chain_summary, made.read_by) == ("", BOTH)

@@ -362,7 +362,7 @@ class ModelAnalyst:
 
     def _keywords(self, note: ToldNote | None, view: PageView, ground: Ground) -> tuple[Sequence[str], Sequence[str]]:
         """The model's words in the form in which a query's come, so that Eq. 1 can compare them; and those of the
-        page's text in place of those that were not said."""
+        page's text in place of those that were not said, of all where most were not."""
         limit = self._reading.keywords
         own = keywords("\n".join(u.text for u in view.page.utterances), limit)
         named = [
@@ -372,6 +372,8 @@ class ModelAnalyst:
         ]
         named = [*dict.fromkeys(named)][:limit]
         said = [word for word in named if ground.says(word)]
+        if 2 * len(said) < len(named):
+            said = []
         lost = len(named) - len(said) if said else limit
         return said, [word for word in own if word not in said][:lost]
 
