@@ -275,15 +275,22 @@ def test_what_is_shown_for_context_stands_under_its_own_heading() -> None:
 
 
 BREAD = {"summary": "The user baked a loaf of rye bread.", "keywords": ["bread"]}
-TALK = ("Grey herons fish at the lake.", "A ranger feeds them.", "The lake froze on Monday.", "The train was late.")
+TALK = (
+    "Grey herons fish at the lake.",
+    "A ranger feeds them fish each morning.",
+    "The lake froze on Monday.",
+    "The train to Lyon was late.",
+)
 
 
-def test_an_answer_of_which_nearly_nothing_is_said_by_the_pages_is_an_error() -> None:
+def test_an_answer_of_which_less_than_half_is_said_by_the_pages_is_an_error() -> None:
     batch = [page(text, no=no) for no, text in enumerate(TALK, 1)]
     told = [note(f"p{no}", **BREAD) for no in range(1, 5)]
-    with pytest.raises(ModelReplyError, match="nearly nothing that the pages bear out"):
-        annotate(notes(*told), *batch)
     told[0] = note("p1", summary="Grey herons fish at the lake.", keywords=["heron"])
+    with pytest.raises(ModelReplyError, match="little that the pages bear out"):
+        annotate(notes(*told), *batch)
+    told[1] = note("p2", summary=BREAD["summary"], keywords=["ranger"])
+    told[3] = note("p4", summary=BREAD["summary"], keywords=["train"])
     made = annotate(notes(*told), *batch)
     assert [one.read_by for one in made] == ["", BOTH, BOTH, BOTH]
     assert "bread" not in " ".join(one.chain_summary for one in made)
@@ -308,6 +315,13 @@ def test_where_most_keywords_were_not_said_all_are_those_of_the_page() -> None:
     for told, own in ((["heron", "bread", "flour"], True), (["heron", "lake", "flour"], False)):
         (made,) = annotate(notes(note("p1", summary="Grey herons fish.", keywords=told)), page(text))
         assert (made.keywords == keywords(text)) is own
+
+
+def test_where_speakers_have_names_a_summary_names_one() -> None:
+    said = page("I ran a race for charity.", "Well done!", speakers=("Mel", "Ann"))
+    for summary, kept in (("The race for charity.", False), ("Mel ran a race for charity.", True)):
+        (made,) = annotate(notes(note("p1", summary=summary, keywords=["race", "charity"])), said)
+        assert (made.chain_summary == summary) is kept
 
 
 def test_an_answer_about_pages_that_say_nothing_is_none() -> None:
@@ -349,10 +363,12 @@ def test_the_summary_of_a_neighbour_is_refused_and_that_of_the_page_extracted() 
     batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2)]
     herons, bread = "The user saw grey herons fish at the lake.", "The user baked a loaf of rye bread."
     swapped = notes(note("p1", summary=bread, keywords=["bread"]), note("p2", summary=herons, keywords=["heron"]))
-    swapped["pages"].append(note("p3", summary="The user learns the cello.", keywords=["cello"]))
-    first, second, third = annotate(swapped, *batch, page("I learn the cello on Mondays.", no=3))
+    more = [page("I learn the cello on Mondays.", no=3), page("I play the cello on stage.", no=4)]
+    for name, told in (("p3", "The user learns the cello on Mondays."), ("p4", "The user plays the cello on stage.")):
+        swapped["pages"].append(note(name, summary=told, keywords=["cello"]))
+    first, second, *others = annotate(swapped, *batch, *more)
     assert (first.chain_summary, second.chain_summary) == tuple(view.page.utterances[0].text for view in batch)
-    assert third.read_by == ""
+    assert [one.read_by for one in others] == ["", ""]
     assert "bread" not in first.keywords
     assert "heron" not in second.keywords
     assert (first.read_by, second.read_by) == (BOTH, BOTH)

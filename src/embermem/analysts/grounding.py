@@ -84,7 +84,11 @@ class Ground:
 
     def names_whom(self, sentence: str) -> bool:
         """Whether a sentence in the first person says whose it is, where speakers have names."""
-        return not self.named or not _FIRST_PERSON.search(sentence) or not self.whom.isdisjoint(terms(sentence))
+        return not _FIRST_PERSON.search(sentence) or self.tells_of_somebody(sentence)
+
+    def tells_of_somebody(self, text: str) -> bool:
+        """Whether a text names a speaker, where speakers have names."""
+        return not self.named or not self.whom.isdisjoint(terms(text))
 
     def says(self, words: str) -> bool:
         """Whether all words of a phrase were said, in whatever order."""

@@ -7,7 +7,6 @@ what fails is replaced by what the extractive analyst finds there. docs/concepts
 from __future__ import annotations
 
 import logging
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -75,8 +74,8 @@ _FRAME_TOKENS = 300
 """Of a request around its messages: a chat template, a schema that is shown."""
 _PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
 """What an answer may take for each page noted, each fact, a segment's title, summary, traits and links; and always."""
-_BELIEVED = 0.25
-"""The share of the pages of an answer of which something must be believed for the answer to be."""
+_KEYWORDS_ALONE = 0.5
+"""What a page counts of which only the keywords are believed. An answer about pages is believed if half of it is."""
 _FEW_WORDS = 3
 """A page of fewer words need not be told of."""
 _LIKES_TEA = SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
@@ -315,49 +314,51 @@ class ModelAnalyst:
     ) -> tuple[Annotation, ...]:
         """What is believed of the notes, with extraction in place of the rest. Raises ModelReplyError."""
         chains = {thread: _Chain.of(tail) for thread, tail in tails.items()}
-        made = []
+        made, believed = [], []
         for name, view in shown.items():
             before = chains.get(view.page.thread)
-            made.append(self._annotation(view, notes.get(name), before))
-            chains[view.page.thread] = _Chain.after(before, view, made[-1], self._reading)
-        refused = [one.read_by == self._extractive.name for one in made]
-        believed = len(refused) - sum(refused)
-        logger.info("%s: of %d of %d pages something was believed", self.name, believed, len(made))
-        wordy = [len(_own_words(view)) >= _FEW_WORDS for view in shown.values()]
-        if believed < _BELIEVED * (believed + sum(map(operator.and_, refused, wordy))):
-            raise ModelReplyError(f"{self._asker.model} said nearly nothing that the pages bear out", "")
-        return tuple(replace(one, read_by=self._both) if one.read_by == self._extractive.name else one for one in made)
+            annotation, share = self._annotation(view, notes.get(name), before)
+            chains[view.page.thread] = _Chain.after(before, view, annotation, self._reading)
+            made.append(annotation)
+            if share or len(_own_words(view)) >= _FEW_WORDS:
+                believed.append(share)
+        logger.info("%s: %g of %d pages were believed", self.name, sum(believed), len(believed))
+        if 2 * sum(believed) < len(believed):
+            raise ModelReplyError(f"{self._asker.model} said little that the pages bear out", "")
+        return tuple(made)
 
-    def _annotation(self, view: PageView, note: ToldNote | None, before: _Chain | None) -> Annotation:
-        """What a model says of a page, where the page bears it out; the rest is extracted."""
+    def _annotation(self, view: PageView, note: ToldNote | None, before: _Chain | None) -> tuple[Annotation, float]:
+        """What a model says of a page, where the page bears it out; the rest is extracted. And how much is believed."""
         page, chain = view.page, before if note is not None and note.continues else None
         told, left = ("", 0) if note is None else self._told(note.summary, view, chain)
         if not told and before is not None:  # nothing says that the model knows what the page goes on with
             chain = before if continues(before.last, before.summary, view, ExtractiveSettings()) else None
         said, more = self._keywords(note, view, _ground(view, chain))
+        believed = 1.0 if told else _KEYWORDS_ALONE * bool(said)
         if told:
             sources = _newest(
                 (*(chain.sources if chain else ()), *_all_of(page.utterances)), self._reading.summary_sources
             )
-            read_by = self._both if left or more else ""
         else:
             so_far, rests = (chain.summary, chain.sources) if chain else ("", ())
             told, sources = summarise(so_far, page, ExtractiveSettings(), rests)
-            read_by = self._both if said else self._extractive.name
-        return Annotation(
+            left = 1
+        made = Annotation(
             page_id=page.id,
             continues=chain is not None,
             chain_summary=told,
             keywords=(*said, *more),
             summary_sources=sources,
-            read_by=read_by,
+            read_by=self._both if left or more else "",
         )
+        return made, believed
 
     def _told(self, summary: str, view: PageView, chain: _Chain | None) -> tuple[str, int]:
-        """The sentences of a summary that were said, if they tell of the page; and how many were not."""
-        told, left = told_sentences(one_line(summary, self._reading.chain_chars), _ground(view, chain))
-        own = _own_words(view)
-        tells = len(own) < _FEW_WORDS or len(own & {*terms(told)}) >= 2
+        """The sentences of a summary that were said, if they tell of the page and, where speakers have names, of one of
+        them; and how many were not."""
+        ground, own = _ground(view, chain), _own_words(view)
+        told, left = told_sentences(one_line(summary, self._reading.chain_chars), ground)
+        tells = (len(own) < _FEW_WORDS or len(own & {*terms(told)}) >= 2) and ground.tells_of_somebody(told)
         return (told, left) if told and tells else ("", left)
 
     def _keywords(self, note: ToldNote | None, view: PageView, ground: Ground) -> tuple[Sequence[str], Sequence[str]]:
