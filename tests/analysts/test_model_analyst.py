@@ -284,16 +284,23 @@ TALK = (
 
 
 def test_an_answer_of_which_less_than_half_is_said_by_the_pages_is_an_error() -> None:
-    batch = [page(text, no=no) for no, text in enumerate(TALK, 1)]
-    told = [note(f"p{no}", **BREAD) for no in range(1, 5)]
-    told[0] = note("p1", summary="Grey herons fish at the lake.", keywords=["heron"])
+    batch = [page(text, no=no) for no, text in enumerate(TALK * 2, 1)]
+    wrong = {"p1": note("p1", summary="Grey herons fish at the lake.", keywords=["heron"])}
+    told = [wrong.get(f"p{no}") or note(f"p{no}", **BREAD) for no in range(1, 9)]
     with pytest.raises(ModelReplyError, match="little that the pages bear out"):
         annotate(notes(*told), *batch)
-    told[1] = note("p2", summary=BREAD["summary"], keywords=["ranger"])
-    told[3] = note("p4", summary=BREAD["summary"], keywords=["train"])
-    made = annotate(notes(*told), *batch)
-    assert [one.read_by for one in made] == ["", BOTH, BOTH, BOTH]
+    right = [note(f"p{no}", summary=text, keywords=["lake"]) for no, text in enumerate(TALK, 1)]
+    made = annotate(notes(*right, *told[4:]), *batch)
+    assert [one.read_by for one in made[4:]] == [BOTH] * 4
     assert "bread" not in " ".join(one.chain_summary for one in made)
+
+
+def test_a_model_that_was_believed_is_not_refused_for_one_page() -> None:
+    right = [note(f"p{no}", summary=text, keywords=["lake"]) for no, text in enumerate(TALK * 2, 1)]
+    made, _ = analyst(notes(*right), notes(note("p1", **BREAD)))
+    made.annotate(OWNER, {}, [page(text, no=no) for no, text in enumerate(TALK * 2, 1)])
+    (one,) = made.annotate(OWNER, {}, [page(TALK[0])])
+    assert (one.chain_summary, one.read_by) == (TALK[0], BOTH)
 
 
 def test_a_sentence_that_was_cut_or_says_i_without_a_name_is_dropped_and_each_stands_once() -> None:
@@ -351,10 +358,11 @@ def test_a_model_of_which_nothing_is_believed_is_asked_in_the_short_form() -> No
 
 
 def test_a_model_that_could_not_note_pages_is_asked_for_facts_alone() -> None:
-    made, asker = analyst(notes(note("p1", **BREAD)), notes(note("p1", **BREAD)), learnt())
+    wrong = notes(*(note(f"p{no}", **BREAD) for no in range(1, 9)))
+    made, asker = analyst(wrong, wrong, learnt())
     for _ in range(2):
         with pytest.raises(ModelReplyError):
-            made.annotate(OWNER, {}, [page("Grey herons fish at the lake.")])
+            made.annotate(OWNER, {}, [page(text, no=no) for no, text in enumerate(TALK * 2, 1)])
     made.profile(request(page("I watch herons.")))
     assert "Dimensions" not in asker.asked[-1][1][0].text
 
@@ -363,12 +371,8 @@ def test_the_summary_of_a_neighbour_is_refused_and_that_of_the_page_extracted() 
     batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2)]
     herons, bread = "The user saw grey herons fish at the lake.", "The user baked a loaf of rye bread."
     swapped = notes(note("p1", summary=bread, keywords=["bread"]), note("p2", summary=herons, keywords=["heron"]))
-    more = [page("I learn the cello on Mondays.", no=3), page("I play the cello on stage.", no=4)]
-    for name, told in (("p3", "The user learns the cello on Mondays."), ("p4", "The user plays the cello on stage.")):
-        swapped["pages"].append(note(name, summary=told, keywords=["cello"]))
-    first, second, *others = annotate(swapped, *batch, *more)
+    first, second = annotate(swapped, *batch)
     assert (first.chain_summary, second.chain_summary) == tuple(view.page.utterances[0].text for view in batch)
-    assert [one.read_by for one in others] == ["", ""]
     assert "bread" not in first.keywords
     assert "heron" not in second.keywords
     assert (first.read_by, second.read_by) == (BOTH, BOTH)
@@ -411,9 +415,8 @@ def test_a_sentence_with_a_number_name_or_time_that_nobody_said_is_left_out(told
 
 
 def test_a_summary_that_is_only_a_date_and_a_keyword_that_is_an_id_are_replaced() -> None:
-    said = [page("The grey herons fish at the lake."), page("I learn the cello on Mondays.", no=2)]
-    cello = note("p2", summary="The user learns the cello.", keywords=["cello"])
-    made, _ = annotate(notes(note("p1", id="1", summary="2026-11-21", keywords=["t1"]), cello), *said)
+    said = page("The grey herons fish at the lake.")
+    (made,) = annotate(notes(note("p1", id="1", summary="2026-11-21", keywords=["t1"])), said)
     assert made.chain_summary == "The grey herons fish at the lake."
     assert made.keywords == keywords("The grey herons fish at the lake.")
     assert made.read_by == BOTH

@@ -82,13 +82,15 @@ class Ground:
         )
         return all(number in self.numbers for number in _NUMBER.findall(rest)) and self._names(rest)
 
-    def names_whom(self, sentence: str) -> bool:
-        """Whether a sentence in the first person says whose it is, where speakers have names."""
-        return not _FIRST_PERSON.search(sentence) or self.tells_of_somebody(sentence)
-
-    def tells_of_somebody(self, text: str) -> bool:
-        """Whether a text names a speaker, where speakers have names."""
-        return not self.named or not self.whom.isdisjoint(terms(text))
+    def with_whom(self, text: str) -> str:
+        """What of a text stands where speakers have names: nothing if it names none, and no sentence in the first
+        person that names none."""
+        if not self.named:
+            return text
+        if self.whom.isdisjoint(terms(text)):
+            return ""
+        said = [text[start:end] for start, end in sentences(text)]
+        return " ".join(one for one in said if not _FIRST_PERSON.search(one) or not self.whom.isdisjoint(terms(one)))
 
     def says(self, words: str) -> bool:
         """Whether all words of a phrase were said, in whatever order."""
@@ -107,14 +109,10 @@ class Ground:
 
 def told_sentences(text: str, ground: Ground, share: float = SHARE) -> tuple[str, int]:
     """The sentences of a model's text that the ground bears, each once, on one line, and how many it does not. Of
-    several the last one has an end, else it may have been cut; and where speakers have names, none says "I" alone."""
+    several the last one has an end, else it may have been cut."""
     said = [text[start:end].strip() for start, end in sentences(text)]
     whole = said[:-1] if len(said) > 1 and said[-1][-1].isalnum() else said
-    kept = [
-        one
-        for one in dict.fromkeys(whole)
-        if not (no_summary(one) or orders(one)) and ground.bears(one, share) and ground.names_whom(one)
-    ]
+    kept = [one for one in dict.fromkeys(whole) if not (no_summary(one) or orders(one)) and ground.bears(one, share)]
     return " ".join(kept), len(said) - len(kept)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from embermem.core.errors import ModelReplyError
 
 _FAILURES = 2
 """Answers in a row to the long form after which the short one is used."""
+_LEAST_PAGES, _LAST_PAGES = 8, 16
+"""Pages by which a model is judged: no fewer than so many, and the last so many."""
 
 
 @dataclass(slots=True)
@@ -25,6 +28,14 @@ class Habit:
     """Counts the answers in a row that could not be used, or of which nothing was believed."""
 
     failures: int = 0
+    shares: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST_PAGES))
+
+    def believes(self, shares: Sequence[float]) -> bool:
+        """Whether an answer is believed, of which such shares of its pages' notes were borne out: half of it, or half
+        of the last answers."""
+        self.shares.extend(shares)
+        known = len(self.shares) >= _LEAST_PAGES
+        return not known or 2 * sum(shares) >= len(shares) or 2 * sum(self.shares) >= len(self.shares)
 
     @property
     def short(self) -> bool:

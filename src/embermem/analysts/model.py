@@ -75,7 +75,7 @@ _FRAME_TOKENS = 300
 _PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
 """What an answer may take for each page noted, each fact, a segment's title, summary, traits and links; and always."""
 _KEYWORDS_ALONE = 0.5
-"""What a page counts of which only the keywords are believed. An answer about pages is believed if half of it is."""
+"""What a page counts of which only the keywords are borne out."""
 _FEW_WORDS = 3
 """A page of fewer words need not be told of."""
 _LIKES_TEA = SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
@@ -323,18 +323,18 @@ class ModelAnalyst:
             if share or len(_own_words(view)) >= _FEW_WORDS:
                 believed.append(share)
         logger.info("%s: %g of %d pages were believed", self.name, sum(believed), len(believed))
-        if 2 * sum(believed) < len(believed):
+        if not self._noting.believes(believed):
             raise ModelReplyError(f"{self._asker.model} said little that the pages bear out", "")
         return tuple(made)
 
     def _annotation(self, view: PageView, note: ToldNote | None, before: _Chain | None) -> tuple[Annotation, float]:
         """What a model says of a page, where the page bears it out; the rest is extracted. And how much is believed."""
         page, chain = view.page, before if note is not None and note.continues else None
-        told, left = ("", 0) if note is None else self._told(note.summary, view, chain)
+        borne, told, left = (False, "", 0) if note is None else self._told(note.summary, view, chain)
         if not told and before is not None:  # nothing says that the model knows what the page goes on with
             chain = before if continues(before.last, before.summary, view, ExtractiveSettings()) else None
         said, more = self._keywords(note, view, _ground(view, chain))
-        believed = 1.0 if told else _KEYWORDS_ALONE * bool(said)
+        believed = 1.0 if borne else _KEYWORDS_ALONE * bool(said)
         if told:
             sources = _newest(
                 (*(chain.sources if chain else ()), *_all_of(page.utterances)), self._reading.summary_sources
@@ -353,13 +353,16 @@ class ModelAnalyst:
         )
         return made, believed
 
-    def _told(self, summary: str, view: PageView, chain: _Chain | None) -> tuple[str, int]:
-        """The sentences of a summary that were said, if they tell of the page and, where speakers have names, of one of
-        them; and how many were not."""
+    def _told(self, summary: str, view: PageView, chain: _Chain | None) -> tuple[bool, str, int]:
+        """Whether a summary's sentences were said and tell of the page; those that stand, if they name a speaker where
+        speakers have names; and how many do not."""
         ground, own = _ground(view, chain), _own_words(view)
-        told, left = told_sentences(one_line(summary, self._reading.chain_chars), ground)
-        tells = (len(own) < _FEW_WORDS or len(own & {*terms(told)}) >= 2) and ground.tells_of_somebody(told)
-        return (told, left) if told and tells else ("", left)
+        said, left = told_sentences(one_line(summary, self._reading.chain_chars), ground)
+        told = ground.with_whom(said)
+        borne, tells = (
+            bool(text) and (len(own) < _FEW_WORDS or len(own & {*terms(text)}) >= 2) for text in (said, told)
+        )
+        return borne, told if tells else "", left + (told != said)
 
     def _keywords(self, note: ToldNote | None, view: PageView, ground: Ground) -> tuple[Sequence[str], Sequence[str]]:
         """The model's words in the form in which a query's come, so that Eq. 1 can compare them; and those of the
@@ -410,7 +413,8 @@ class ModelAnalyst:
     def _summary(self, told: str, ground: Ground, request: ProfileRequest) -> tuple[str, int]:
         """The sentences of a segment's summary that were said, if they tell as much of it as the one so far."""
         limit = min(self._reading.segment_chars, self._settings.segment_summary_chars)
-        kept, left = told_sentences(one_line(told, limit), ground)
+        said, left = told_sentences(one_line(told, limit), ground)
+        kept = ground.with_whom(said)
         words = request.segment.keywords[: self._reading.keywords]
         tells = sum(word in {*keywords(kept, 60)} for word in words)
         before = sum(word in {*keywords(request.segment.summary, 60)} for word in words)
