@@ -229,7 +229,8 @@ def test_the_bench_of_nine_systems_ends_with_an_answer_to_each_question(tmp_path
     }
     (tmp_path / "talk.json").write_text(json.dumps([talk]))
     named = [word for name in SYSTEMS for word in ("--system", name)]
-    small = {"EMBERMEM_MODEL_ANSWER_TOKENS": "80", "EMBERMEM_SHORT_TERM_PAGES": "1", "EMBERMEM_MODEL_RETRIES": "0"}
+    limits = {"EMBERMEM_MODEL_ANSWER_TOKENS": "80", "EMBERMEM_MODEL_CHAT_TOKENS": "80"}
+    small = {**limits, "EMBERMEM_SHORT_TERM_PAGES": "1", "EMBERMEM_MODEL_RETRIES": "0"}
     ran = embermem(tmp_path, "bench", "run", "talk.json", *named, "--out", "run", "--json", url=url, **small)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
