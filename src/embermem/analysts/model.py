@@ -335,6 +335,7 @@ class ModelAnalyst:
             chain = before if continues(before.last, before.summary, view, ExtractiveSettings()) else None
         said, more = self._keywords(note, view, _ground(view, chain))
         believed = 1.0 if borne else _KEYWORDS_ALONE * bool(said)
+        extracted = not told
         if told:
             sources = _newest(
                 (*(chain.sources if chain else ()), *_all_of(page.utterances)), self._reading.summary_sources
@@ -350,6 +351,7 @@ class ModelAnalyst:
             keywords=(*said, *more),
             summary_sources=sources,
             read_by=self._both if left or more else "",
+            extracted=extracted,
         )
         return made, believed
 
