@@ -331,7 +331,7 @@ class ModelAnalyst:
         """What a model says of a page, where the page bears it out; the rest is extracted. And how much is believed."""
         page, chain = view.page, before if note is not None and note.continues else None
         borne, told, left = (False, "", 0) if note is None else self._told(note.summary, view, chain)
-        if not told and before is not None:  # nothing says that the model knows what the page goes on with
+        if before is not None and not (borne or self._keywords(note, view, _ground(view, None))[0]):
             chain = before if continues(before.last, before.summary, view, ExtractiveSettings()) else None
         said, more = self._keywords(note, view, _ground(view, chain))
         believed = 1.0 if borne else _KEYWORDS_ALONE * bool(said)
