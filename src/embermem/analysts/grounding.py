@@ -41,7 +41,7 @@ class Ground:
     text: str
     at: datetime | None
     named: bool = False
-    """Whether a speaker has a name."""
+    """Whether several speakers have names."""
 
     @classmethod
     def of(cls, utterances: Iterable[Utterance], more: Sequence[str] = ()) -> Ground:
@@ -60,7 +60,7 @@ class Ground:
             days=tuple(days),
             text=fold("\n".join((*texts, *(u.speaker for u in said)))),
             at=at,
-            named=not all(no_name(u.speaker) for u in said),
+            named=len({u.speaker for u in said if not no_name(u.speaker)}) > 1,
         )
 
     def bears(self, text: str, share: float = SHARE, beside: Collection[str] = ()) -> bool:
@@ -83,7 +83,7 @@ class Ground:
         return all(number in self.numbers for number in _NUMBER.findall(rest)) and self._names(rest)
 
     def with_whom(self, text: str) -> str:
-        """What of a text stands where speakers have names: nothing if it names none, and no sentence in the first
+        """What of a text stands where several speakers have names: nothing if it names none, and no sentence in the first
         person that names none."""
         if not self.named:
             return text
