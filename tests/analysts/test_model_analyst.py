@@ -305,7 +305,9 @@ def test_a_model_that_was_believed_is_not_refused_for_one_page() -> None:
 
 def test_a_sentence_that_was_cut_or_says_i_without_a_name_is_dropped_and_each_stands_once() -> None:
     said = page(
-        "I do my best to make sure my family is taken care of. I ran a race for charity.", speakers=("Mel", "Ann")
+        "I do my best to make sure my family is taken care of. I ran a race for charity.",
+        "Ok.",
+        speakers=("Mel", "Ann"),
     )
     ran, best = "Mel ran a race for charity.", "Mel does her best to make sure her family is taken care of."
     for summary, kept in (

@@ -83,8 +83,8 @@ class Ground:
         return all(number in self.numbers for number in _NUMBER.findall(rest)) and self._names(rest)
 
     def with_whom(self, text: str) -> str:
-        """What of a text stands where several speakers have names: nothing if it names none, and no sentence in the first
-        person that names none."""
+        """What of a text stands where several speakers have names: nothing if it names none, and no sentence in the
+        first person that names none."""
         if not self.named:
             return text
         if self.whom.isdisjoint(terms(text)):
