@@ -347,6 +347,17 @@ def test_whether_a_page_continues_is_ours_to_say_where_nothing_of_its_note_was_s
         assert made.continues is continues
 
 
+def test_a_model_whose_last_notes_were_not_said_is_not_believed_of_what_continues_either() -> None:
+    wrong = [note(f"p{n}", **BREAD) for n in range(1, 9)]
+    right = note("p1", summary=BREAD["summary"], keywords=["budget"], continues=True)
+    made, _ = analyst(notes(*wrong), notes(right))
+    with pytest.raises(ModelReplyError):
+        made.annotate(OWNER, {}, [page(f"Grey herons fish at lake number {n}.", no=n, minutes=n) for n in range(1, 9)])
+    fish = tail(page("Grey herons fish at the lake.", no=0))
+    (told,) = made.annotate(OWNER, fish, [page("The ministry published the annual budget figures.", no=9)])
+    assert not told.continues
+
+
 def test_a_model_of_which_nothing_is_believed_is_asked_in_the_short_form() -> None:
     wrong = fact(["u1"], value="Rome", text="lives in Rome")
     made, asker = analyst(learnt(facts=[wrong], summary="The user bakes bread.", title="Bread"))
