@@ -25,7 +25,7 @@ from embermem.core import config as configuration
 from embermem.core import messages
 from embermem.core.errors import StoreError
 from embermem.core.messages import At, Inbox
-from embermem.core.types import Added, Context, Hit, Owner, Role, Tier, Utterance
+from embermem.core.types import Added, Context, Hit, Owner, Role, Utterance
 from embermem.protocols import ReplyingSystem, Scope
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class OwnerSystem:
                 memory.asker,
                 self.owner,
                 asked,
-                memory.store.pages(self.owner.id, settings.short_term_pages, tier=Tier.SHORT),
+                memory.store.pages(self.owner.id, settings.short_term_pages, limit=chatting.turn_pages(settings)),
                 context,
                 settings=settings,
                 zone=self._inbox().zone,

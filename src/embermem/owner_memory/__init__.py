@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError, KeyReused, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, Context, PageId, Tier
+from embermem.core.types import Added, Context, PageId
 from embermem.owner_memory.forgetting import Forgetting
 from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
@@ -93,7 +93,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         budget is spent, or its server asks to wait, pages stay pending: `stats().waiting` has numbers, reasons and
         times. Raises EmbedderError, StoreError.
         """
-        self._parts.renew_embedder()
+        self._parts.before_work()
         return self._parts.system.settle(self.owner, progress)
 
     def understand_anew(
@@ -190,7 +190,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
             asker,
             self.owner,
             asked,
-            self.pages(Tier.SHORT),
+            self.pages(limit=chatting.turn_pages(settings)),
             context,
             settings=settings,
             zone=self._inbox().zone,
