@@ -372,6 +372,12 @@ def _differences(results: Results, dataset: str, systems: Sequence[str], baselin
         yield Text(text="On the questions that both were asked. A star: the interval does not hold 0.")
 
 
+_LIVE: Final = {
+    "live": "Live: each question was asked when it came, and what it was given was counted as a visit.",
+    "unvisited": "Live, without visits: each question was asked when it came, and nothing was counted.",
+}
+
+
 def _made_so(results: Results) -> Iterator[Block]:
     yield Heading(level=2, text="How it was made")
     for header in results.headers:
@@ -386,6 +392,8 @@ def _made_so(results: Results) -> Iterator[Block]:
         if header.settings:
             changed = ", ".join(f"{name}={value}" for name, value in sorted(header.settings.items()))
             yield Text(text=f"Settings that are not the defaults: {changed}")
+        if header.mode != "frozen":
+            yield Text(text=_LIVE[header.mode])
         yield Text(text=_command(header), code=True)
     for made_by in dict.fromkeys(one.made_by for one in results.ingested if one.made_by):
         yield Text(text=f"Made by {made_by}")
@@ -404,6 +412,8 @@ def _command(header: Header) -> str:
     ):
         for value in values:
             words += [option, value]
+    words += [] if header.counter == "approx" else ["--counter", header.counter]
+    words += {"frozen": [], "live": ["--live"], "unvisited": ["--live", "--no-visits"]}[header.mode]
     words += [] if header.model else ["--no-model"]
     return " ".join(shlex.quote(one_line(word, _NAME_CHARS)) for word in [*words, "--out", "RUN"])
 
