@@ -176,8 +176,9 @@ class Living(Working):
             latest=self._clock.now,
         )
 
-    def _recalled(self, owner: OwnerSystem, question: Question, stored: Stored) -> Context:
-        self._context = super()._recalled(owner, question, stored)
+    def recalled(self, owner: OwnerSystem, question: Question, stored: Stored) -> Context:
+        """As of every unit; kept in mind, to be counted."""
+        self._context = super().recalled(owner, question, stored)
         return self._context
 
     def _visit(self, context: Context) -> None:

@@ -172,7 +172,7 @@ class Working:
         verdicts: tuple[Verdict, ...] = ()
         try:
             with self._trace.measured() as measured:
-                context = self._recalled(self._owner, question, stored)
+                context = self.recalled(self._owner, question, stored)
         except ModelReplyError as error:
             failure = f"recall: {type(error).__name__}"
         recall = measured[0]
@@ -212,7 +212,8 @@ class Working:
                 self._clock.tell(turn.at)
         return self._stored
 
-    def _recalled(self, owner: OwnerSystem, question: Question, stored: Stored) -> Context:
+    def recalled(self, owner: OwnerSystem, question: Question, stored: Stored) -> Context:
+        """The context that a question is answered from. Raises InputError, ModelError, EmbedderError, StoreError."""
         return owner.recall(
             question.text, at=stored.asked_at(question), budget=self._terms.budget, scope=stored.scope(question)
         )
