@@ -94,7 +94,8 @@ class Living(Working):
         for n, (thread, turn) in enumerate(turns):
             yield from self._asked(questions.get(n, ()), turn.at)
             with self._learning():
-                self._until(turn.at)
+                if turn.at > self._clock.now:  # what is said at one time is one burst
+                    self._until(turn.at)
                 self._say(thread, turn)
                 if n + 1 == len(turns) or turns[n + 1][0].id != thread.id:
                     self._end_session()
