@@ -26,6 +26,7 @@ from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
 from embermem.memoryos.ingest.grouping import Grouping
+from embermem.memoryos.ingest.heat_sample import Tally
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.memoryos.ingest.pace import Pace
 from embermem.protocols import (
@@ -112,7 +113,8 @@ class _Held:
 class Claim:
     """An owner whose lease is held. `whole`: all is to be done, not a slice of it.
 
-    `placed` counts the pages placed; those up to the number `due_to` are due, however many of them are left.
+    `placed` counts the pages placed, `tally` what was promoted and evicted; pages up to the number `due_to` are due,
+    however many of them are left.
     `waits_until`: when the analyst may be asked again. `redo_from`: when pages may be read again. `ahead` are the
     vectors that are being made for the next batch; `annotated` what the analyst said of the pages it was asked about
     last. `unread` and `unpromoted` say why the analyst is not asked any more in this claim to read pages, or at
@@ -128,6 +130,7 @@ class Claim:
         self.pool = pool
         self.whole = whole
         self.placed = 0
+        self.tally = Tally()
         self.due_to = 0
         self.unread: str | None = None
         self.unpromoted: str | None = None
@@ -253,6 +256,7 @@ class Claim:
             segment_vectors=segment_vectors,
         )
         self.held.revision = change.no
+        self.tally.count(cause, decisions)
         return change
 
     def renew(self) -> None:
