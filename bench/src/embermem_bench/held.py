@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from embermem.baselines.amem import AMem, Note
 from embermem.baselines.memorybank import Fading, MemoryBank
 from embermem.core.changes import Cause
 from embermem.memoryos.ingest import mid_term
@@ -28,6 +29,8 @@ def held(memory: SystemMemory, owner: Owner, at: datetime) -> Mapping[str, float
         return _of_segments(memory, owner, at)
     if isinstance(system, MemoryBank):
         return _of_memories(system, owner, at)
+    if isinstance(system, AMem):
+        return _of_notes(system, owner)
     return {}
 
 
@@ -58,4 +61,15 @@ def _of_memories(system: MemoryBank, owner: Owner, at: datetime) -> dict[str, fl
         "visited": sum(one.recalled_at is not None for one in memories),
         "visits": sum(one.strength - first for one in memories),
         "strongest": max((one.strength for one in memories), default=0.0),
+    }
+
+
+def _of_notes(system: AMem, owner: Owner) -> dict[str, float]:
+    notes = system.kept(owner, Note)
+    counts: list[int] = [getattr(note, "retrieval_count", 0) for note in notes]
+    return {
+        "memories": len(notes),
+        "visited": sum(count > 0 for count in counts),
+        "visits": sum(counts),
+        "strongest": max(counts, default=0),
     }

@@ -47,7 +47,7 @@ from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Parts, pause
-from embermem.memoryos.ingest.heat_sample import HeatSample, HeatWatch
+from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.people import People, shown
@@ -103,7 +103,6 @@ class MemoryOS:
         self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
         self._placed = 0
         self._placed_lock = threading.Lock()
-        self._heats = HeatWatch()
 
     @property
     def resident_bytes(self) -> int:
@@ -122,11 +121,11 @@ class MemoryOS:
     @property
     def heat(self) -> HeatSample:
         """The heat that the work of this process has seen last. Asks nobody."""
-        return self._heats.sample()
+        return self._parts.heats.sample()
 
     def forgotten(self, owner: Owner) -> None:
         """An owner was forgotten whole."""
-        self._heats.forgotten(owner.id)
+        self._parts.heats.forgotten(owner.id)
 
     # ----------------------------------------------------------------------------------------------------- observe
 
@@ -285,7 +284,6 @@ class MemoryOS:
         self._store.release(lease, due_at=at, error=None)
         with self._placed_lock:
             self._placed += done.placed
-        self._heats.worked(owner.id, done.heats, done.tally)
         with suppress(StoreError):  # then the next query reads it
             self._residents.renew(owner.id)
         return done

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from embermem.core.changes import Analysed, Cause, Evicted
 from embermem.core.types import OwnerId, PageId, SegmentId
-from embermem.memoryos.ingest.heat_sample import BOUNDS, OWNERS, HeatWatch, Tally
+from embermem.memoryos.ingest.heat_sample import BOUNDS, OWNERS, HeatWatch
 
 HEATS = st.lists(st.floats(min_value=0.0, max_value=500.0) | st.sampled_from(BOUNDS), max_size=30)
 
@@ -18,8 +18,8 @@ HEATS = st.lists(st.floats(min_value=0.0, max_value=500.0) | st.sampled_from(BOU
 def test_the_distribution_counts_every_segment_of_every_owner_once(owners: dict[str, list[float]]) -> None:
     watch = HeatWatch()
     for owner, heats in owners.items():
-        watch.worked(OwnerId(owner), [1.0] * 7, Tally())  # what was before counts no more
-        watch.worked(OwnerId(owner), heats, Tally())
+        watch.worked(OwnerId(owner), [1.0] * 7)  # what was before counts no more
+        watch.worked(OwnerId(owner), heats)
     sample = watch.sample()
     every = [heat for heats in owners.values() for heat in heats]
     assert sample.up_to == tuple(sum(heat <= bound for heat in every) for bound in BOUNDS)
@@ -30,28 +30,27 @@ def test_the_distribution_counts_every_segment_of_every_owner_once(owners: dict[
 
 def test_only_the_owners_that_were_worked_on_last_are_kept() -> None:
     watch = HeatWatch()
-    watch.worked(OwnerId("first"), [400.0], Tally())
-    watch.worked(OwnerId("second"), [300.0], Tally())
+    watch.worked(OwnerId("first"), [400.0])
+    watch.worked(OwnerId("second"), [300.0])
     for n in range(OWNERS - 1):
-        watch.worked(OwnerId(f"o{n}"), [1.0], Tally())
+        watch.worked(OwnerId(f"o{n}"), [1.0])
     assert watch.sample().hottest == 300.0
-    watch.worked(OwnerId("second"), [200.0], Tally())
-    watch.worked(OwnerId("one more"), [1.0], Tally())
+    watch.worked(OwnerId("second"), [200.0])
+    watch.worked(OwnerId("one more"), [1.0])
     sample = watch.sample()
     assert (sample.owners, sample.hottest) == (OWNERS, 200.0)
 
 
 def test_promotions_are_changes_that_analysed_pages_and_evictions_are_counted_by_their_cause() -> None:
     analysed, gone = Analysed(page_id=PageId("p1"), upto_seq=2), Evicted(segment_id=SegmentId("s1-00"))
-    tally = Tally()
-    tally.count(Cause.PROMOTION, [analysed, analysed])
-    tally.count(Cause.PROMOTION, [])
-    tally.count(Cause.CONSOLIDATION, [])
-    tally.count(Cause.EVICTION, [gone])
-    tally.count(Cause.RETENTION, [gone, gone])
     watch = HeatWatch()
     assert watch.sample().evictions == {"eviction": 0, "retention": 0}
-    watch.worked(OwnerId("o"), [], tally)
+    watch.applied(Cause.PROMOTION, [analysed, analysed])
+    watch.applied(Cause.PROMOTION, [])
+    watch.applied(Cause.CONSOLIDATION, [])
+    watch.applied(Cause.EVICTION, [gone])
+    watch.applied(Cause.RETENTION, [gone, gone])
+    watch.worked(OwnerId("o"), [])
     watch.forgotten(OwnerId("o"))
     sample = watch.sample()
     assert (sample.owners, sample.promotions) == (0, 1)
@@ -63,7 +62,8 @@ def test_many_threads_lose_no_count() -> None:
 
     def work(n: int) -> None:
         for _ in range(200):
-            watch.worked(OwnerId(f"o{n}"), [float(n)], Tally(promotions=1))
+            watch.applied(Cause.PROMOTION, [Analysed(page_id=PageId("p1"), upto_seq=2)])
+            watch.worked(OwnerId(f"o{n}"), [float(n)])
             watch.sample()
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]

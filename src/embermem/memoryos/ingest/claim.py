@@ -26,7 +26,7 @@ from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
 from embermem.memoryos.ingest.grouping import Grouping
-from embermem.memoryos.ingest.heat_sample import Tally
+from embermem.memoryos.ingest.heat_sample import HeatWatch
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.memoryos.ingest.pace import Pace
 from embermem.protocols import (
@@ -64,7 +64,8 @@ _TRIES = 8
 class Parts:
     """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
     those of a query, in the form in which that analyst gives a page's; `theta` is Eq. 1's, as set or calibrated.
-    `reading` and `promoting` say how many pages the analyst is shown in one question of each kind."""
+    `reading` and `promoting` say how many pages the analyst is shown in one question of each kind; `heats` keeps the
+    heat that claims see."""
 
     store: Store
     embedder: Embedder
@@ -78,6 +79,7 @@ class Parts:
     writer: SegmentWriter
     reading: Pace = field(default_factory=Pace)
     promoting: Pace = field(default_factory=Pace)
+    heats: HeatWatch = field(default_factory=HeatWatch)
 
     @property
     def modelled(self) -> bool:
@@ -113,8 +115,7 @@ class _Held:
 class Claim:
     """An owner whose lease is held. `whole`: all is to be done, not a slice of it.
 
-    `placed` counts the pages placed, `tally` what was promoted and evicted; pages up to the number `due_to` are due,
-    however many of them are left.
+    `placed` counts the pages placed; those up to the number `due_to` are due, however many of them are left.
     `waits_until`: when the analyst may be asked again. `redo_from`: when pages may be read again. `ahead` are the
     vectors that are being made for the next batch; `annotated` what the analyst said of the pages it was asked about
     last. `unread` and `unpromoted` say why the analyst is not asked any more in this claim to read pages, or at
@@ -130,7 +131,6 @@ class Claim:
         self.pool = pool
         self.whole = whole
         self.placed = 0
-        self.tally = Tally()
         self.due_to = 0
         self.unread: str | None = None
         self.unpromoted: str | None = None
@@ -256,7 +256,7 @@ class Claim:
             segment_vectors=segment_vectors,
         )
         self.held.revision = change.no
-        self.tally.count(cause, decisions)
+        self.parts.heats.applied(cause, decisions)
         return change
 
     def renew(self) -> None:

@@ -11,7 +11,7 @@ import threading
 from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
@@ -22,20 +22,6 @@ BOUNDS: Final = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 20.0, 50.0, 100.0, 200
 """Of the distribution; a heat counts below the first bound that it does not exceed. τ is 5 in the paper."""
 OWNERS: Final = 1_000
 """Owners whose heat is kept, those that were worked on last."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """What a claim promoted and evicted, counted as it is applied."""
-
-    promotions: int = 0
-    evictions: Counter[Cause] = field(default_factory=Counter)
-
-    def count(self, cause: Cause, decisions: Sequence[Decision]) -> None:
-        """Count a change that was applied."""
-        self.promotions += cause is Cause.PROMOTION and any(isinstance(one, Analysed) for one in decisions)
-        if gone := sum(isinstance(one, Evicted) for one in decisions):
-            self.evictions[cause] += gone
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,8 +63,16 @@ class HeatWatch:
         self._promotions = 0
         self._evictions: Counter[str] = Counter({Cause.EVICTION.value: 0, Cause.RETENTION.value: 0})
 
-    def worked(self, owner_id: OwnerId, heats: Sequence[float], tally: Tally) -> None:
-        """An owner was worked on: the heat of the segments that there are now, and what was done."""
+    def applied(self, cause: Cause, decisions: Sequence[Decision]) -> None:
+        """A change was applied: count what it promoted and evicted."""
+        evicted = sum(isinstance(one, Evicted) for one in decisions)
+        with self._lock:
+            self._promotions += cause is Cause.PROMOTION and any(isinstance(one, Analysed) for one in decisions)
+            if evicted:
+                self._evictions[cause.value] += evicted
+
+    def worked(self, owner_id: OwnerId, heats: Sequence[float]) -> None:
+        """An owner was worked on: the heat of the segments that there are now."""
         counts = [0] * (len(BOUNDS) + 1)
         for heat in heats:
             counts[bisect_left(BOUNDS, heat)] += 1
@@ -88,9 +82,6 @@ class HeatWatch:
             self._owners.move_to_end(owner_id)
             while len(self._owners) > OWNERS:
                 self._owners.popitem(last=False)
-            self._promotions += tally.promotions
-            for cause, gone in tally.evictions.items():
-                self._evictions[cause.value] += gone
 
     def forgotten(self, owner_id: OwnerId) -> None:
         """An owner was forgotten, and so is the heat of what there was."""

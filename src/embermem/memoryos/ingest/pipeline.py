@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from embermem.core.types import Owner
@@ -16,7 +16,6 @@ from embermem.memoryos.ingest import decay, mid_term
 from embermem.memoryos.ingest.claim import Claim, Parts
 from embermem.memoryos.ingest.embed import embed, renew_segment_vectors
 from embermem.memoryos.ingest.evict import end_expired, expire, fade, faded_at, make_room
-from embermem.memoryos.ingest.heat_sample import Tally
 from embermem.memoryos.ingest.place import place
 from embermem.memoryos.ingest.promote import promote
 from embermem.memoryos.ingest.read import annotate, redo
@@ -27,13 +26,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Done:
-    """What came of a claim: pages placed; what was promoted and evicted, and the heat of the segments that there are
-    now; whether it ended before all was done, told to stop or its slice used up;
+    """What came of a claim: pages placed; whether it ended before all was done, told to stop or its slice used up;
     until when the analyst is not to be asked, and from when on pages may be read again (None: now)."""
 
     placed: int
-    tally: Tally = field(default_factory=Tally)
-    heats: tuple[float, ...] = ()
     cut: bool = False
     waits_until: datetime | None = None
     redo_from: datetime | None = None
@@ -104,14 +100,9 @@ class _Consolidation:
         if claim.settings.retention and not self._over():
             claim.deciding(fade)
         now = claim.parts.clock()
-        return Done(
-            placed=claim.placed,
-            tally=claim.tally,
-            heats=tuple(mid_term.heat_of(one, now, claim.settings) for one in claim.segments.values()),
-            cut=self._cut,
-            waits_until=claim.waits_until,
-            redo_from=claim.redo_from,
-        )
+        heats = [mid_term.heat_of(segment, now, claim.settings) for segment in claim.segments.values()]
+        claim.parts.heats.worked(claim.owner.id, heats)
+        return Done(placed=claim.placed, cut=self._cut, waits_until=claim.waits_until, redo_from=claim.redo_from)
 
     def _over(self) -> bool:
         self._cut = self._cut or self._stopping() or self._slice_is_used_up()
