@@ -281,6 +281,7 @@ def test_the_command_runs_it_and_the_report_says_so(tmp_path: Path) -> None:
     told = report.markdown(results.load(tmp_path / "r"))
     assert "each question was asked when it came, and what it was given was counted" in told
     assert "--counter words --live --no-model" in told
+    assert "| memories | visited | visits | strongest |" in told.split("### What is held in the end")[1]
     refused = cli(tmp_path / "m.db", "bench", "run", str(data), *where, "--no-visits")
     assert refused.code != 0
     assert "--no-visits needs --live" in refused.err

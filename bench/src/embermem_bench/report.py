@@ -121,6 +121,7 @@ def _of_dataset(results: Results, dataset: str, baseline: str) -> Iterator[Block
         return
     yield from _evidence(results, dataset, systems)
     yield from _cost(results, dataset, systems)
+    yield from _held(results, dataset, systems)
     yield from _categories(results, dataset, systems)
     yield from _answers(results, dataset, systems)
     yield from _abstention(results, dataset, systems)
@@ -238,6 +239,19 @@ def _evidence(results: Results, dataset: str, systems: Sequence[str]) -> Iterato
         )
         if threads:
             yield Text(text="The evidence is threads: any turn of the thread counts, k still counts utterances.")
+
+
+def _held(results: Results, dataset: str, systems: Sequence[str]) -> Iterator[Block]:
+    """What the memories hold in the end, and how they were used; nothing for systems of which that is not known."""
+    found = {
+        system: figures.held([one for one in results.learnt(system=system, dataset=dataset) if not one.failure])
+        for system in systems
+    }
+    names = tuple(dict.fromkeys(name for held in found.values() for name in held))
+    if names:
+        yield Heading(level=3, text="What is held in the end")
+        rows = tuple((system, *(_amount(held.get(name)) for name in names)) for system, held in found.items() if held)
+        yield Table(columns=("system", *names), rows=rows)
 
 
 def _cost(results: Results, dataset: str, systems: Sequence[str]) -> Iterator[Block]:
