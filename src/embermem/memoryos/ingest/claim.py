@@ -64,8 +64,7 @@ _TRIES = 8
 class Parts:
     """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
     those of a query, in the form in which that analyst gives a page's; `theta` is Eq. 1's, as set or calibrated.
-    `reading` and `promoting` say how many pages the analyst is shown in one question of each kind; `heats` keeps the
-    heat that claims see."""
+    `reading` and `promoting` say how many pages the analyst is shown in one question of each kind."""
 
     store: Store
     embedder: Embedder
@@ -80,6 +79,7 @@ class Parts:
     reading: Pace = field(default_factory=Pace)
     promoting: Pace = field(default_factory=Pace)
     heats: HeatWatch = field(default_factory=HeatWatch)
+    """What claims see of the heat of segments, for who watches the process."""
 
     @property
     def modelled(self) -> bool:
