@@ -296,3 +296,15 @@ def test_a_context_that_keeps_to_no_budget_is_cut_there_when_it_is_measured(tmp_
         found = results.load(folder).results
         assert all(result.context_tokens > 12 for result in found)
         assert all(len(result.packed) <= 3 for result in found) is cut
+
+
+def test_what_several_memories_hold_is_summed_but_for_the_greatest_and_the_medians() -> None:
+    def learnt(talk: str, **held: float) -> results.Ingest:
+        spent = results.Spent()
+        return results.Ingest(
+            system="memoryos", dataset="d", conversation=talk, seed=0, turns=2, pages=1, spent=spent, held=held
+        )
+
+    found = results.held([learnt("a", visits=3, hottest=7, heat_p50=2), learnt("b", visits=4, hottest=5, heat_p50=3)])
+    assert found == {"visits": 7, "hottest": 7, "heat_p50": 2.5}
+    assert results.held([]) == {}

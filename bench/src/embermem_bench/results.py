@@ -37,6 +37,8 @@ ABSTENTION: Final = ("abstained", "abstained_locomo")
 
 GREATEST: Final = ("hottest", "strongest")
 """Of `Ingest.held`: those of which the greatest counts, not the sum."""
+MEDIANS: Final = ("heat_p50",)
+"""Those of which the mean over conversations counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -345,10 +347,13 @@ def summary(results: Results) -> list[dict[str, Any]]:
 
 
 def held(ingested: Sequence[Ingest]) -> Mapping[str, float]:
-    """What the memories of these conversations hold in the end: sums, and of `hottest` and `strongest` the greatest."""
+    """What the memories of these conversations hold in the end: sums; of `GREATEST` the greatest; of `MEDIANS` means."""
     names = dict.fromkeys(name for one in ingested for name in one.held)
     found = {name: [one.held[name] for one in ingested if name in one.held] for name in names}
-    return {name: max(some) if name in GREATEST else sum(some) for name, some in found.items()}
+    return {
+        name: max(some) if name in GREATEST else sum(some) / (len(some) if name in MEDIANS else 1)
+        for name, some in found.items()
+    }
 
 
 def judged(results: Iterable[Result]) -> tuple[str, ...]:
