@@ -347,7 +347,7 @@ def summary(results: Results) -> list[dict[str, Any]]:
 
 
 def held(ingested: Sequence[Ingest]) -> Mapping[str, float]:
-    """What the memories of these conversations hold in the end: sums; of `GREATEST` the greatest; of `MEDIANS` means."""
+    """What the memories of these conversations hold: sums; of `GREATEST` the greatest, of `MEDIANS` the mean."""
     names = dict.fromkeys(name for one in ingested for name in one.held)
     found = {name: [one.held[name] for one in ingested if name in one.held] for name in names}
     return {
