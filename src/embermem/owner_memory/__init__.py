@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError, KeyReused, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, Context, PageId, Tier
+from embermem.core.types import Added, Context, PageId
 from embermem.owner_memory.forgetting import Forgetting
 from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
@@ -93,7 +93,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         budget is spent, or its server asks to wait, pages stay pending: `stats().waiting` has numbers, reasons and
         times. Raises EmbedderError, StoreError.
         """
-        self._parts.renew_embedder()
+        self._parts.before_work()
         return self._parts.system.settle(self.owner, progress)
 
     def understand_anew(
@@ -171,48 +171,40 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         ModelWait.
         """
         from embermem import chat as chatting
-        from embermem.protocols import Purpose, Scope
+        from embermem.protocols import Scope
 
         asker = self._parts.asker
         if asker is None:
             raise chatting.no_model()
         settings = self._parts.settings
-        for text, where in ((system, "system"), (style, "style")):
-            if text is not None:
-                messages.checked(text, where, settings.max_text_chars)
-        if budget is not None:
-            messages.whole(budget, "budget", 1)
-        if not messages.checked(query, "query", 2 * settings.max_text_chars).strip():
-            raise InputError("query is empty: there is nothing to reply to")
+        chatting.refuse_unusable(query, system=system, style=style, budget=budget, settings=settings)
         added = self.add_messages([{"role": "user", "content": query}], thread=thread, at=at)
         if not added.page_ids:
             raise InputError("this message was forgotten and is not stored again")
         page = self.page(added.page_ids[-1])
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
+
         key = self._parts.nonce_key()
-        shown = chatting.turns(
-            self.pages(Tier.SHORT), asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter
-        )
-        prompt = chatting.compose(
+        pieces = chatting.pieces(
+            asker,
+            self.owner,
             asked,
-            shown,
+            self.pages(limit=chatting.turn_pages(settings)),
             context,
-            now=asked.said_at.astimezone(self._inbox().zone),
+            settings=settings,
+            zone=self._inbox().zone,
             system=system,
             style=style,
             agent=self.agent_profile(),
             key=key,
         )
 
-        def keep(text: str) -> ChatReply:
-            kept = chatting.cleaned(text, key)
-            self.add_messages([{"role": "assistant", "content": kept}], thread=thread, at=at)
+        def store(text: str) -> None:
+            self.add_messages([{"role": "assistant", "content": text}], thread=thread, at=at)
             self._count_visit(context)
-            return chatting.ChatReply(text=kept, context=context, page_id=page.id)
 
-        pieces = asker.stream(self.owner, Purpose.CHAT, prompt)
-        reply = chatting.ChatStream(pieces, keep, context=context, page_id=page.id)
+        reply = chatting.kept(pieces, asked, context, key=key, store=store)
         return reply if stream else reply.whole()
 
     def _count_visit(self, context: Context) -> None:
