@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from embermem import languages
 from embermem.core import sensitive
-from embermem.core.config import THETA, THETA_OTHER, Settings
+from embermem.core.config import Settings
 from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
@@ -27,7 +27,6 @@ from embermem.protocols import (
     LanguageModel,
     MemorySystem,
     SegmentWriter,
-    StoredSettings,
     UsageLog,
 )
 
@@ -223,21 +222,8 @@ def remember_choice(store: SqlStore) -> None:
 
 
 def remember(store: SqlStore, embedder: Embedder) -> None:
-    """Keep the embedder's name, its dimension, and the θ calibrated for it."""
-    theta = THETA.get(embedder.name, THETA_OTHER)
-    store.remember({"embedder": embedder.name, "dim": str(embedder.dim), _theta_key(embedder): str(theta)})
-
-
-def theta_of(store: StoredSettings, embedder: Embedder, settings: Settings) -> float:
-    """θ of Eq. 1: as set, else as it was calibrated for the embedder when the store began with it."""
-    if settings.theta is not None:
-        return settings.theta
-    kept = store.setting(_theta_key(embedder))
-    return float(kept) if kept else THETA.get(embedder.name, THETA_OTHER)
-
-
-def _theta_key(embedder: Embedder) -> str:
-    return f"theta:{embedder.name}"
+    """Keep the embedder's name and its dimension."""
+    store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})
 
 
 def _best() -> str:
@@ -435,7 +421,6 @@ def make_system(
             analyst=analyst or make_analyst(asker, settings) or extractive,
             extractive=extractive,
             keywords=keywords,
-            theta=theta_of(store, embedder, settings),
             settings=settings,
             clock=clock,
             summarise=summarise,

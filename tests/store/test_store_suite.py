@@ -404,7 +404,7 @@ def pending(store: SqlStore, short: int, limit: int, now: datetime) -> Sequence[
 
 
 def backlog(store: SqlStore, short: int = 2, *, now: datetime = NOW, **more: Any) -> Backlog:
-    return store.backlog(ALICE.id, short, now=now, embedder="e1", **more)
+    return store.backlog(ALICE.id, short, now=now, vectors_of="e1", **more)
 
 
 def pending_since(store: SqlStore, short: int) -> tuple[int, datetime | None, datetime | None]:

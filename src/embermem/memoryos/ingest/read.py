@@ -23,6 +23,7 @@ from embermem.core.errors import (
 from embermem.core.types import Annotation, ChainId, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, segment_text, short_term
 from embermem.memoryos.ingest.claim import Claim, pause, rest
+from embermem.memoryos.ingest.embed import summary_vectors
 from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
 
 logger = logging.getLogger(__name__)
@@ -318,9 +319,10 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
     for old, new in zip(batch, notes, strict=True):
         after = segment_text.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), claim.settings)
     spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
-    decisions.append(segment_text.written(segment_text.finished(after, spread, claim.parts.writer, claim.settings)))
+    after = segment_text.finished(after, spread, claim.parts.writer, claim.settings)
+    decisions.append(segment_text.written(after))
     decisions += learnt_when_read(claim, notes)
-    claim.apply(Cause.REDONE, analyst.name, decisions)
+    claim.apply(Cause.REDONE, analyst.name, decisions, segment_vectors=summary_vectors(claim, [after]))
     claim.held.segments = None
     return True
 
