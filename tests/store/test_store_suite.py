@@ -677,7 +677,7 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
                 apply(store, *placed(free[0].id, f"s{n % 3}", free[0].last_seq))
             elif step == "fact" and seq:
                 apply(store, fact(f"f{n}"))
-            elif step == "evict" and (live := store.segments(ALICE.id, archived=False, only=None)):
+            elif step == "evict" and (live := store.segments(ALICE.id, archived=False)):
                 apply(store, Evicted(segment_id=live[0].id))
             elif step == "reindex":
                 store.begin_reindex("e1", 2, NOW)

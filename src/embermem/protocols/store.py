@@ -196,11 +196,11 @@ class MemoryReads(Protocol):
         *,
         moment: Moment = NOW,
         archived: bool | None = None,
-        only: SegmentId | None = None,
+        ids: Collection[SegmentId] | None = None,
     ) -> tuple[Segment, ...]:
-        """Segments with their pages and sources, oldest first. At a moment, without vectors and counters; with
-        `valid_at` those of which something was said by then, with those pages, and with the newest summary that tells
-        of nothing later, an empty one where there is none."""
+        """Segments, all or those of some ids, with their pages and sources, oldest first. At a moment, without vectors
+        and counters; with `valid_at` those of which something was said by then, with those pages, and with the newest
+        summary that tells of nothing later, an empty one where there is none."""
 
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None

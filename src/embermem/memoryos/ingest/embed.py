@@ -53,8 +53,8 @@ def renew_segment_vectors(claim: Claim) -> bool:
         if vectors:
             sums[segment_id] = np.sum(vectors, axis=0)
     if claim.settings.placed_by == "page":
-        known = claim.store.segments(claim.owner.id)
-        sums |= _embedded(claim, {one.id: one.summary for one in known if one.id in stale})
+        known = claim.store.segments(claim.owner.id, ids=stale)
+        sums |= _embedded(claim, {one.id: one.summary for one in known})
     if not sums:
         return False
     claim.apply(Cause.REINDEX, claim.parts.embedder.name, [], segment_vectors=sums)

@@ -345,7 +345,7 @@ def _parts_told(
     before it too."""
     owner_id = claim.owner.id
     chain_ids = {view.page.chain_id for view in views if view.page.chain_id is not None}
-    pages = {page_id for one in claim.store.segments(owner_id, only=segment_id) for page_id in one.page_ids}
+    pages = {page_id for one in claim.store.segments(owner_id, ids=[segment_id]) for page_id in one.page_ids}
     ends: dict[ChainId, PageId] = {}
     for chain in claim.store.chains(owner_id, ids=chain_ids):
         here = [page_id for page_id in chain.page_ids if page_id in pages]

@@ -27,15 +27,15 @@ class Summaries:
 
 
 SummariesOf = Callable[[Sequence[PageId]], tuple[Sequence[Segment], Sequence[Chain]]]
-"""Reads the segments and the chains of some pages."""
+"""Reads the segments of mid-term memory and the chains of some pages."""
 
 
 def told(view: View, pages: Sequence[PageId], read: SummariesOf) -> Summaries:
     """What is told of the segments and chains of these pages. A summary tells of all its pages, so one of which any may
-    not be seen is left out; so is what the archive holds, and what the setting `without` names."""
+    not be seen is left out, and what the setting `without` names."""
     without = view.settings.without
     segments, chains = read(pages)
-    topics = [one for one in segments if one.summary and not one.archived and _is_seen(view, one.page_ids)]
+    topics = [one for one in segments if one.summary and _is_seen(view, one.page_ids)]
     topics.sort(key=lambda one: (one.said_from, one.id))
     began = {chain.id: _began(view, chain) for chain in chains if chain.summary and _is_seen(view, chain.page_ids)}
     talks = [(chain, at) for chain in chains if (at := began.get(chain.id)) is not None]
@@ -59,12 +59,12 @@ def told(view: View, pages: Sequence[PageId], read: SummariesOf) -> Summaries:
 def of_pages(
     store: MemoryReads, owner_id: OwnerId, moment: Moment, pages: Sequence[PageId]
 ) -> tuple[Sequence[Segment], Sequence[Chain]]:
-    """The segments and the chains of some pages, at a moment."""
+    """The segments of mid-term memory and the chains of some pages, at a moment."""
     known = store.pages(owner_id, 0, moment=moment, ids=pages)
-    segments = dict.fromkeys(page.segment_id for page in known if page.segment_id is not None)
+    segments = {page.segment_id for page in known if page.segment_id is not None}
     chains = {page.chain_id for page in known if page.chain_id is not None}
     return (
-        [one for name in segments for one in store.segments(owner_id, moment=moment, only=name)],
+        store.segments(owner_id, moment=moment, archived=False, ids=segments),
         store.chains(owner_id, moment=moment, ids=chains),
     )
 
