@@ -45,7 +45,7 @@ from .test_extractive import segment
 
 Json = dict[str, Any]
 READING = ModelReadingSettings()
-BOTH = "model:scripted/2.4+extractive-v1"
+BOTH = "model:scripted/3.5+extractive-v1"
 
 
 def analyst(*replies: Any) -> tuple[ModelAnalyst, ScriptedAsker]:
@@ -99,7 +99,7 @@ def tail(view: PageView, summary: str = "Herons at the lake.") -> dict[ThreadId,
 
 def test_it_is_an_analyst_named_by_its_model_and_the_versions_of_its_prompts() -> None:
     made: Analyst = analyst({})[0]
-    assert made.name == "model:scripted/2.4"
+    assert made.name == "model:scripted/3.5"
 
 
 def test_a_whole_batch_is_one_question() -> None:
@@ -344,6 +344,37 @@ def test_the_page_before_is_shown_shortened_with_its_chain_s_summary() -> None:
     before = next(line for line in asker.sent.splitlines() if line.startswith("t1 before: user: Herons"))
     assert len(before) <= READING.tail_chars + 20
     assert "t1 summary: Herons at the lake." in asker.sent
+
+
+def test_a_day_and_a_thread_are_shown_where_they_change() -> None:
+    made, asker = analyst(answer, answer)
+    days = ((1, 0, "a"), (2, 1, "a"), (3, 2, "b"), (4, 60 * 24, "b"))
+    batch = [page("Herons?", no=no, minutes=minutes, thread=thread) for no, minutes, thread in days]
+    first, next_day = (str(batch[n].page.said_at.date()) for n in (0, 3))
+    annotations = made.annotate(OWNER, {}, batch)
+    heads = [line for line in asker.sent.splitlines() if line.startswith("p")]
+    assert heads == [f"p1 t1 {first}", "p2", "p3 t2", f"p4 {next_day}"]
+    assert [one.page_id for one in annotations] == [view.page.id for view in batch]
+    made.profile(request(*batch))
+    assert [line for line in asker.sent.splitlines() if line.startswith("20")] == [first, next_day]
+
+
+def test_what_is_shown_of_pages_is_not_told_again_in_a_summary() -> None:
+    made, asker = analyst(answer, answer)
+    said = page("Herons fish at the lake. They nest in May.", no=0, speakers=("Ana", "agent"))
+    summary = "Ana: Herons fish at the lake.\nAna sails on Sundays."
+    made.annotate(OWNER, tail(said, summary), [page("More?", no=1)])
+    assert "t1 summary: Ana sails on Sundays." in asker.sent.splitlines()
+    made.profile(request(said, summary=summary))
+    assert "summary so far: Ana sails on Sundays." in asker.sent.splitlines()
+    made.profile(request(said, summary="Ana: Herons fish at the lake."))
+    assert "summary so far: none" in asker.sent.splitlines()
+
+
+def test_a_dimension_is_known_with_spaces_between_its_words() -> None:
+    told = {"evidence": ["u1"], "dimension": "Personal achievement", "level": 0.5}
+    change = profile(learnt(traits=[told]), page("I train every day to be the best."))
+    assert [one.dimension for one in change.traits] == ["personal_achievement"]
 
 
 def test_keywords_have_the_form_of_a_query_s() -> None:
@@ -735,6 +766,16 @@ def test_of_many_known_facts_those_that_matter_are_shown() -> None:
     assert len(chosen) == READING.known_facts
     assert {home, rare} <= set(chosen)
     assert [f for f in (home, rare, *many) if f in chosen] == list(chosen)
+
+
+def test_what_rests_on_the_pages_alone_is_not_shown_as_known() -> None:
+    said = page("I live in Lyon.")
+    seq, elsewhere = said.page.utterances[0].seq, known(1, "likes", "tea")
+    here = replace(elsewhere, id=FactId("k2"), sources=(Source(seq=seq, utterance_id=UtteranceId("u9")),))
+    both = replace(elsewhere, id=FactId("k3"), sources=(*here.sources, Source(seq=99, utterance_id=UtteranceId("u8"))))
+    brought = replace(elsewhere, id=FactId("k4"), sources=())
+    far = replace(elsewhere, sources=(Source(seq=98, utterance_id=UtteranceId("u7")),))
+    assert nearest(request(said, facts=(far, here, both, brought)), 8) == (far, both, brought)
 
 
 # ----------------------------------------------------------------------------------------------- links and evolution

@@ -285,7 +285,7 @@ class Beliefs:
         return found[: self._reading.traits]
 
     def _trait(self, note: TraitNote) -> TraitProposal | None:
-        name = note.dimension.strip().lower()
+        name = "_".join(note.dimension.lower().split())
         own = self._evidence.serving(note.evidence, About.USER)
         if name not in trait_names() or not own or not -1.0 <= note.level <= 1.0 or not self.trusted:
             return None

@@ -42,6 +42,7 @@ from embermem.analysts.showing import (
     languages_of,
     page_lines,
     segment_lines,
+    summary_line,
     tokens_of,
     trait_lines,
 )
@@ -174,7 +175,7 @@ class ModelAnalyst:
         said, lines = page_lines(request.pages, reading)
         known, facts = fact_lines(nearest(request, reading.known_facts), reading)
         segments, older = segment_lines(request.neighbours, self._links)
-        summary = one_line(request.segment.summary, reading.segment_chars) or "none"
+        summary = summary_line(request.segment, said.values(), reading)
         fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
         shown_facts, shown_pages = "\n".join(facts) or "no known facts", "\n".join(lines)
         shown_segments = "\n".join(older) or "no older segments"

@@ -89,7 +89,7 @@ def test_what_a_model_wrote_is_held_and_told(reader: Any) -> None:
     overview = alice.overview(400).text
     assert WING in overview
     assert TITLE in overview
-    assert {one.analyst for one in alice.changes() if one.cause == "consolidation"} == {"model:scripted/2.4"}
+    assert {one.analyst for one in alice.changes() if one.cause == "consolidation"} == {"model:scripted/3.5"}
 
 
 def test_what_the_pages_do_not_bear_out_is_not_held_and_who_told_it_is_said(reader: Any) -> None:
@@ -98,4 +98,4 @@ def test_what_the_pages_do_not_bear_out_is_not_held_and_who_told_it_is_said(read
     assert held
     assert all("heron" in text or "lake" in text for text in held if text)
     assert "Zelda" not in alice.recall("Who bakes rye bread?").text + alice.overview(400).text
-    assert "model:scripted/2.4+extractive-v1" in {one.analyst for one in alice.changes()}
+    assert "model:scripted/3.5+extractive-v1" in {one.analyst for one in alice.changes()}

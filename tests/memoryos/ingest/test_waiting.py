@@ -59,6 +59,16 @@ def bench(place: Place, clock: Clock) -> Iterator[Maker]:
     assert_sound(place())
 
 
+@pytest.mark.parametrize("old_s", [0.0, 3600.0])
+def test_what_is_settled_is_asked_about_in_full_batches_however_old(bench: Maker, clock: Clock, old_s: float) -> None:
+    analyst = ScriptedAnalyst()
+    one = bench(analyst, embed_batch=10, batch_pages=3, short_term_pages=1, batch_wait_s=600.0)
+    one.add(*(f"{line} {n}" for n in range(3) for line in LINES[:4]))
+    clock.go(old_s)
+    one.system.settle(ALICE)
+    assert [len(pages) for pages in analyst.asked] == [3, 3, 3, 2]
+
+
 class Weak(ScriptedAnalyst):
     """A model that can be used for so many pages at once, and for none that hold a word."""
 
