@@ -274,6 +274,110 @@ def test_what_is_shown_for_context_stands_under_its_own_heading() -> None:
     assert any(line.startswith("u1 ") for line in lines[new:])
 
 
+BREAD = {"summary": "The user baked a loaf of rye bread.", "keywords": ["bread"]}
+TALK = (
+    "Grey herons fish at the lake.",
+    "A ranger feeds them fish each morning.",
+    "The lake froze on Monday.",
+    "The train to Lyon was late.",
+)
+
+
+def test_an_answer_of_which_less_than_half_is_said_by_the_pages_is_an_error() -> None:
+    batch = [page(text, no=no) for no, text in enumerate(TALK * 2, 1)]
+    wrong = {"p1": note("p1", summary="Grey herons fish at the lake.", keywords=["heron"])}
+    told = [wrong.get(f"p{no}") or note(f"p{no}", **BREAD) for no in range(1, 9)]
+    with pytest.raises(ModelReplyError, match="little that the pages bear out"):
+        annotate(notes(*told), *batch)
+    right = [note(f"p{no}", summary=text, keywords=["lake"]) for no, text in enumerate(TALK, 1)]
+    made = annotate(notes(*right, *told[4:]), *batch)
+    assert [one.read_by for one in made[4:]] == [BOTH] * 4
+    assert "bread" not in " ".join(one.chain_summary for one in made)
+
+
+def test_a_model_that_was_believed_is_not_refused_for_one_page() -> None:
+    right = [note(f"p{no}", summary=text, keywords=["lake"]) for no, text in enumerate(TALK * 2, 1)]
+    made, _ = analyst(notes(*right), notes(note("p1", **BREAD)))
+    made.annotate(OWNER, {}, [page(text, no=no) for no, text in enumerate(TALK * 2, 1)])
+    (one,) = made.annotate(OWNER, {}, [page(TALK[0])])
+    assert (one.chain_summary, one.read_by) == (TALK[0], BOTH)
+
+
+def test_a_sentence_that_was_cut_or_says_i_without_a_name_is_dropped_and_each_stands_once() -> None:
+    said = page(
+        "I do my best to make sure my family is taken care of. I ran a race for charity.",
+        "Ok.",
+        speakers=("Mel", "Ann"),
+    )
+    ran, best = "Mel ran a race for charity.", "Mel does her best to make sure her family is taken care of."
+    for summary, kept in (
+        (f"{ran} {best} {best} {best} Mel does her best to make sure her family is", f"{ran} {best}"),
+        (f"I ran a race for charity. {best}", best),
+        (f"{ran} {best} I do my best", f"{ran} {best}"),
+    ):
+        (made,) = annotate(notes(note("p1", summary=summary, keywords=["family", "race"])), said)
+        assert (made.chain_summary, made.read_by) == (kept, BOTH)
+
+
+def test_where_most_keywords_were_not_said_all_are_those_of_the_page() -> None:
+    text = "Grey herons fish at the lake near Lyon."
+    for told, own in ((["heron", "bread", "flour"], True), (["heron", "lake", "flour"], False)):
+        (made,) = annotate(notes(note("p1", summary="Grey herons fish.", keywords=told)), page(text))
+        assert (made.keywords == keywords(text)) is own
+
+
+def test_where_speakers_have_names_a_summary_names_one() -> None:
+    said = page("I ran a race for charity.", "Well done!", speakers=("Mel", "Ann"))
+    for summary, kept in (("The race for charity.", False), ("Mel ran a race for charity.", True)):
+        (made,) = annotate(notes(note("p1", summary=summary, keywords=["race", "charity"])), said)
+        assert (made.chain_summary == summary) is kept
+
+
+def test_an_answer_about_pages_that_say_nothing_is_none() -> None:
+    (made,) = annotate(notes(note("p1", **BREAD)), page("Oh, really?"))
+    assert (made.chain_summary, made.read_by) == ("", BOTH)
+
+
+def test_whether_a_page_continues_is_ours_to_say_where_nothing_of_its_note_was_said() -> None:
+    said = page("The ministry published the annual budget figures.", no=1)
+    fish = tail(page("Grey herons fish at the lake.", no=0))
+    for keyword, continues in (("budget", True), ("bread", False)):
+        wrong = note("p1", summary=BREAD["summary"], keywords=[keyword], continues=True)
+        (made,) = annotate(notes(wrong), said, tails=fish)
+        assert made.continues is continues
+
+
+def test_a_model_whose_last_notes_were_not_said_is_not_believed_of_what_continues_either() -> None:
+    wrong = [note(f"p{n}", **BREAD) for n in range(1, 9)]
+    right = note("p1", summary=BREAD["summary"], keywords=["budget"], continues=True)
+    made, _ = analyst(notes(*wrong), notes(right))
+    with pytest.raises(ModelReplyError):
+        made.annotate(OWNER, {}, [page(f"Grey herons fish at lake number {n}.", no=n, minutes=n) for n in range(1, 9)])
+    fish = tail(page("Grey herons fish at the lake.", no=0))
+    (told,) = made.annotate(OWNER, fish, [page("The ministry published the annual budget figures.", no=9)])
+    assert not told.continues
+
+
+def test_a_model_of_which_nothing_is_believed_is_asked_in_the_short_form() -> None:
+    wrong = fact(["u1"], value="Rome", text="lives in Rome")
+    made, asker = analyst(learnt(facts=[wrong], summary="The user bakes bread.", title="Bread"))
+    for _ in range(3):
+        change = made.profile(request(page("I watch herons.")))
+        assert change.read_by == "extractive-v1"
+    long, _, short = [messages[0].text for _, messages in asker.asked]
+    assert ("Dimensions" in long, "Dimensions" in short) == (True, False)
+
+
+def test_a_model_that_could_not_note_pages_is_asked_for_facts_alone() -> None:
+    wrong = notes(*(note(f"p{no}", **BREAD) for no in range(1, 9)))
+    made, asker = analyst(wrong, wrong, learnt())
+    for _ in range(2):
+        with pytest.raises(ModelReplyError):
+            made.annotate(OWNER, {}, [page(text, no=no) for no, text in enumerate(TALK * 2, 1)])
+    made.profile(request(page("I watch herons.")))
+    assert "Dimensions" not in asker.asked[-1][1][0].text
+
+
 def test_the_summary_of_a_neighbour_is_refused_and_that_of_the_page_extracted() -> None:
     batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2)]
     herons, bread = "The user saw grey herons fish at the lake.", "The user baked a loaf of rye bread."
@@ -696,7 +800,7 @@ def test_what_the_model_is_not_believed_of_is_what_the_rules_read_there() -> Non
     told = {(one.attribute, one.value) for one in change.facts if not one.retracts}
     assert told == {("lives_in", "Lyon"), ("likes", "music")}
     assert [(line.name, line.value) for line in change.profile] == [("home", "Lyon")]
-    assert change.read_by == BOTH
+    assert change.read_by == "extractive-v1"
 
 
 def test_another_s_home_in_place_of_the_user_s_is_proposed_with_the_fact_it_was_said_to_end() -> None:

@@ -131,6 +131,10 @@ class Beliefs:
         """What the rules read where the model was not believed, but for what it says too."""
         return beside(self._replaced.values(), made)
 
+    def any_of(self, made: Iterable[FactProposal]) -> bool:
+        """Whether a fact of the answer was believed, and is not simply what the rules read; that there is none is."""
+        return self.offered == 0 or any(one not in self._evidence.read for one in made)
+
     @property
     def trusted(self) -> bool:
         """Whether most facts of the answer were believed: then what no word bears out is believed too."""

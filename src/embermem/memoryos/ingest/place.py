@@ -48,7 +48,8 @@ def place(claim: Claim) -> bool:
     for noted, segment, f_score in placed:
         claim.segments[segment.id] = touched[segment.id] = segment
         decisions.append(Placed(page_id=noted.view.page.id, segment_id=segment.id, f_score=f_score))
-    touched |= _with_chains_told(claim, decisions, touched, chain_of)
+    own = [d for d in decisions if not isinstance(d, ChainSummarised) or d.chain_id in read.told]
+    touched |= _with_chains_told(claim, own, touched, chain_of)
     touched = _finished(claim, touched)
     decisions += [segment_text.written(segment) for segment in touched.values()]
     if analyst != parts.extractive.name:
