@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from embermem import languages
 from embermem.core import injected_blocks, sensitive
-from embermem.core.config import THETA, THETA_OTHER, Settings
+from embermem.core.config import Settings
 from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
@@ -223,17 +223,8 @@ def remember_choice(store: SqlStore) -> None:
 
 
 def remember(store: SqlStore, embedder: Embedder) -> None:
-    """Keep the embedder's name, its dimension, and the θ calibrated for it."""
-    theta = THETA.get(embedder.name, THETA_OTHER)
-    store.remember({"embedder": embedder.name, "dim": str(embedder.dim), _theta_key(embedder): str(theta)})
-
-
-def theta_of(store: StoredSettings, embedder: Embedder, settings: Settings) -> float:
-    """θ of Eq. 1: as set, else as it was calibrated for the embedder when the store began with it."""
-    if settings.theta is not None:
-        return settings.theta
-    kept = store.setting(_theta_key(embedder))
-    return float(kept) if kept else THETA.get(embedder.name, THETA_OTHER)
+    """Keep the embedder's name and its dimension."""
+    store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})
 
 
 def nonce_key(store: StoredSettings) -> bytes:
@@ -241,10 +232,6 @@ def nonce_key(store: StoredSettings) -> bytes:
     use, and the same for all processes."""
     known = store.setting(_NONCE_KEY)
     return bytes.fromhex(known or store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
-
-
-def _theta_key(embedder: Embedder) -> str:
-    return f"theta:{embedder.name}"
 
 
 def _best() -> str:
@@ -442,7 +429,6 @@ def make_system(
             analyst=analyst or make_analyst(asker, settings) or extractive,
             extractive=extractive,
             keywords=keywords,
-            theta=theta_of(store, embedder, settings),
             settings=settings,
             clock=clock,
             summarise=summarise,
