@@ -23,6 +23,7 @@ from embermem.owner_memory import OwnerMemory, Parts, zone_of
 
 if TYPE_CHECKING:
     from embermem.core.types import Forgotten, Vectors
+    from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
     from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
@@ -35,8 +36,6 @@ logger = logging.getLogger(__name__)
 
 _REINDEXING = "reindexing"
 """The store's setting that names the embedder of a reindex not yet finished."""
-_NONCE_KEY = "nonce_key"
-"""The store's setting that holds the key of `embermem.core.injected_blocks`, in hexadecimal."""
 
 
 @checked
@@ -166,6 +165,12 @@ class Memory:
         """Pages that this object has placed into segments, in all its threads."""
         return self._parts.system.placed
 
+    @property
+    def heat(self) -> HeatSample:
+        """The heat of segments as the background work of this object saw it last, and what that work has promoted and
+        evicted. Asks nobody."""
+        return self._parts.system.heat
+
     def now(self) -> datetime:
         """The current time of this memory's clock."""
         return self._parts.clock()
@@ -185,8 +190,9 @@ class Memory:
 
         If several processes create it at the same time, all get the stored one.
         """
-        known = self._store.setting(_NONCE_KEY)
-        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
+        from embermem import bootstrap
+
+        return bootstrap.nonce_key(self._store)
 
     def work(
         self,

@@ -6,13 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from embermem.bootstrap import SYSTEMS
 from embermem.core.errors import ConfigError
 
 JUDGES: Final = ("strict", "lenient", "gvd")
 """The judges, by the prompts `prompts/judge_*.md`. `gvd` judges answers that have no gold one."""
+
+Mode = Literal["frozen", "live", "unvisited"]
+"""When questions are asked: all at the end, by a memory that counts none of them; or (`live.py`) each when it comes,
+and what it was given is counted; or so, but not counted."""
 
 _OPTION = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -54,7 +58,7 @@ class Plan:
 
     `limit` questions of each conversation are drawn by the seed; None: all of them. `conversations`: only those ids.
     `budget` in tokens of the run's counter; None: each system's own. A model's replies are recorded for each seed
-    apart.
+    apart. `mode`: when questions are asked.
     """
 
     data: tuple[Path, ...]
@@ -64,6 +68,7 @@ class Plan:
     conversations: tuple[str, ...] = ()
     budget: int | None = None
     judges: tuple[str, ...] = ()
+    mode: Mode = "frozen"
 
     def __post_init__(self) -> None:
         for what, given in (

@@ -16,6 +16,7 @@ import msgspec
 from embermem.core.errors import InputError
 from embermem_bench import metrics, statistics
 from embermem_bench.evidence import KS, ranking_names
+from embermem_bench.plan import Mode
 from embermem_bench.scoring import NAMES as TOKEN_METRICS
 from embermem_bench.statistics import Interval
 
@@ -33,6 +34,11 @@ ANSWERS: Final = TOKEN_METRICS
 """Figures of answers that have a gold one."""
 ABSTENTION: Final = ("abstained", "abstained_locomo")
 """1 where the answer says that it is not known: by our list of phrases, and by LoCoMo's two."""
+
+GREATEST: Final = ("hottest", "strongest")
+"""Of `Ingest.held`: those of which the greatest counts, not the sum."""
+MEDIANS: Final = ("heat_p50",)
+"""Those of which the mean over conversations counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +71,7 @@ class Verdict:
 class Ingest:
     """One conversation told to one system. `failure` names the error if it could not be learnt: nothing was asked then.
     `left_out` pages taught nothing by the model, whose replies about them could not be read. `made_by` is the code that
-    did it."""
+    did it. `held`: what the memory holds in the end, and how it was used (`held.py`)."""
 
     system: str
     dataset: str
@@ -77,6 +83,7 @@ class Ingest:
     made_by: str = ""
     failure: str = ""
     left_out: int = 0
+    held: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def unit(self) -> tuple[str, str, str, int]:
@@ -153,7 +160,7 @@ class Source:
 class Header:
     """What a run was asked for, as its folder keeps it. A folder is gone on with only if all of it is the same.
 
-    `model` is "" without one. `settings` are those that differ from the defaults.
+    `model` is "" without one. `settings` are those that differ from the defaults. `mode`: when questions were asked.
     """
 
     data: tuple[Source, ...]
@@ -167,6 +174,7 @@ class Header:
     embedder: str
     counter: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = "frozen"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -328,6 +336,7 @@ def summary(results: Results) -> list[dict[str, Any]]:
             "answers": dict(answers(headline)),
             "judges": dict(means(headline, judged(headline))),
             "abstention": dict(abstention(asked)),
+            "held": dict(held([i for i in results.learnt(system=system, dataset=dataset) if not i.failure])),
             "cost": asdict(cost([i for i in results.learnt(system=system, dataset=dataset) if not i.failure], asked)),
         }
         for dataset in results.datasets
@@ -335,6 +344,16 @@ def summary(results: Results) -> list[dict[str, Any]]:
         if (asked := results.of(system=system, dataset=dataset))
         and (headline := results.of(system=system, dataset=dataset, headline=True)) is not None
     ]
+
+
+def held(ingested: Sequence[Ingest]) -> Mapping[str, float]:
+    """What the memories of these conversations hold: sums; of `GREATEST` the greatest, of `MEDIANS` the mean."""
+    names = dict.fromkeys(name for one in ingested for name in one.held)
+    found = {name: [one.held[name] for one in ingested if name in one.held] for name in names}
+    return {
+        name: max(some) if name in GREATEST else sum(some) / (len(some) if name in MEDIANS else 1)
+        for name, some in found.items()
+    }
 
 
 def judged(results: Iterable[Result]) -> tuple[str, ...]:
@@ -428,6 +447,7 @@ __all__ = [
     "cost",
     "difference",
     "evidence",
+    "held",
     "interval",
     "judged",
     "load",

@@ -46,6 +46,13 @@ def run(
     budget: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Most tokens of a context; default: each system's own.")
     ] = None,
+    counter: Annotated[
+        str | None, typer.Option("--counter", metavar="NAME", help="`approx` (the default) or `words`.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask each question when it comes, and count the visit.")] = False,
+    no_visits: Annotated[
+        bool, typer.Option("--no-visits", help="With --live: count no visit, to see what visits change.")
+    ] = False,
     judges: Annotated[
         list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient` or `gvd`. Repeatable.")
     ] = None,
@@ -74,7 +81,10 @@ def run(
         conversations=tuple(conversations or ()),
         budget=budget,
         judges=tuple(judges or ()),
+        mode="frozen" if not live else "unvisited" if no_visits else "live",
     )
+    if no_visits and not live:
+        raise ConfigError("--no-visits needs --live: otherwise no visit is counted anyway")
     if estimate:
         _show_estimate(plan, as_json)
         return
@@ -85,7 +95,8 @@ def run(
         if not as_json:
             say("no model: retrieval alone is measured")
     with _told() as (told, left):
-        running.run(plan, out, model=asked, replay=replay, most_calls=most_calls, told=told, left=left)
+        counted = {} if counter is None else {"token_counter": counter}
+        running.run(plan, out, model=asked, replay=replay, most_calls=most_calls, told=told, left=left, **counted)
     found = results.load(out)
     if as_json:
         render.print_json(results.summary(found))
