@@ -1,6 +1,6 @@
 """Keywords of a page or a query: lower-cased words in the singular, names kept, function words and fillers out.
 
-The same words come out of the same text everywhere, so that K_s ∩ K_p of Eq. 1 can meet.
+The same words come out of the same text everywhere, so that K_s ∩ K_p of Eq. 2 can meet.
 """
 
 from __future__ import annotations

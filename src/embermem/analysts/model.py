@@ -369,7 +369,7 @@ class ModelAnalyst:
         return borne, told if tells else "", left + (told != said)
 
     def _keywords(self, note: ToldNote | None, view: PageView, ground: Ground) -> tuple[Sequence[str], Sequence[str]]:
-        """The model's words in the form in which a query's come, so that Eq. 1 can compare them; and those of the
+        """The model's words in the form in which a query's come, so that Eq. 2 can compare them; and those of the
         page's text in place of those that were not said, of all where most were not."""
         limit = self._reading.keywords
         own = keywords("\n".join(u.text for u in view.page.utterances), limit)

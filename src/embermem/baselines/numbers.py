@@ -79,7 +79,7 @@ class TimNumbers:
     """Thoughts that are recalled."""
     buckets: int = 8
     """b of the random projection, §3.2: F(x) = argmax([xR; −xR]), R of shape (d, b/2). The paper gives no number; with
-    1 there is one bucket, and every thought is looked at."""
+    1 there is one bucket, and every thought is looked at; another odd number gives one bucket less."""
     seed: int = 0
     """Of the projection."""
     fill: bool = True
@@ -134,13 +134,13 @@ class AMemNumbers:
     """A-MEM (arXiv 2502.12110)."""
 
     near_k: int = 10
-    """Nearest notes among which links are looked for, §3.2."""
+    """Nearest notes among which links are looked for: k of Eq. 5, not given; §4.2 gives k = 10 for retrieval."""
     recall_k: int = 10
     """Notes nearest to a query, Eq. 10; those that they link to come beside them."""
     links: bool = True
-    """Link generation; False is "w/o LG" of Table 2."""
+    """Link generation; False with `evolution` off is "w/o LG & ME" of Table 2."""
     evolution: bool = True
-    """Evolution of neighbours; False is "w/o ME"."""
+    """Evolution of neighbours; False is "w/o ME" of Table 2."""
     evolve_linked: bool = False
     """False: all the near_k may evolve, as Eq. 7 says; True: those that the new note was linked to, at half the calls.
     Without a model always these."""

@@ -30,19 +30,19 @@ def cosine(a: Vector, b: Vector) -> float:
 
 
 def jaccard(K_s: AbstractSet[str], K_p: AbstractSet[str]) -> float:
-    """Eq. 2: F_Jaccard = |K_s ∩ K_p| / |K_s ∪ K_p|, in [0, 1]; 0 where both are empty."""
+    """§3.2: F_Jaccard = |K_s ∩ K_p| / |K_s ∪ K_p| of Eq. 2, in [0, 1]; 0 where both are empty."""
     return jaccard_of_counts(float(len(K_s & K_p)), float(len(K_s)), len(K_p))
 
 
 def jaccard_of_counts(shared: Numbers, size_s: Numbers, size_p: int) -> Numbers:
-    """Eq. 2 from |K_s ∩ K_p|, |K_s| and |K_p|."""
+    """F_Jaccard from |K_s ∩ K_p|, |K_s| and |K_p|."""
     union = size_s + size_p - shared
     share: Numbers = shared / (union + (union == 0.0))
     return share
 
 
 def f_score(cosine: Numbers, jaccard: Numbers) -> Numbers:
-    """Eq. 1: F_score = cos(e_s, e_p) + F_Jaccard(K_s, K_p), in [−1, 2]."""
+    """Eq. 2: F_score = cos(e_s, e_p) + F_Jaccard(K_s, K_p), in [−1, 2]."""
     return cosine + jaccard
 
 

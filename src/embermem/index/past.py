@@ -160,7 +160,7 @@ class SegmentsThen:
     keywords: _Keywords
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
-        """Eq. 1, 2 of every segment against the query, as `SegmentTable.f_scores`."""
+        """Eq. 2 of every segment against the query, as `SegmentTable.f_scores`."""
         return f_score(self._cosines(e_q), self.keywords.jaccards(K_q, self.revision))
 
     def _cosines(self, e_q: Vector | None) -> Floats:

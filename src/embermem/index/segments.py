@@ -1,4 +1,4 @@
-"""Segments as a query sees them: F_score (Eq. 1) of all of them at once."""
+"""Segments as a query sees them: F_score (Eq. 2) of all of them at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Segments(Protocol):
         """Estimated bytes held."""
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
-        """Eq. 1, 2 of every segment against the query."""
+        """Eq. 2 of every segment against the query."""
 
     def place_of(self, segment_id: str) -> int | None:
         """The place of a segment."""
@@ -87,7 +87,7 @@ class SegmentTable:
         return self.rows[place].id
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
-        """Eq. 1, 2 of every segment against the query, shape (len(rows),); without e_q the cosine counts 0."""
+        """Eq. 2 of every segment against the query, shape (len(rows),); without e_q the cosine counts 0."""
         return f_score(self._cosines(e_q), self._jaccards(K_q))
 
     def _cosines(self, e_q: Vector | None) -> Floats:

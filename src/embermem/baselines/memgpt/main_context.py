@@ -167,7 +167,7 @@ class MainContext(RecordedSystem):
         return True
 
     def _flush(self, turn: Turn) -> None:
-        """Evict the oldest of the queue into the recursive summary. They stay in recall storage."""
+        """Evict the oldest of the queue into the recursive summary. The messages among them stay in recall storage."""
         count = evicted([self._cost(entry_line(entry)) for entry in turn.queue], self.numbers.evicted_share)
         gone, left = turn.queue[:count], turn.queue[count:]
         old = self._summary_of(turn)
