@@ -33,8 +33,9 @@ _NOT_SHOWN = "Note {} was not shown; the numbers are 1 to {}."
 class Note(Record):
     """m = {c, t, K, G, X, e, L} (Eq. 1): `text` is c, `at` is t, `vector` is e, and `links` are the ids of older notes.
 
-    `said` is the seq of its utterance; its sources are that, and the utterances that made it evolve. `category` is the
-    one word under which the model files it. `retrieval_count` says how often `visit` counted it, `last_accessed` when.
+    `said` is the seq of its utterance; its sources are that, the utterances that made it evolve, and without a model
+    those that its context is condensed from. `category` is the one word under which the model files it.
+    `retrieval_count` says how often `visit` counted it, `last_accessed` when.
     """
 
     kind: ClassVar[str] = "amem.note"
