@@ -164,7 +164,8 @@ def _show_estimate(plan: Plan, as_json: bool) -> None:
 
 def _show(found: Results) -> None:
     from embermem.reports import render
-    from embermem_bench.report import Heading, Table, brief
+    from embermem_bench.blocks import Heading, Table
+    from embermem_bench.report import brief
 
     title = ""
     for block in brief(found):
