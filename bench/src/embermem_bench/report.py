@@ -352,6 +352,7 @@ def _made_so(results: Results) -> Iterator[Block]:
                 f"questions: {source.questions}; SHA-256 {source.sha256}"
             )
         model = f"Model: {header.model}, at temperature 0, every call recorded" if header.model else "No model"
+        model += f". Judge: {header.judge_model}" if header.judge_model else ""
         seeds = ", ".join(map(str, header.seeds))
         yield Text(text=f"{model}. Embedder: {header.embedder}. Token counter: {header.counter}. Seeds: {seeds}.")
         if header.settings:
@@ -371,7 +372,9 @@ def _command(header: Header) -> str:
         ("--limit", [] if header.limit is None else [str(header.limit)]),
         ("--budget", [] if header.budget is None else [str(header.budget)]),
         ("--judge", header.judges),
+        ("--replies", [] if header.replies == "short" else [header.replies]),
         ("--model", [header.model] if header.model else []),
+        ("--judge-model", [header.judge_model] if header.judge_model else []),
     ):
         for value in values:
             words += [option, value]

@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
-    from embermem.protocols import Embedder
+    from embermem.protocols import Embedder, LanguageModel
+
+JUDGE_KEY: Final = "EMBERMEM_JUDGE_KEY"
+"""The environment variable with the key of the judges' model."""
+JudgeModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-model",
+        metavar="NAME[@URL]",
+        help=f"The model of the judges; default: the model that answers. Its key: {JUDGE_KEY}.",
+    ),
+]
+_AT_URL = re.compile(r"(.+)@(https?://.+)")
+
+
+def model_of(named: str | None) -> LanguageModel | None:
+    """The model that is named, or set, without a recording: the run's folder is one."""
+    from embermem import bootstrap
+    from embermem.core import config
+
+    return bootstrap.make_model(None, config.load(model=named, model_cache=""))
+
+
+def judge_of(text: str) -> LanguageModel | None:
+    """The judges' model. Without a URL it is where the model is, and has its key unless it has its own; with one, no
+    other key than its own is sent there."""
+    from embermem import bootstrap
+    from embermem.core import config
+
+    own, match = os.environ.get(JUDGE_KEY, ""), _AT_URL.fullmatch(text)
+    if match is not None:
+        loaded = config.load(model=match[1], model_url=match[2], model_key=own or "none", model_cache="")
+    else:
+        loaded = config.load(model=text, model_cache="", **({"model_key": own} if own else {}))
+    return bootstrap.make_model(None, loaded)
 
 
 def bare_embedder(settings: Settings) -> Embedder:

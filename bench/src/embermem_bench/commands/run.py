@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from embermem.cli.commands.common import JsonOption, say, session_of
 from embermem.core.errors import ConfigError
+from embermem_bench.commands.common import JudgeModelOption, judge_of, model_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from embermem.protocols import LanguageModel
     from embermem_bench import ProgressFn
+    from embermem_bench.plan import Replies
     from embermem_bench.results import Results
     from embermem_bench.running import Left, Plan, SystemSpec
 
@@ -49,6 +50,10 @@ def run(
     judges: Annotated[
         list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient` or `gvd`. Repeatable.")
     ] = None,
+    replies: Annotated[
+        str, typer.Option("--replies", metavar="NAME", help="`short`, `choice` or `chat`: how questions are answered.")
+    ] = "short",
+    judge_model: JudgeModelOption = None,
     model: Annotated[str | None, typer.Option("--model", help="The language model; overrides the setting.")] = None,
     no_model: Annotated[bool, typer.Option("--no-model", help="Measure retrieval only, without a model.")] = False,
     replay: Annotated[bool, typer.Option("--replay", help="Read all replies from the folder; call no model.")] = False,
@@ -74,18 +79,28 @@ def run(
         conversations=tuple(conversations or ()),
         budget=budget,
         judges=tuple(judges or ()),
+        replies=cast("Replies", replies),
     )
     if estimate:
         _show_estimate(plan, as_json)
         return
-    asked = None if replay or no_model else _model(model)
+    asked = None if replay or no_model else model_of(model)
     if asked is None and not replay:
         if judges:
             raise ConfigError("judges need a model: name one with --model or EMBERMEM_MODEL")
         if not as_json:
             say("no model: retrieval alone is measured")
     with _told() as (told, left):
-        running.run(plan, out, model=asked, replay=replay, most_calls=most_calls, told=told, left=left)
+        running.run(
+            plan,
+            out,
+            model=asked,
+            judge=None if asked is None or judge_model is None else judge_of(judge_model),
+            replay=replay,
+            most_calls=most_calls,
+            told=told,
+            left=left,
+        )
     found = results.load(out)
     if as_json:
         render.print_json(results.summary(found))
@@ -130,13 +145,6 @@ def _system(text: str, preset: str | None) -> SystemSpec:
     if spec.name == "memoryos" and preset is not None and "preset" not in spec.options:
         return SystemSpec(name=spec.name, options={**spec.options, "preset": preset})
     return spec
-
-
-def _model(named: str | None) -> LanguageModel | None:
-    from embermem import bootstrap
-    from embermem.core import config
-
-    return bootstrap.make_model(None, config.load(model=named, model_cache=""))  # the run's folder is the recording
 
 
 def _show_estimate(plan: Plan, as_json: bool) -> None:
