@@ -28,6 +28,7 @@ from embermem_bench import ProgressFn, scripted
 from embermem_bench.asking import chat_messages
 from embermem_bench.datasets import Conversation, Turn
 from embermem_bench.load_conversation import message
+from embermem_bench.papers import published
 from embermem_bench.results import Spent
 from embermem_bench.unit import Clock
 
@@ -52,11 +53,9 @@ REPLY_TOKENS = 300
 SYSTEMS = ("memoryos", "memoryos:preset=paper", *(name for name in bootstrap.SYSTEMS if name != "memoryos"))
 """What is measured unless systems are named."""
 PUBLISHED: Mapping[str, tuple[float, int]] = {
-    "memorybank": (3.0, 432),
-    "tim": (2.6, 1_274),
-    "memgpt": (4.3, 16_977),
-    "amem": (13.0, 2_712),
-    "memoryos": (4.9, 3_874),
+    published.SYSTEMS[method]: (row["calls"], int(row["tokens"]))
+    for row_of in published.MEMORYOS_3.rows.values()
+    for method, row in row_of.items()
 }
 """Calls and tokens per response on LoCoMo, as the MemoryOS paper has them (Table 3)."""
 

@@ -256,7 +256,18 @@ def _categories(results: Results, dataset: str, systems: Sequence[str]) -> Itera
     locomo = any(source.locomo for header in results.headers for source in header.data if source.name == dataset)
     shown = _with_values(
         asked,
-        ["rec@10", "thread_rec@10", "packed", "told", "thread_packed", "thread_told", "f1_locomo", "f1_squad", "bleu1"],
+        [
+            "rec@10",
+            "thread_rec@10",
+            "packed",
+            "told",
+            "thread_packed",
+            "thread_told",
+            "f1_locomo",
+            "f1_squad",
+            "f1_set",
+            "bleu1",
+        ],
     )
     shown += _with_values(asked, figures.judged(asked)) + _with_values(asked, ["abstained"])
     rows = []
