@@ -18,7 +18,7 @@ from embermem_bench.blocks import Block, Heading, Table, Text, as_html, as_markd
 from embermem_bench.categories import CATEGORIES
 from embermem_bench.results import Header, Interval, Result, Results
 
-__all__ = ["blocks", "brief", "html_page", "markdown"]
+__all__ = ["blocks", "brief", "how_made", "html_page", "markdown"]
 
 TITLE: Final = "Memory systems side by side"
 SEED: Final = 0
@@ -59,7 +59,7 @@ def blocks(results: Results, *, baseline: str | None = None) -> tuple[Block, ...
     made: list[Block] = [Heading(level=1, text=TITLE), Text(text=_READ_SO)]
     for dataset in results.datasets:
         made += _of_dataset(results, dataset, baseline or results.systems[0])
-    made += _made_so(results)
+    made += [Heading(level=2, text="How it was made"), *how_made(results)]
     return tuple(made)
 
 
@@ -354,8 +354,8 @@ def _differences(results: Results, dataset: str, systems: Sequence[str], baselin
         yield Text(text="On the questions that both were asked. A star: the interval does not hold 0.")
 
 
-def _made_so(results: Results) -> Iterator[Block]:
-    yield Heading(level=2, text="How it was made")
+def how_made(results: Results) -> Iterator[Block]:
+    """The data, the models and the settings of runs, and the command of each."""
     for header in results.headers:
         for source in header.data:
             yield Text(

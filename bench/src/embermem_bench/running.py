@@ -83,6 +83,7 @@ def run(
     most_calls: int | None = None,
     purse: Purse | None = None,
     prices: tuple[Price, Price] = (Price(), Price()),
+    recordings: Path | None = None,
     told: ProgressFn = lambda what, done, total: None,
     left: Callable[[Left], None] = lambda left: None,
     **settings: Any,
@@ -92,7 +93,8 @@ def run(
     Without a model only retrieval is measured. `judge` is the model of the judges; None: the same one. `replay`: nobody
     is asked, all replies come from the folder's recording. At most `most_calls` are made, or what `purse` allows, at
     the prices of the model and of the judge; then BudgetSpent ends the run, and the next one goes on. `left` is told
-    what is left after each unit. `settings` are those of open_system.
+    what is left after each unit. `recordings` is the folder of all model calls, by default the run's. `settings` are
+    those of open_system.
 
     Raises ConfigError for a plan that cannot be run and for a folder of another plan, FolderBusy, InputError for data
     that cannot be read, and what ended the run: ModelError, ModelWait, EmbedderError, StoreError.
@@ -120,11 +122,12 @@ def run(
             None if one is None or replay else Asked(one, purse, price)
             for one, price in zip((model, judge), prices, strict=True)
         )
-        name = _recorded_name(folder, plan, model) if replay else "" if model is None else model.name
-        judge_name = _recorded_judge(folder, plan, judge) if replay else "" if judge is None else judge.name
+        calls = recordings or folder
+        name = _recorded_name(calls, plan, model) if replay else "" if model is None else model.name
+        judge_name = _recorded_judge(calls, plan, judge) if replay else "" if judge is None else judge.name
         header = _header(plan, sets, (name, judge_name), embedder.name, loaded)
         _begin(folder, header)
-        models = _Models(asked=asked, name=name, judging=judging, judge_name=judge_name)
+        models = _Models(calls=calls, asked=asked, name=name, judging=judging, judge_name=judge_name)
         _Run(plan, folder, sets, models, terms, told, left).work()
 
 
@@ -163,19 +166,21 @@ def estimate(plan: Plan) -> Estimate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Models:
-    """The model of a run and that of its judges, to be asked or by their recordings alone; a name is "" without one."""
+    """The model of a run and that of its judges, to be asked or by their recordings in `calls` alone; a name is ""
+    without one."""
 
+    calls: Path
     asked: Asked | None
     name: str
     judging: Asked | None
     judge_name: str
 
-    def traces(self, folder: Path, seed: int) -> tuple[Trace, Trace]:
+    def traces(self, seed: int) -> tuple[Trace, Trace]:
         """Of a seed: for systems and answers, and for judges. One, if the same model judges."""
-        trace = Trace(self.asked, calls_file(folder, seed) if self.name else None, name=self.name or None)
+        trace = Trace(self.asked, calls_file(self.calls, seed) if self.name else None, name=self.name or None)
         if not self.judge_name:
             return trace, trace
-        return trace, Trace(self.judging, judged_file(folder, seed), name=self.judge_name)
+        return trace, Trace(self.judging, judged_file(self.calls, seed), name=self.judge_name)
 
 
 class _Run:
@@ -217,7 +222,7 @@ class _Run:
             traces: tuple[int, tuple[Trace, Trace]] | None = None
             for number, unit in enumerate(todo):
                 if traces is None or traces[0] != unit.seed:
-                    traces = unit.seed, self._models.traces(self._folder, unit.seed)
+                    traces = unit.seed, self._models.traces(unit.seed)
                 self._one(unit, traces[1], f"({len(units) - len(todo) + number + 1}/{len(units)})")
                 self._left(self._estimated(todo[number + 1 :]))
             shutil.rmtree(self._folder / WORK, ignore_errors=True)

@@ -37,11 +37,12 @@ class Price:
 class Purse:
     """What the models of a run may still be asked for: at most so many calls, and at most so much money."""
 
-    def __init__(self, *, calls: int | None = None, money: float | None = None) -> None:
+    def __init__(self, *, calls: int | None = None, money: float | None = None, paid: float = 0.0) -> None:
+        """`paid` of the money is spent already."""
         self._calls = calls
         self._money = money
         self._asked = 0
-        self._paid = 0.0
+        self._paid = paid
 
     def ask(self) -> None:
         """Before each call. Raises BudgetSpent when the calls or the money are used up."""
