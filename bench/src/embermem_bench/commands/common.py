@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from embermem.cli.commands.common import say
+
 if TYPE_CHECKING:
     from embermem.core.config import Settings
     from embermem.protocols import Embedder, LanguageModel
+    from embermem_bench import ProgressFn
+    from embermem_bench.running import Left
 
 JUDGE_KEY: Final = "EMBERMEM_JUDGE_KEY"
 """The environment variable with the key of the judges' model."""
@@ -82,3 +86,37 @@ def progress_told() -> Iterator[Any]:
             bar.update(task, completed=done, total=total)
 
         yield told
+
+
+@contextmanager
+def run_told() -> Iterator[tuple[ProgressFn, Callable[[Left], None]]]:
+    """A bar on stderr that also says what is left; without a terminal a line after each conversation."""
+    from embermem.reports import render
+
+    with render.progress("steps") as bar:
+        task = bar.add_task("starting", total=None)
+        current = ahead = ""
+
+        def told(what: str, done: int, total: int) -> None:
+            nonlocal current
+            if what != current:
+                bar.reset(task, description=render.cut(what, 60) + ahead, total=total)
+                current = what
+            bar.update(task, completed=done, total=total)
+
+        def left(one: Left) -> None:
+            nonlocal ahead
+            ahead = f" · all of it: {_left_of(one)}"
+            if bar.disable:
+                say(f"{render.cut(current, 60)}: done; {_left_of(one)} left")
+
+        yield told, left
+
+
+def _left_of(left: Left) -> str:
+    """Such as `12 min, 340 calls, 1,200,000 tokens`."""
+    minutes = left.seconds / 60
+    time = (
+        f"{left.seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+    )
+    return f"about {time}, {left.calls:,} calls, {left.tokens:,} tokens"

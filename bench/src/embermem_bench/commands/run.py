@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,15 +9,12 @@ import typer
 
 from embermem.cli.commands.common import JsonOption, say, session_of
 from embermem.core.errors import ConfigError
-from embermem_bench.commands.common import JudgeModelOption, judge_of, model_of
+from embermem_bench.commands.common import JudgeModelOption, judge_of, model_of, run_told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from embermem_bench import ProgressFn
     from embermem_bench.plan import Replies
     from embermem_bench.results import Results
-    from embermem_bench.running import Left, Plan, SystemSpec
+    from embermem_bench.running import Plan, SystemSpec
 
 REPORT = "report"
 
@@ -90,7 +85,7 @@ def run(
             raise ConfigError("judges need a model: name one with --model or EMBERMEM_MODEL")
         if not as_json:
             say("no model: retrieval alone is measured")
-    with _told() as (told, left):
+    with run_told() as (told, left):
         running.run(
             plan,
             out,
@@ -181,37 +176,3 @@ def _show(found: Results) -> None:
             title = block.text
         elif isinstance(block, Table):
             render.table(title, block.columns, block.rows)
-
-
-@contextmanager
-def _told() -> Iterator[tuple[ProgressFn, Callable[[Left], None]]]:
-    """A bar on stderr that also says what is left; without a terminal a line after each conversation."""
-    from embermem.reports import render
-
-    with render.progress("steps") as bar:
-        task = bar.add_task("starting", total=None)
-        current = ahead = ""
-
-        def told(what: str, done: int, total: int) -> None:
-            nonlocal current
-            if what != current:
-                bar.reset(task, description=render.cut(what, 60) + ahead, total=total)
-                current = what
-            bar.update(task, completed=done, total=total)
-
-        def left(one: Left) -> None:
-            nonlocal ahead
-            ahead = f" · all of it: {_told_of(one)}"
-            if bar.disable:
-                say(f"{render.cut(current, 60)}: done; {_told_of(one)} left")
-
-        yield told, left
-
-
-def _told_of(left: Left) -> str:
-    """Such as `12 min, 340 calls, 1,200,000 tokens`."""
-    minutes = left.seconds / 60
-    time = (
-        f"{left.seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
-    )
-    return f"about {time}, {left.calls:,} calls, {left.tokens:,} tokens"
