@@ -75,7 +75,7 @@ def paper(
     from embermem_bench.papers import estimate as estimating
     from embermem_bench.papers.run import Experiments, run
 
-    given = list(files or ()) or ([_sample(name) for name in SAMPLES] if dry else [])
+    given = list(files or ()) or ([sample(name) for name in SAMPLES] if dry else [])
     if not given:
         raise ConfigError("name the data: LoCoMo's file, GVD's folder, or both; --dry needs none")
     wanted = Experiments.of(
@@ -104,7 +104,8 @@ def paper(
     _tell(made, as_json)
 
 
-def _sample(name: str) -> Path:
+def sample(name: str) -> Path:
+    """The file of one of the samples."""
     import embermem_bench
 
     return Path(embermem_bench.__file__).parent / "data" / "papers" / name
