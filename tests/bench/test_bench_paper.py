@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from test_dataset_gvd import written as gvd_written
 
 from embermem.core.errors import BudgetSpent, ConfigError
 from embermem.testing.model_server import ModelServer
+from embermem_bench import scripted
 from embermem_bench.blocks import Table, Text
 from embermem_bench.commands.paper import SAMPLES, sample
 from embermem_bench.papers import published
@@ -32,6 +34,7 @@ from embermem_bench.papers.run import Experiments, paid, run
 from embermem_bench.papers.tables import PaperTable, tables
 from embermem_bench.plan import SystemSpec
 from embermem_bench.results import Results
+from embermem_bench.scripted.model import ScriptedModel
 from embermem_bench.tracing import Price
 from proofs import bounded
 
@@ -367,3 +370,31 @@ def test_the_published_figures_have_their_source() -> None:
     for table in (published.MEMORYOS_1, published.MEMORYOS_2, published.MEMORYOS_3, published.AMEM_1, published.AMEM_2):
         assert "paper" in table.source
         assert "Table" in table.source
+
+
+def test_a_dry_run_needs_no_package_of_a_model(tmp_path: Path) -> None:
+    script = (
+        "import sys; sys.modules['openai'] = None; sys.modules['matplotlib'] = None\n"
+        "from embermem.cli.main import main; main()"
+    )
+    words = ["bench", "paper", "--dry", "--part", "gvd", "--limit", "1", "--conversation", "Emeka"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words, "--out", str(tmp_path / "r")],
+        env=environment(tmp_path / "m.db", ENVIRONMENT),
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Questions: 1." in texts(tmp_path / "r")["paper.md"]
+
+
+@pytest.mark.proof
+def test_the_scripted_model_answers_as_its_server_does(tmp_path: Path, gvd: Path, server: ModelServer) -> None:
+    server.reply_with(scripted.answer)
+    found: list[str] = []
+    for name, model in (("http", model_of(server)), ("here", ScriptedModel())):
+        run(Experiments.of([gvd], ["gvd"]), tmp_path / name, model=model, **QUICK)
+        found.append(texts(tmp_path / name)["paper.json"])
+    assert found[0] == found[1]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -89,7 +88,8 @@ def paper(
         return
     if not dry:
         _allowed(sum(size.price(prices) for size in found), budget, price is not None, yes)
-    with _models(model, judge, dry) as (asked, judging), run_told() as (told, left):
+    asked, judging = _models(model, judge, dry)
+    with run_told() as (told, left):
         made = run(
             wanted,
             out,
@@ -111,28 +111,16 @@ def sample(name: str) -> Path:
     return Path(embermem_bench.__file__).parent / "data" / "papers" / name
 
 
-@contextmanager
-def _models(model: str | None, judge: str | None, dry: bool) -> Iterator[tuple[LanguageModel, LanguageModel | None]]:
-    """The model and the judge that are named; dry: a scripted server for both."""
+def _models(model: str | None, judge: str | None, dry: bool) -> tuple[LanguageModel, LanguageModel | None]:
+    """The model and the judge that are named; dry: a scripted one for each."""
     if not dry:
         asked = model_of(model)
         if asked is None:
             raise ConfigError("name a model with --model or EMBERMEM_MODEL, or try everything with --dry")
-        yield asked, None if judge is None else judge_of(judge)
-        return
-    from embermem import bootstrap
-    from embermem.core import config
-    from embermem.testing.model_server import ModelServer
-    from embermem_bench import scripted
+        return asked, None if judge is None else judge_of(judge)
+    from embermem_bench.scripted.model import ScriptedModel
 
-    with ModelServer(scripted.answer) as server:
-        asked, judging = (
-            bootstrap.make_model(None, config.load(model=name, model_url=server.url, model_key="none", model_cache=""))
-            for name in ("scripted", "scripted-judge")
-        )
-        if asked is None:
-            raise AssertionError("a model that is named is made")
-        yield asked, judging
+    return ScriptedModel(), ScriptedModel("scripted-judge")
 
 
 def _prices(price: str | None, judge_price: str | None) -> tuple[Price, Price]:
