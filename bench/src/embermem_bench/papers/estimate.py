@@ -26,8 +26,12 @@ CHAT_TOKENS: Final = 100
 JUDGED_TOKENS: Final = 60
 """Of a verdict with its reason (ours)."""
 _OF_RECALL: Final = frozenset({"top_k", "recall_k", "lookup", "page_size"})
-_OF_RECALL_TOO: Final = frozenset({"without=mid_term", "without=long_term"})
+_OF_RECALL_TOO: Final = frozenset({("without", "mid_term"), ("without", "long_term")})
 """Options that change nothing that is learnt: its calls come from the recording."""
+
+
+_Learnt = tuple[str, int, str, str, tuple[tuple[str, str], ...]]
+"""Kind of data, seed, conversation, and a system with the options by which it learns."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +78,7 @@ class Size:
 
 def sizes(wanted: Experiments) -> tuple[Size, ...]:
     """Of each part, in their order: what an earlier one learns alike is not asked again. Raises as `running.run`."""
-    learnt: set[tuple[str, ...]] = set()
+    learnt: set[_Learnt] = set()
     return tuple(_size(part, plan, wanted, learnt) for part, plan in wanted.plans())
 
 
@@ -83,7 +87,7 @@ def total(found: tuple[Size, ...]) -> tuple[Spent, Spent]:
     return _sum(size.model for size in found), _sum(size.judge for size in found)
 
 
-def _size(part: Part, plan: Plan, wanted: Experiments, learnt: set[tuple[str, ...]]) -> Size:
+def _size(part: Part, plan: Plan, wanted: Experiments, learnt: set[_Learnt]) -> Size:
     talks = list(_talks(plan, wanted))
     judged = _judged(part)
     model, judge = [], []
@@ -91,7 +95,7 @@ def _size(part: Part, plan: Plan, wanted: Experiments, learnt: set[tuple[str, ..
         pages, history = len(pages_of(talk)), counter(COUNTER).count(asking.history_of(talk))
         for spec in part.systems:
             rate = _rate(spec, history)
-            key = (part.data, str(seed), talk.id, *_learning(spec))
+            key = (part.data, seed, talk.id, spec.name, _learning(spec))
             if key not in learnt:
                 learnt.add(key)
                 model.append(_times(pages, *rate.page))
@@ -124,19 +128,20 @@ def _talks(plan: Plan, wanted: Experiments) -> Iterator[tuple[int, Conversation]
 def _rate(spec: SystemSpec, history: int) -> Rate:
     """A system's; that of full context is the conversation itself, as far as its window goes."""
     if spec.name == "full_context":
-        window = spec.options.get("window_tokens", FullContextNumbers().window_tokens)
-        context = min(float(history), float(window))
+        window: str | int | None = spec.options.get("window_tokens", FullContextNumbers().window_tokens)
+        context = float(history) if window is None else min(float(history), float(window))
         answer = counter(COUNTER).count(prompts.load("answer", asking.PROMPTS).text)
         said = RATES["memoryos"].response[2]  # its answers are as long as any other's
         return Rate(page=(0.0, 0.0, 0.0), response=(1.0, context + answer, said), context=context)
-    preset = spec.options.get("preset")
-    return RATES[f"{spec.name}:preset={preset}" if preset not in (None, "default") else spec.name]
+    learning = SystemSpec(name=spec.name, options=dict(_learning(spec))).label
+    known = (learning, f"{spec.name}:preset={spec.options.get('preset')}", spec.name)
+    return next(RATES[name] for name in known if name in RATES)
 
 
-def _learning(spec: SystemSpec) -> tuple[str, ...]:
-    """What two systems have in common that learn alike."""
-    pairs = (f"{name}={value}" for name, value in sorted(spec.options.items()) if name not in _OF_RECALL)
-    return (spec.name, *(pair for pair in pairs if pair not in _OF_RECALL_TOO))
+def _learning(spec: SystemSpec) -> tuple[tuple[str, str], ...]:
+    """The options by which two of a system learn differently."""
+    pairs = sorted((name, value) for name, value in spec.options.items() if name not in _OF_RECALL)
+    return tuple(pair for pair in pairs if pair not in _OF_RECALL_TOO)
 
 
 def _judged(part: Part) -> int:
