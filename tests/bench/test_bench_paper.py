@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -228,8 +229,9 @@ def gvd(tmp_path: Path) -> Path:
 
 
 def texts(out: Path) -> dict[str, str]:
-    """The page, but for what differs from run to run: times."""
-    return {name: (out / name).read_text(encoding="utf-8") for name in ("paper.md", "paper.json")}
+    """The page, but for the code that made it."""
+    whole = {name: (out / name).read_text(encoding="utf-8") for name in ("paper.md", "paper.json")}
+    return {name: re.sub(r"^Made by .*$", "", text, flags=re.M) for name, text in whole.items()}
 
 
 def test_the_budget_ends_a_run_and_the_next_one_finds_what_an_undisturbed_one_finds(
@@ -342,7 +344,7 @@ def test_a_run_needs_data_and_a_model(tmp_path: Path) -> None:
 @pytest.mark.proof
 def test_a_run_that_is_killed_again_and_again_makes_the_same_page(tmp_path: Path, server: ModelServer) -> None:
     more = {"EMBERMEM_MODEL": "scripted", "EMBERMEM_MODEL_URL": server.url, "EMBERMEM_MODEL_KEY": "none", **ENVIRONMENT}
-    words = ["bench", "paper", str(GVD), "--part", "gvd", "--part", "gvd-ablation", "--yes"]
+    words = ["bench", "paper", str(GVD), "--part", "gvd", "--part", "gvd-ablation", "--conversation", "Emeka", "--yes"]
     whole = cli(tmp_path / "m.db", *words, "--out", str(tmp_path / "whole"), more=more)
     assert whole.code == 0, whole.err
     calls, kills = server.calls, 0

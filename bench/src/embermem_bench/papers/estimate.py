@@ -49,6 +49,8 @@ RATES: Final[Mapping[str, Rate]] = {
     "memorybank": Rate(page=(0.20, 200, 14), response=(1.0, 1_142, 22), context=929),
     "memgpt": Rate(page=(1.23, 7_129, 71), response=(4.0, 20_417, 206), context=4_419),
     "amem": Rate(page=(22.31, 35_297, 2_385), response=(1.0, 3_909, 22), context=3_696),
+    "amem:evolution=false": Rate(page=(3.76, 3_220, 189), response=(1.0, 3_244, 22), context=3_032),
+    "amem:evolution=false,links=false": Rate(page=(1.88, 640, 164), response=(1.0, 1_282, 22), context=1_069),
     "readagent": Rate(page=(0.14, 114, 9), response=(2.0, 5_654, 35), context=3_543),
     "memoryos:preset=paper": Rate(page=(1.11, 1_006, 76), response=(1.0, 1_640, 22), context=1_427),
     "memoryos": Rate(page=(0.24, 594, 68), response=(1.0, 1_349, 22), context=1_137),
