@@ -176,6 +176,20 @@ def test_a_conversation_that_is_named_leaves_out_data_that_do_not_hold_it() -> N
     assert wanted.reasons()["locomo"] == "no LoCoMo data were given"
 
 
+def test_systems_can_be_left_out_and_the_page_says_so(tmp_path: Path) -> None:
+    wanted = Experiments.of([LOCOMO], without=["amem"])
+    assert [part.name for part, _ in wanted.plans()] == ["locomo", "ablation", "k"]
+    assert wanted.reasons()["amem-k"] == "its systems are left out"
+    with pytest.raises(ConfigError, match="no system 'x' in these experiments; there are: amem, full_context"):
+        Experiments.of([LOCOMO], without=["x"])
+    few = Experiments.of([GVD], ["gvd"], without=["amem", "memgpt", "tim"], conversations=["Emeka"])
+    run(few, tmp_path / "r", model=ScriptedModel(), embedder="hashed")
+    made = json.loads(texts(tmp_path / "r")["paper.json"])["tables"][0]
+    assert made["state"] == "Questions: 2. Left out: TiM, MemGPT, A-Mem."
+    here = [row[0] for row in made["tables"][0]["rows"] if row[1] == "here"]
+    assert here == ["MemoryBank", OURS, DEFAULT, "Improvement (%)"]
+
+
 def test_the_samples_hold_every_category_and_more_pages_than_short_term_memory() -> None:
     wanted = Experiments.of([LOCOMO, GVD])
     assert [data_of(dataset, "x") for dataset in wanted.sets] == ["locomo", "gvd"]
@@ -231,7 +245,7 @@ def gvd(tmp_path: Path) -> Path:
 def texts(out: Path) -> dict[str, str]:
     """The page, but for the code that made it."""
     whole = {name: (out / name).read_text(encoding="utf-8") for name in ("paper.md", "paper.json")}
-    return {name: re.sub(r"^Made by .*$", "", text, flags=re.M) for name, text in whole.items()}
+    return {name: re.sub(r"^Made by .*\n\n?", "", text, flags=re.M).strip() for name, text in whole.items()}
 
 
 def test_the_budget_ends_a_run_and_the_next_one_finds_what_an_undisturbed_one_finds(

@@ -36,6 +36,9 @@ def paper(
     parts: Annotated[
         list[str] | None, typer.Option("--part", metavar="NAME", help="Only this part. Repeatable; default: all.")
     ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="SYSTEM", help="Leave out this system. Repeatable.")
+    ] = None,
     model: Annotated[str | None, typer.Option("--model", help="The language model; overrides the setting.")] = None,
     judge: Annotated[
         str | None,
@@ -78,7 +81,12 @@ def paper(
     if not given:
         raise ConfigError("name the data: LoCoMo's file, GVD's folder, or both; --dry needs none")
     wanted = Experiments.of(
-        given, parts or (), seeds=seeds or (0,), limit=limit, conversations=tuple(conversations or ())
+        given,
+        parts or (),
+        seeds=seeds or (0,),
+        limit=limit,
+        conversations=tuple(conversations or ()),
+        without=without or (),
     )
     prices = _prices(price, judge_price)
     found = estimating.sizes(wanted)
@@ -155,7 +163,9 @@ def _allowed(cost: float, budget: float | None, priced: bool, yes: bool) -> None
     )
     if sys.stdin.isatty() and typer.confirm(f"{told}. Begin?"):
         return
-    raise BudgetTooSmall(f"{told}; raise --budget, ask for less (--part, --limit, --conversation), or give --yes")
+    raise BudgetTooSmall(
+        f"{told}; raise --budget, ask for less (--part, --without, --limit, --conversation), or give --yes"
+    )
 
 
 def _show(

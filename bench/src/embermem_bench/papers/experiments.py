@@ -7,7 +7,7 @@ alike is asked once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from embermem.core.errors import ConfigError
@@ -65,12 +65,20 @@ def data_of(dataset: Dataset, name: str) -> Data:
     raise ConfigError(f"{name} is neither LoCoMo's nor GVD's data; other data sets: embermem bench run")
 
 
-def chosen(names: Iterable[str]) -> tuple[Part, ...]:
-    """The parts of these names, in their order; all without a name. Raises ConfigError."""
+def chosen(names: Iterable[str], without: Iterable[str] = ()) -> tuple[Part, ...]:
+    """The parts of these names, in their order; all without a name. The systems `without` are in none of them. Raises
+    ConfigError."""
     wanted = set(names) or set(PARTS)
     if unknown := sorted(wanted - set(PARTS)):
         raise ConfigError(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}")
-    return tuple(part for name, part in PARTS.items() if name in wanted)
+    left_out, known = set(without), {spec.name for part in PARTS.values() for spec in part.systems}
+    if unknown := sorted(left_out - known):
+        raise ConfigError(f"no system {unknown[0]!r} in these experiments; there are: {', '.join(sorted(known))}")
+    return tuple(
+        replace(part, entries=tuple(entry for entry in part.entries if entry.spec.name not in left_out))
+        for name, part in PARTS.items()
+        if name in wanted
+    )
 
 
 def _compared(methods: Iterable[str], **options: Mapping[str, str]) -> tuple[Entry, ...]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from embermem_bench import results
 from embermem_bench.categories import ADVERSARIAL
-from embermem_bench.papers.experiments import DEFAULT, Part
+from embermem_bench.papers.experiments import DEFAULT, Entry, Part
 from embermem_bench.papers.published import COMPANION, FIVE, FOUR, Row
 from embermem_bench.papers.standings import average_ranks, improvement, macro
 from embermem_bench.results import Results
@@ -23,10 +23,15 @@ METRICS: Final = {"f1": "f1_set", "bleu1": "bleu1"}
 """The papers' metrics, and the figures that they are."""
 
 
+def entries(run: Results, part: Part) -> tuple[Entry, ...]:
+    """The rows of a part whose systems are in the run."""
+    return tuple(entry for entry in part.entries if entry.spec.label in run.systems)
+
+
 def locomo(run: Results, part: Part, metrics: Mapping[str, str] = METRICS) -> dict[str, Row]:
     """Method → `<category> <metric>`, `macro <metric>` over the four categories with answers, and `tokens`, the mean
     length of its contexts. A figure that was not measured is missing."""
-    return {entry.method: dict(_locomo(run, entry.spec.label, metrics)) for entry in part.entries}
+    return {entry.method: dict(_locomo(run, entry.spec.label, metrics)) for entry in entries(run, part)}
 
 
 def _locomo(run: Results, label: str, metrics: Mapping[str, str]) -> Iterator[tuple[str, float]]:
@@ -52,7 +57,7 @@ def _locomo(run: Results, label: str, metrics: Mapping[str, str]) -> Iterator[tu
 def companion(run: Results, part: Part) -> dict[str, Row]:
     """Method → accuracy, correctness and coherence of the judge `gvd`."""
     made: dict[str, Row] = {}
-    for entry in part.entries:
+    for entry in entries(run, part):
         means = results.means(run.of(system=entry.spec.label), [f"gvd.{name}" for name in COMPANION])
         made[entry.method] = {n: 100.0 * v for n in COMPANION if (v := means[f"gvd.{n}"]) is not None}
     return made
@@ -63,7 +68,7 @@ def efficiency(run: Results, part: Part) -> dict[str, Row]:
     average; and their parts: calls and tokens, of a page, of a response."""
     made: dict[str, Row] = {}
     rows = locomo(run, part)
-    for entry in part.entries:
+    for entry in entries(run, part):
         label = entry.spec.label
         cost = results.cost([one for one in run.learnt(system=label) if not one.failure], run.of(system=label))
         found = {

@@ -12,7 +12,7 @@ from embermem_bench import report, results, workspace
 from embermem_bench.blocks import Block, Heading, Table, Text, as_html, as_markdown
 from embermem_bench.categories import CATEGORIES
 from embermem_bench.papers.experiments import PARTS, Part
-from embermem_bench.papers.measured import Runs
+from embermem_bench.papers.measured import Runs, entries
 from embermem_bench.papers.tables import PaperTable, tables
 from embermem_bench.results import Results
 
@@ -82,18 +82,20 @@ def _state(name: str, runs: Runs, reasons: Mapping[str, str]) -> str:
     wanted = sum(source.questions * len(header.seeds) for header in run.headers for source in header.data)
     missing = [
         f"{entry.method} ({asked} of {wanted} questions)"
-        for entry in part.entries
+        for entry in entries(run, part)
         if (asked := len(run.of(system=entry.spec.label))) < wanted
     ]
     said = f"Questions: {_counted(run, part)}."
     failed = sum(bool(one.failure) for one in run.ingested)
     said += f" {failed} conversations could not be learnt by a system." if failed else ""
+    left_out = [entry.method for entry in part.entries if entry not in entries(run, part)]
+    said += f" Left out: {', '.join(left_out)}." if left_out else ""
     return said + (f" Not finished: {', '.join(missing)}; the same command goes on." if missing else "")
 
 
 def _counted(run: Results, part: Part) -> str:
     """How many of each category the system was asked that was asked most."""
-    asked = max((run.of(system=entry.spec.label) for entry in part.entries), key=len)
+    asked = max((run.of(system=entry.spec.label) for entry in entries(run, part)), key=len)
     names = sorted({one.category for one in asked})
     if part.data == "gvd":
         return str(len(asked))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Experiments", "paid", "run"]
 
+_NAMES: Final = {"locomo": "LoCoMo", "gvd": "GVD"}
 CALLS: Final = "calls"
 """The folder of the recordings, one for each kind of data."""
 
@@ -51,8 +52,9 @@ class Experiments:
         seeds: Sequence[int] = (0,),
         limit: int | None = None,
         conversations: Sequence[str] = (),
+        without: Sequence[str] = (),
     ) -> Experiments:
-        """Reads the data. Raises InputError, ConfigError."""
+        """Reads the data. `without`: systems that are left out. Raises InputError, ConfigError."""
         sets = tuple(datasets.load(path) for path in data)
         there = {talk.id for dataset in sets for talk in dataset.conversations}
         if missing := sorted(set(conversations) - there):
@@ -60,7 +62,7 @@ class Experiments:
         return cls(
             data=tuple(data),
             sets=sets,
-            parts=chosen(parts),
+            parts=chosen(parts, without),
             seeds=tuple(seeds),
             limit=limit,
             conversations=tuple(conversations),
@@ -70,7 +72,7 @@ class Experiments:
         """The parts for which there are data, as runs. Raises ConfigError."""
         for part in self.parts:
             paths, wanted = self.of_kind(part.data)
-            if paths:
+            if paths and part.entries:
                 yield (
                     part,
                     Plan(
@@ -98,9 +100,9 @@ class Experiments:
     def reasons(self) -> Mapping[str, str]:
         """Why parts are not run, where it is not that they were not asked for."""
         return {
-            part.name: f"no {'LoCoMo' if part.data == 'locomo' else 'GVD'} data were given"
+            part.name: "its systems are left out" if not part.entries else f"no {_NAMES[part.data]} data were given"
             for part in self.parts
-            if not self.of_kind(part.data)[0]
+            if not part.entries or not self.of_kind(part.data)[0]
         }
 
 

@@ -150,7 +150,7 @@ def _sweep(runs: Runs, part: str, categories: Sequence[str]) -> Iterator[Block]:
     if part in runs:
         rows = measured.locomo(runs[part], PARTS[part])
         tokens = Column(key="tokens", name="context tokens", digits=0)
-        found = [((str(entry.k),), rows[entry.method]) for entry in PARTS[part].entries]
+        found = [((str(entry.k),), rows[entry.method]) for entry in measured.entries(runs[part], PARTS[part])]
         yield _table(("k",), (*_columns(categories), *_MACRO, tokens), found)
 
 
